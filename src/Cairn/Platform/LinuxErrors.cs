@@ -1,0 +1,143 @@
+// Error numbers of x64 and arm64 Linux, and what they mean to somebody whose store does not open.
+using System.Runtime.InteropServices;
+
+namespace Cairn.Platform;
+
+internal static class LinuxErrors
+{
+    public const int NotPermitted = 1;
+    public const int NoEntry = 2;
+    public const int Interrupted = 4;
+    public const int InputOutput = 5;
+    public const int NoDevice = 6;
+    public const int BadDescriptor = 9;
+    public const int TryAgain = 11;
+    public const int NoMemory = 12;
+    public const int AccessDenied = 13;
+    public const int Exists = 17;
+    public const int CrossDevice = 18;
+    public const int NotSupportedByDevice = 19;
+    public const int NotDirectory = 20;
+    public const int IsDirectory = 21;
+    public const int Invalid = 22;
+    public const int TooManyFilesOnMachine = 23;
+    public const int TooManyFilesInProcess = 24;
+    public const int FileTooBig = 27;
+    public const int NoSpace = 28;
+    public const int ReadOnlyFileSystem = 30;
+    public const int NameTooLong = 36;
+    public const int NoLocks = 37;
+    public const int NoSystemCall = 38;
+    public const int TooManyLinks = 40;
+    public const int NotSupported = 95;
+    public const int TimedOut = 110;
+    public const int QuotaExceeded = 122;
+
+    /// <summary>The failure of an open or a creation, as the exception that the seam promises for it.</summary>
+    public static Exception Open(string path, int error, bool forWriting)
+    {
+        string purpose = forWriting ? "reading and writing" : "reading";
+        return error switch
+        {
+            NoEntry or NotDirectory => NotFound(path),
+            AccessDenied or NotPermitted => new UnauthorizedAccessException(
+                $"The user '{Environment.UserName}' may not open the store '{path}' for {purpose}. Stores are created " +
+                "for their owner only; run as that user, or give this one permission on the file and its directory."),
+            IsDirectory => IsADirectory(path),
+            NoDevice => NotARegularFile(path),
+            ReadOnlyFileSystem => new StoreException(
+                $"The store '{path}' is on a read-only file system, and a store is written even by those who only " +
+                "get. Mount it writable, or copy the file to a place that is."),
+            TooManyFilesInProcess or TooManyFilesOnMachine => new StoreException(
+                $"The store '{path}' could not be opened because too many files are open " +
+                $"({(error == TooManyFilesInProcess ? "in this process; raise 'ulimit -n'" : "on this machine; raise fs.file-max")}" +
+                " or close some)."),
+            NameTooLong => new StoreException(
+                $"The path '{path}' is too long for its file system. Use a shorter one."),
+            TooManyLinks => new StoreException(
+                $"The path '{path}' goes through too many symbolic links, perhaps in a circle. Use the file's own path."),
+            _ => Failed($"The store '{path}' could not be opened for {purpose}", error),
+        };
+    }
+
+    /// <summary>The failure to create a file in a directory.</summary>
+    public static Exception CreateIn(string directory, string name, int error)
+    {
+        string path = Path.Combine(directory, name);
+        return error switch
+        {
+            NoEntry or NotDirectory => new DirectoryNotFoundException(
+                $"The store '{path}' cannot be created because its directory does not exist. Create the directory " +
+                "first, or correct the path."),
+            AccessDenied or NotPermitted => new UnauthorizedAccessException(
+                $"The user '{Environment.UserName}' may not create the store '{path}'. Give this user permission to " +
+                "write to the directory, or choose another."),
+            ReadOnlyFileSystem => new StoreException(
+                $"The store '{path}' cannot be created because its file system is read-only. Mount it writable, or " +
+                "choose another place."),
+            NoSpace or QuotaExceeded => new StoreException(
+                $"The store '{path}' cannot be created because its file system has no room for another file. Free " +
+                "some space or inodes, or choose another place."),
+            _ => Open(path, error, forWriting: true),
+        };
+    }
+
+    /// <summary>The failure to make space in a file.</summary>
+    public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error)
+    {
+        string available = bytesAvailable is { } bytes ? $"; {bytes} are available" : "";
+        string remedy = error switch
+        {
+            NoSpace => $"the file system is full{available}. Free some space",
+            QuotaExceeded => "the disk quota of this user is exhausted. Raise it, or free some space",
+            FileTooBig =>
+                "a file of that size exceeds this process's limit ('ulimit -f') or the file system's. Raise the limit",
+            NoMemory => "the memory that backs this file system is exhausted. Raise the container's memory limit",
+            _ => $"{Text(error)}. Check the disk",
+        };
+        return new StoreException(
+            $"The store '{path}' needs {bytesNeeded} more bytes: {remedy}, choose a smaller capacity, or put the store " +
+            "elsewhere.");
+    }
+
+    /// <summary>The failure of a mapping.</summary>
+    public static StoreException Map(string path, long bytes, int error) => new(error switch
+    {
+        NoMemory =>
+            $"The store '{path}' could not be mapped: {bytes} bytes of address space are not to be had. Raise the " +
+            "limits 'ulimit -v' and vm.max_map_count, or use a smaller (maximum) capacity.",
+        AccessDenied =>
+            $"The store '{path}' could not be mapped for writing: the file was opened for reading only, or a security " +
+            "policy forbids it.",
+        NotSupportedByDevice =>
+            $"The store '{path}' could not be mapped: its file system does not support mapped files. Put it on a local " +
+            "disk or in /dev/shm.",
+        _ => $"The store '{path}' could not be mapped ({bytes} bytes): {Text(error)}.",
+    });
+
+    public static Exception NotFound(string path)
+    {
+        if (new FileInfo(path) is { LinkTarget: { } target })
+        {
+            // A creation would fail too, with "the name is taken": better to say why now.
+            return new StoreException(
+                $"The path '{path}' is a symbolic link to '{target}', which does not exist. Remove the link, or use " +
+                "the file's own path.");
+        }
+
+        return Directory.Exists(Path.GetDirectoryName(path))
+            ? new FileNotFoundException($"The store '{path}' does not exist.", path)
+            : new FileNotFoundException($"The store '{path}' does not exist, and neither does its directory.", path);
+    }
+
+    public static StoreException IsADirectory(string path) =>
+        new($"The path '{path}' is a directory. A store is one file: name a file inside it.");
+
+    public static StoreException NotARegularFile(string path) =>
+        new($"The path '{path}' is not a regular file but a device, pipe or socket. Name a file.");
+
+    public static StoreException Failed(string what, int error) =>
+        new($"{what}: {Text(error)}.");
+
+    public static string Text(int error) => $"{Marshal.GetPInvokeErrorMessage(error)} (error {error})";
+}

@@ -1,0 +1,43 @@
+// The file systems on which mapped memory is not coherent: those shared by several machines, and those served by a
+// program. Told by the number that statfs(2) reports (linux/magic.h; where the driver is not part of Linux, its own
+// sources or GNU coreutils' list). Everything not named here is taken for local: a new local file system must not be
+// refused for being unknown, and new network ones are rarer.
+//
+// Not here on purpose: OverlayFS, because its files are those of the layer below, whose writable layer cannot be NFS;
+// eCryptfs, whose pages are the machine's own.
+namespace Cairn.Platform;
+
+internal static class LinuxFileSystems
+{
+    /// <summary>The name of a refused kind; null for every other.</summary>
+    /// <param name="type">f_type, whose upper half is the sign of the lower on some systems.</param>
+    public static string? RefusedKind(long type) => (uint)type switch
+    {
+        0x0000_6969 => "NFS",
+        0x0000_517B => "SMB",
+        0xFF53_4D42 => "SMB (CIFS)",
+        0xFE53_4D42 => "SMB",
+        0x6573_5546 => "FUSE", // also virtiofs, sshfs, s3fs, ntfs-3g, rclone, Docker Desktop's shares
+        0x0102_1997 => "9P", // also Windows drives in WSL 2, and gVisor's files
+        0x00C3_6400 => "Ceph",
+        0x5346_414F => "AFS", // OpenAFS
+        0x6B41_4653 => "AFS", // the kernel's
+        0x7375_7245 => "Coda",
+        0x0000_564C => "NCP",
+        0x0116_1970 => "GFS2",
+        0x7461_636F => "OCFS2",
+        0x0BD0_0BD0 => "Lustre",
+        0x4750_4653 => "GPFS",
+        0x1983_0326 => "BeeGFS",
+        0x2003_0528 => "OrangeFS",
+        0xAAD7_AAEA => "PanFS",
+        0x0131_11A8 => "Ibrix",
+        0x6163_6673 => "ACFS",
+        0xBEEF_DEAD => "SNFS",
+        0x786F_4256 => "a VirtualBox shared folder",
+        0x7C7C_6673 => "a Parallels shared folder",
+        0xBACB_ACBC => "a VMware shared folder",
+        0x00C0_FFEE => "a User-mode Linux host folder",
+        _ => null,
+    };
+}

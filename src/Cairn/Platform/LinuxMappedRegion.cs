@@ -1,0 +1,96 @@
+using Microsoft.Win32.SafeHandles;
+
+namespace Cairn.Platform;
+
+internal sealed unsafe class LinuxMappedRegion : MappedRegion
+{
+    // Populating is cut into pieces so that a signal (the runtime sends some) costs a piece, not the whole.
+    private const long PopulateStepBytes = 32L << 20;
+
+    private readonly string _path;
+    private int _isUnmapped;
+
+    private LinuxMappedRegion(string path, byte* address, long length)
+    {
+        _path = path;
+        Address = address;
+        Length = length;
+    }
+
+    public static LinuxMappedRegion Map(SafeFileHandle file, string path, long length, bool isWritable)
+    {
+        int protection = LinuxNative.ProtectRead | (isWritable ? LinuxNative.ProtectWrite : 0);
+        nint address = LinuxNative.Map(0, (nuint)length, protection, LinuxNative.MapShared, file, 0);
+        return address == -1
+            ? throw LinuxErrors.Map(path, length, LinuxNative.LastError)
+            : new LinuxMappedRegion(path, (byte*)address, length);
+    }
+
+    public override void Flush(long offset, long length)
+    {
+        CheckRange(offset, length);
+        if (length == 0)
+        {
+            return;
+        }
+
+        (nint start, nuint bytes) = WholePages(offset, length);
+        if (LinuxNative.Sync(Address + start, bytes, LinuxNative.SyncNow) != 0)
+        {
+            throw LinuxErrors.Failed(
+                $"Writing bytes {offset} to {offset + length} of the store '{_path}' to disk failed; its last changes " +
+                "may be lost if the machine stops. Check the disk",
+                LinuxNative.LastError);
+        }
+    }
+
+    public override bool Populate(long offset, long length, bool write)
+    {
+        CheckRange(offset, length);
+        int advice = write ? LinuxNative.AdvisePopulateWrite : LinuxNative.AdvisePopulateRead;
+        for (long done = 0; done < length; done += PopulateStepBytes)
+        {
+            (nint start, nuint bytes) = WholePages(offset + done, Math.Min(PopulateStepBytes, length - done));
+            while (LinuxNative.Advise(Address + start, bytes, advice) != 0)
+            {
+                // Before Linux 5.14 the advice is unknown; past the file's end the call fails instead of faulting.
+                if (LinuxNative.LastError is not (LinuxErrors.Interrupted or LinuxErrors.TryAgain))
+                {
+                    return false;
+                }
+            }
+        }
+
+        return true;
+    }
+
+    public override void AdviseRandomAccess()
+    {
+        ObjectDisposedException.ThrowIf(_isUnmapped != 0, this);
+        _ = LinuxNative.Advise(Address, (nuint)Length, LinuxNative.AdviseRandom); // Advice: a refusal costs speed only.
+    }
+
+    public override void Dispose()
+    {
+        if (Interlocked.Exchange(ref _isUnmapped, 1) == 0)
+        {
+            _ = LinuxNative.Unmap(Address, (nuint)Length);
+            Address = null; // A late use faults at a null address, which the runtime reports; it does not read a stranger's page.
+            Length = 0;
+        }
+    }
+
+    private static (nint Start, nuint Bytes) WholePages(long offset, long length)
+    {
+        long start = offset & -Environment.SystemPageSize;
+        return ((nint)start, (nuint)(offset + length - start));
+    }
+
+    private void CheckRange(long offset, long length)
+    {
+        ObjectDisposedException.ThrowIf(_isUnmapped != 0, this);
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(length, Length - offset);
+    }
+}

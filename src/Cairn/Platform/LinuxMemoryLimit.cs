@@ -1,0 +1,100 @@
+// The least of the machine's memory and the limits of every control group from this process's own up to the top that
+// its container can see. Version 1 and 2 of control groups may be mounted together; each is asked.
+//   /proc/self/cgroup      "0::/path" (version 2) and "4:memory:/path" (version 1), paths from the hierarchy's root
+//   /proc/self/mountinfo   where each hierarchy is mounted, and which of its directories is the mount's root
+namespace Cairn.Platform;
+
+internal static class LinuxMemoryLimit
+{
+    /// <summary>Bytes this process may have at most.</summary>
+    /// <param name="root">Where /proc and the mount points are looked up: "/", or a tree made by a test.</param>
+    /// <returns>Bytes, or null if nothing could be read.</returns>
+    public static long? Find(string root)
+    {
+        long? limit = MachineMemory(Read(root, "/proc/meminfo"));
+        List<LinuxMount> mounts = LinuxMounts.Parse(Read(root, "/proc/self/mountinfo") ?? "");
+        foreach (string line in (Read(root, "/proc/self/cgroup") ?? "").Split('\n'))
+        {
+            string[] fields = line.Split(':', 3);
+            if (fields.Length != 3)
+            {
+                continue;
+            }
+
+            bool isVersion2 = fields[0] == "0" && fields[1].Length == 0;
+            if (isVersion2 || fields[1].Split(',').Contains("memory"))
+            {
+                limit = Least(limit, GroupLimit(root, mounts, fields[2], isVersion2));
+            }
+        }
+
+        return limit;
+    }
+
+    private static long? GroupLimit(string root, List<LinuxMount> mounts, string group, bool isVersion2)
+    {
+        long? limit = null;
+        foreach (LinuxMount mount in mounts)
+        {
+            bool isItsHierarchy = isVersion2
+                ? mount.Kind == "cgroup2"
+                : mount.Kind == "cgroup" && mount.Options.Split(',').Contains("memory");
+            if (!isItsHierarchy)
+            {
+                continue;
+            }
+
+            // A container's mount starts below the hierarchy's root, and its process may be outside of what it sees.
+            string below = LinuxMounts.Contains(mount.Root, group)
+                ? group[(mount.Root == "/" ? 0 : mount.Root.Length)..].Trim('/')
+                : "";
+            string file = isVersion2 ? "memory.max" : "memory.limit_in_bytes";
+            while (true)
+            {
+                limit = Least(limit, Limit(Read(root, $"{mount.MountPoint}/{below}/{file}")));
+                if (below.Length == 0)
+                {
+                    break;
+                }
+
+                below = below[..Math.Max(0, below.LastIndexOf('/'))];
+            }
+        }
+
+        return limit;
+    }
+
+    // "max" is no limit; version 1 says so with a number near the largest, which the machine's memory undercuts.
+    private static long? Limit(string? text) => long.TryParse(text?.Trim(), out long bytes) ? bytes : null;
+
+    private static long? MachineMemory(string? memInfo)
+    {
+        // MemTotal:       49368184 kB
+        const string Label = "MemTotal:";
+        foreach (string line in (memInfo ?? "").Split('\n'))
+        {
+            if (line.StartsWith(Label, StringComparison.Ordinal) &&
+                long.TryParse(line[Label.Length..].Replace("kB", "", StringComparison.Ordinal).Trim(), out long kibibytes))
+            {
+                return kibibytes * 1024;
+            }
+        }
+
+        return null;
+    }
+
+    private static long? Least(long? first, long? second) =>
+        first is null ? second : second is null ? first : Math.Min(first.Value, second.Value);
+
+    private static string? Read(string root, string path)
+    {
+        try
+        {
+            return File.ReadAllText(Path.Join(root, path));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return null; // Not there or not for us: one limit less to know.
+        }
+    }
+}

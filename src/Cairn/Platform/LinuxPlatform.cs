@@ -1,0 +1,283 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Runtime.InteropServices;
+using System.Text;
+using Microsoft.Win32.SafeHandles;
+
+namespace Cairn.Platform;
+
+/// <summary>Linux on x64 and arm64: mmap, open-file-description locks, futexes, fallocate, O_TMPFILE.</summary>
+internal sealed class LinuxPlatform : StorePlatform
+{
+    private const uint OwnerOnly = 0b110_000_000; // rw-------
+    private const string TemporarySuffix = ".creating";
+
+    private readonly Lazy<string> _bootId = new(ReadBootId);
+
+    public LinuxPlatform()
+    {
+        if (!LinuxNative.IsSupportedArchitecture)
+        {
+            throw new PlatformNotSupportedException(
+                $"Cairn's store runs on x64 and arm64; this process is {RuntimeInformation.ProcessArchitecture}.");
+        }
+    }
+
+    public override string BootId => BootIdOverride ?? _bootId.Value;
+
+    public override int PageSize => Environment.SystemPageSize;
+
+    public override long? MemoryLimitBytes => LinuxMemoryLimit.Find("/");
+
+    public override StoreFile Open(string path) => Open(Path.GetFullPath(path), isWritable: true);
+
+    public override StoreFile OpenReadOnly(string path) => Open(Path.GetFullPath(path), isWritable: false);
+
+    public override StoreFile CreateUnnamed(string directory, string nameHint)
+    {
+        directory = Path.GetFullPath(directory);
+        ReapAbandoned(directory, nameHint);
+
+        int error = TryOpen(directory, LinuxNative.UnnamedFile | LinuxNative.ReadWrite, out SafeFileHandle handle);
+        if (error == 0)
+        {
+            return new LinuxStoreFile(this, handle, directory, isWritable: true, temporaryName: null, nameHint);
+        }
+
+        // Not every file system has nameless files. Before Linux knew them, the flags meant "open a directory".
+        return error is LinuxErrors.NotSupported or LinuxErrors.IsDirectory or LinuxErrors.Invalid
+            ? CreateTemporarilyNamed(directory, nameHint)
+            : throw LinuxErrors.CreateIn(directory, nameHint, error);
+    }
+
+    public override void RequireSupportedFileSystem(string path)
+    {
+        path = Path.GetFullPath(path);
+        if (RefusedFileSystemOverride is { } kind)
+        {
+            throw new StoreUnsupportedFileSystemException(path, kind);
+        }
+
+        int error = FileSystemOf(path, out LinuxNative.FileSystemStatus status);
+        if (error is LinuxErrors.NoEntry or LinuxErrors.NotDirectory)
+        {
+            string directory = Path.GetDirectoryName(path) ?? "/";
+            error = FileSystemOf(directory, out status);
+            if (error != 0)
+            {
+                throw LinuxErrors.CreateIn(directory, Path.GetFileName(path), error);
+            }
+        }
+        else if (error != 0)
+        {
+            throw LinuxErrors.Open(path, error, forWriting: true);
+        }
+
+        if (LinuxFileSystems.RefusedKind(status.Type) is { } refused)
+        {
+            throw new StoreUnsupportedFileSystemException(path, $"{refused}{DescribeMount(path)}");
+        }
+    }
+
+    public override unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout)
+    {
+        Debug.Assert((nuint)address % sizeof(uint) == 0, "A futex is an aligned word.");
+
+        int error;
+        if (timeout == Timeout.InfiniteTimeSpan)
+        {
+            error = LinuxNative.Futex(address, LinuxNative.FutexWait, expected, timeout: null);
+        }
+        else
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
+            var relative = new LinuxNative.Timespec
+            {
+                Seconds = timeout.Ticks / TimeSpan.TicksPerSecond,
+                Nanoseconds = timeout.Ticks % TimeSpan.TicksPerSecond * TimeSpan.NanosecondsPerTick,
+            };
+            error = LinuxNative.Futex(address, LinuxNative.FutexWait, expected, &relative);
+        }
+
+        return error switch
+        {
+            0 or LinuxErrors.TryAgain or LinuxErrors.Interrupted => true,
+            LinuxErrors.TimedOut => false,
+            _ => throw LinuxErrors.Failed("Waiting on a word of the store failed", error),
+        };
+    }
+
+    public override unsafe void WakeByAddress(uint* address, bool all)
+    {
+        int error = LinuxNative.Futex(address, LinuxNative.FutexWake, all ? int.MaxValue : 1u, timeout: null);
+        Debug.Assert(error == 0, "Only an address that is not mapped can fail.");
+    }
+
+    internal static int TryOpen(string path, int flags, out SafeFileHandle handle)
+    {
+        int descriptor;
+        int error = 0;
+        do
+        {
+            descriptor = LinuxNative.Open(path, flags | LinuxNative.CloseOnExec, OwnerOnly);
+            error = descriptor < 0 ? LinuxNative.LastError : 0;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        handle = new SafeFileHandle(descriptor, ownsHandle: true);
+        return error;
+    }
+
+    /// <summary>A hidden name that no other creation has and that <see cref="ReapAbandoned"/> recognises.</summary>
+    internal static string TemporaryPath(string directory, string nameHint) =>
+        Path.Combine(
+            directory,
+            TemporaryPrefix(nameHint) +
+            Random.Shared.NextInt64().ToString("x16", CultureInfo.InvariantCulture) +
+            TemporarySuffix);
+
+    // The way of file systems without nameless files. From its creation on, the file's creator byte is locked for as long
+    // as it has its temporary name, so who gets that lock knows that the creator is dead. A reaper may get it between
+    // the creation and the lock; then the name is gone or about to be, and the creation starts over.
+    internal LinuxStoreFile CreateTemporarilyNamed(string directory, string nameHint)
+    {
+        const int Flags =
+            LinuxNative.ReadWrite | LinuxNative.Create | LinuxNative.Exclusive | LinuxNative.NonBlocking;
+        while (true)
+        {
+            string path = TemporaryPath(directory, nameHint);
+            int error = TryOpen(path, Flags | LinuxNative.NoFollow, out SafeFileHandle handle);
+            if (error == LinuxErrors.Exists)
+            {
+                continue;
+            }
+
+            if (error != 0)
+            {
+                throw LinuxErrors.CreateIn(directory, nameHint, error);
+            }
+
+            var file = new LinuxStoreFile(this, handle, directory, isWritable: true, path, nameHint);
+            if (file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(path))
+            {
+                return file;
+            }
+
+            file.Dispose();
+        }
+    }
+
+    /// <summary>Removes what creators of this name left when they died with a temporary name.</summary>
+    internal void ReapAbandoned(string directory, string nameHint)
+    {
+        string[] candidates;
+        try
+        {
+            var all = new EnumerationOptions { AttributesToSkip = FileAttributes.None, MatchType = MatchType.Simple };
+            candidates = Directory.GetFiles(directory, "*" + TemporarySuffix, all);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return; // The creation itself will say what is wrong, if anything is.
+        }
+
+        foreach (string path in candidates)
+        {
+            if (!Path.GetFileName(path).StartsWith(TemporaryPrefix(nameHint), StringComparison.Ordinal) ||
+                TryOpen(
+                    path,
+                    LinuxNative.ReadWrite | LinuxNative.NonBlocking | LinuxNative.NoFollow,
+                    out SafeFileHandle handle) != 0)
+            {
+                continue;
+            }
+
+            using var file = new LinuxStoreFile(this, handle, path, isWritable: true, temporaryName: null, nameHint);
+            if (file.IsRegularFile && file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(path))
+            {
+                _ = LinuxNative.Unlink(path); // Whoever may not remove it leaves it to somebody who may.
+            }
+        }
+    }
+
+    // Names may have 255 bytes; a hint too long for the rest to fit is cut, which at worst shares a prefix.
+    private static string TemporaryPrefix(string nameHint)
+    {
+        string hint = nameHint;
+        while (Encoding.UTF8.GetByteCount(hint) > 200)
+        {
+            hint = hint[..^1];
+        }
+
+        return $".{hint}.";
+    }
+
+    private static string ReadBootId()
+    {
+        const string Source = "/proc/sys/kernel/random/boot_id";
+        string text;
+        try
+        {
+            text = File.ReadAllText(Source).Trim();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new StoreException(
+                $"The machine's boot id could not be read from {Source}, and without it a store cannot tell whether " +
+                $"the machine was restarted: {e.Message} Mount /proc.",
+                e);
+        }
+
+        return Guid.TryParseExact(text, "D", out _)
+            ? text
+            : throw new StoreException($"The machine's boot id in {Source} is '{text}', which is not one. Mount /proc.");
+    }
+
+    private static int FileSystemOf(string path, out LinuxNative.FileSystemStatus status)
+    {
+        int error;
+        do
+        {
+            error = LinuxNative.StatFileSystem(path, out status) == 0 ? 0 : LinuxNative.LastError;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        return error;
+    }
+
+    // " (fuse.sshfs at /mnt/share)": FUSE alone does not say which of its many programs it is.
+    private static string DescribeMount(string path)
+    {
+        try
+        {
+            LinuxMount? mount = LinuxMounts.Find(LinuxMounts.Parse(File.ReadAllText("/proc/self/mountinfo")), path);
+            return mount is { } found ? $" ({found.Kind} at {found.MountPoint})" : "";
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return ""; // Only the message is poorer.
+        }
+    }
+
+    private LinuxStoreFile Open(string path, bool isWritable)
+    {
+        int access = isWritable ? LinuxNative.ReadWrite : LinuxNative.ReadOnly;
+
+        // Without the flag, opening a pipe would wait for its other end.
+        int error = TryOpen(path, access | LinuxNative.NonBlocking, out SafeFileHandle handle);
+        if (error != 0)
+        {
+            throw LinuxErrors.Open(path, error, isWritable);
+        }
+
+        var file = new LinuxStoreFile(this, handle, path, isWritable, temporaryName: null, nameHint: "");
+        if (!file.IsRegularFile)
+        {
+            bool isDirectory = file.IsDirectory;
+            file.Dispose();
+            throw isDirectory ? LinuxErrors.IsADirectory(path) : LinuxErrors.NotARegularFile(path);
+        }
+
+        return file;
+    }
+}

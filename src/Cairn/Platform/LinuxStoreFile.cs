@@ -1,0 +1,575 @@
+using System.Diagnostics;
+using System.Globalization;
+using Microsoft.Win32.SafeHandles;
+
+namespace Cairn.Platform;
+
+/// <summary>A file by its descriptor. Locks are of the open file description (F_OFD_SETLK): two StoreFiles of one process
+/// exclude each other, and closing one does not release the other's, as it would with POSIX locks.</summary>
+internal sealed unsafe class LinuxStoreFile : StoreFile
+{
+    // Pieces are small enough that a signal, which makes some file systems undo the piece, cannot starve the whole.
+    private const long AllocationStepBytes = 64L << 20;
+    private const int ZeroStepBytes = 1 << 20;
+    private const int MaxLockPauseMs = 5;
+
+    private readonly LinuxPlatform _platform;
+    private readonly SafeFileHandle _handle;
+    private readonly bool _isWritable;
+    private readonly string _nameHint;
+    private readonly LinuxNative.FileStatus _statusAtOpening;
+    private readonly List<LinuxMappedRegion> _regions = [];
+    private string _path;
+
+    // Set while the file has a name of its own that nobody should open; TryPublish clears it.
+    private string? _temporaryName;
+    private bool _isPublished;
+    private bool _isDisposed;
+
+    /// <summary>Takes over an open descriptor.</summary>
+    /// <param name="platform">Whose file it is.</param>
+    /// <param name="handle">Owned from now on.</param>
+    /// <param name="path">The file's path, or its directory's while it has no name.</param>
+    /// <param name="isWritable">How it was opened.</param>
+    /// <param name="temporaryName">The hidden name of a file that is yet to be published.</param>
+    /// <param name="nameHint">What temporary names are made of.</param>
+    public LinuxStoreFile(
+        LinuxPlatform platform,
+        SafeFileHandle handle,
+        string path,
+        bool isWritable,
+        string? temporaryName,
+        string nameHint)
+    {
+        _platform = platform;
+        _handle = handle;
+        _path = path;
+        _isWritable = isWritable;
+        _temporaryName = temporaryName;
+        _nameHint = nameHint;
+        _isPublished = nameHint.Length == 0;
+        try
+        {
+            _statusAtOpening = Status();
+        }
+        catch
+        {
+            handle.Dispose();
+            throw;
+        }
+    }
+
+    public override string Path => _path;
+
+    public override long Length => Status().Size;
+
+    public override FileIdentity Identity => _statusAtOpening.Identity;
+
+    public bool IsRegularFile => (_statusAtOpening.Mode & LinuxNative.FileTypeMask) == LinuxNative.RegularFile;
+
+    public bool IsDirectory => (_statusAtOpening.Mode & LinuxNative.FileTypeMask) == LinuxNative.Directory;
+
+    public override bool IsStillAt(string path) =>
+        LinuxNative.StatPath(System.IO.Path.GetFullPath(path), flags: 0, out LinuxNative.FileStatus status) == 0 &&
+        status.Identity == Identity;
+
+    // ---- The name -------------------------------------------------------------------------------------------------
+
+    public override bool TryPublish(string path, bool replace)
+    {
+        if (_isPublished)
+        {
+            throw new InvalidOperationException($"The file '{_path}' already has its name.");
+        }
+
+        path = System.IO.Path.GetFullPath(path);
+        int error;
+        if (replace)
+        {
+            path = new FileInfo(path) is { LinkTarget: not null } link
+                ? link.ResolveLinkTarget(returnFinalTarget: true)!.FullName
+                : path;
+            error = Replace(path);
+        }
+        else
+        {
+            error = _temporaryName is null ? LinkTo(path) : RenameTo(path);
+        }
+
+        if (error == LinuxErrors.Exists && !replace)
+        {
+            return false;
+        }
+
+        if (error != 0)
+        {
+            throw error == LinuxErrors.CrossDevice
+                ? new StoreException(
+                    $"The store '{path}' cannot get its name: it was prepared on another file system. The directory " +
+                    "was mounted over meanwhile; try again.")
+                : LinuxErrors.CreateIn(
+                    System.IO.Path.GetDirectoryName(path) ?? "/", System.IO.Path.GetFileName(path), error);
+        }
+
+        _path = path;
+        _temporaryName = null;
+        _isPublished = true;
+        UnlockByte(CreatorLockByte);
+        return true;
+    }
+
+    // ---- The space ------------------------------------------------------------------------------------------------
+
+    public override void Preallocate(long offset, long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        if (length == 0)
+        {
+            return;
+        }
+
+        long end = checked(offset + length);
+        long lengthBefore = Length;
+        int error = Allocate(offset, end);
+        if (error is LinuxErrors.NotSupported or LinuxErrors.NoSystemCall or LinuxErrors.Invalid)
+        {
+            error = FillHoles(offset, end, lengthBefore);
+        }
+
+        if (error == 0)
+        {
+            return;
+        }
+
+        if (end > lengthBefore)
+        {
+            // Gives back what lies past the earlier end. Nobody can be using it (see the remarks of the declaration).
+            _ = LinuxNative.Truncate(_handle, lengthBefore);
+        }
+
+        long? available = LinuxNative.StatFileSystem(_handle, out LinuxNative.FileSystemStatus status) == 0
+            ? status.AvailableBlocks * status.BlockBytes
+            : null;
+        throw LinuxErrors.NoRoom(_path, length, available, error);
+    }
+
+    public override void ZeroRange(long offset, long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        ArgumentOutOfRangeException.ThrowIfNegative(length);
+        length = Math.Min(length, Length - offset);
+        if (length <= 0)
+        {
+            return;
+        }
+
+        int error;
+        do
+        {
+            error = LinuxNative.Allocate(_handle, LinuxNative.ZeroRange | LinuxNative.KeepSize, offset, length) == 0
+                ? 0
+                : LinuxNative.LastError;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        if (error != 0)
+        {
+            // Punching a hole and allocating it again would be faster on tmpfs, but between the two somebody else could
+            // take the space, and the next touch through a mapping would kill the process (P2).
+            error = WriteZeros(offset, offset + length);
+        }
+
+        if (error != 0)
+        {
+            throw LinuxErrors.NoRoom(_path, length, bytesAvailable: null, error);
+        }
+    }
+
+    // ---- The mappings ---------------------------------------------------------------------------------------------
+
+    public override MappedRegion Map(long length, bool writable)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
+        lock (_regions)
+        {
+            ObjectDisposedException.ThrowIf(_isDisposed, this);
+            LinuxMappedRegion region = LinuxMappedRegion.Map(_handle, _path, length, writable);
+            _regions.Add(region);
+            return region;
+        }
+    }
+
+    // ---- The locks ------------------------------------------------------------------------------------------------
+
+    public override bool TryLockByte(long offset)
+    {
+        int error = SetLock(LinuxNative.WriteLock, offset);
+        return error switch
+        {
+            0 => true,
+            LinuxErrors.TryAgain or LinuxErrors.AccessDenied => false,
+            LinuxErrors.BadDescriptor => throw new StoreException(
+                $"The store '{_path}' was opened for reading only; its locks need it writable."),
+            LinuxErrors.NoLocks => throw new StoreException(
+                $"The store '{_path}' could not be locked: the kernel has no memory for another lock."),
+            _ => throw LinuxErrors.Failed($"The store '{_path}' could not be locked", error),
+        };
+    }
+
+    public override bool LockByte(long offset, TimeSpan timeout)
+    {
+        // The kernel's own wait (F_OFD_SETLKW) has no time limit and survives no signal, so this asks again and again.
+        // Holders keep such a lock for milliseconds (the gate) or for life (an owner slot, which nobody waits for).
+        long start = Stopwatch.GetTimestamp();
+        for (int attempt = 0; !TryLockByte(offset); attempt++)
+        {
+            if (timeout != Timeout.InfiniteTimeSpan && Stopwatch.GetElapsedTime(start) >= timeout)
+            {
+                return false;
+            }
+
+            if (attempt < 10)
+            {
+                Thread.Yield();
+            }
+            else
+            {
+                Thread.Sleep(Math.Min((attempt - 5) / 5, MaxLockPauseMs));
+            }
+        }
+
+        return true;
+    }
+
+    public override void UnlockByte(long offset)
+    {
+        int error = SetLock(LinuxNative.Unlock, offset);
+        if (error != 0)
+        {
+            throw LinuxErrors.Failed($"A lock of the store '{_path}' could not be released", error);
+        }
+    }
+
+    public override bool IsByteLockedByOther(long offset, long length)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
+
+        // Asks which lock would be in the way of a write lock; our own never is. None: the kernel changes the type.
+        var probe = new LinuxNative.FileLock { Type = LinuxNative.WriteLock, Start = offset, Length = length };
+        return LinuxNative.Lock(_handle, LinuxNative.OfdGetLock, ref probe) == 0
+            ? probe.Type != LinuxNative.Unlock
+            : throw LinuxErrors.Failed($"The locks of the store '{_path}' could not be read", LinuxNative.LastError);
+    }
+
+    // ---- The bytes ------------------------------------------------------------------------------------------------
+
+    public override int Read(long offset, Span<byte> buffer)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        int total = 0;
+        fixed (byte* start = buffer)
+        {
+            while (total < buffer.Length)
+            {
+                // In bounds: at most what is left of the buffer.
+                nint count = LinuxNative.Read(_handle, start + total, (nuint)(buffer.Length - total), offset + total);
+                if (count == 0)
+                {
+                    break;
+                }
+
+                if (count > 0)
+                {
+                    total += (int)count;
+                }
+                else if (LinuxNative.LastError is var error and not LinuxErrors.Interrupted)
+                {
+                    throw LinuxErrors.Failed($"Reading the store '{_path}' at byte {offset + total} failed", error);
+                }
+            }
+        }
+
+        return total;
+    }
+
+    public override void Write(long offset, ReadOnlySpan<byte> data)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        fixed (byte* start = data)
+        {
+            int error = WriteAll(offset, start, data.Length);
+            if (error is LinuxErrors.NoSpace or LinuxErrors.QuotaExceeded or LinuxErrors.FileTooBig)
+            {
+                throw LinuxErrors.NoRoom(_path, data.Length, bytesAvailable: null, error);
+            }
+
+            if (error != 0)
+            {
+                throw LinuxErrors.Failed($"Writing the store '{_path}' at byte {offset} failed", error);
+            }
+        }
+    }
+
+    public override void FlushData()
+    {
+        int error;
+        do
+        {
+            error = LinuxNative.SyncData(_handle) == 0 ? 0 : LinuxNative.LastError;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        if (error != 0)
+        {
+            throw LinuxErrors.Failed(
+                $"Writing the store '{_path}' to disk failed; its last changes may be lost if the machine stops. Check " +
+                "the disk",
+                error);
+        }
+    }
+
+    public override void Dispose()
+    {
+        lock (_regions)
+        {
+            if (_isDisposed)
+            {
+                return;
+            }
+
+            _isDisposed = true;
+            foreach (LinuxMappedRegion region in _regions)
+            {
+                region.Dispose(); // Before the close: a mapping would keep the locks alive (P1).
+            }
+        }
+
+        if (_temporaryName is { } name && IsStillAt(name))
+        {
+            _ = LinuxNative.Unlink(name);
+        }
+
+        _handle.Dispose();
+    }
+
+    // ---- Steps ----------------------------------------------------------------------------------------------------
+
+    private LinuxNative.FileStatus Status()
+    {
+        int error = LinuxNative.StatFile(_handle, out LinuxNative.FileStatus status);
+        return error == 0
+            ? status
+            : throw LinuxErrors.Failed($"The state of the store '{_path}' could not be read", error);
+    }
+
+    private int SetLock(short type, long offset)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        var fileLock = new LinuxNative.FileLock { Type = type, Start = offset, Length = 1 };
+        int error;
+        do
+        {
+            error = LinuxNative.Lock(_handle, LinuxNative.OfdSetLock, ref fileLock) == 0 ? 0 : LinuxNative.LastError;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        return error;
+    }
+
+    // A nameless file gets its first name by linking to its descriptor. Without /proc, a privileged process still can.
+    private int LinkTo(string path)
+    {
+        bool hasReference = false;
+        try
+        {
+            _handle.DangerousAddRef(ref hasReference);
+            int descriptor = (int)_handle.DangerousGetHandle();
+            string source = string.Create(CultureInfo.InvariantCulture, $"/proc/self/fd/{descriptor}");
+            if (LinuxNative.Link(
+                LinuxNative.CurrentDirectory, source, LinuxNative.CurrentDirectory, path, LinuxNative.SymlinkFollow) == 0)
+            {
+                return 0;
+            }
+
+            int error = LinuxNative.LastError;
+            return error == LinuxErrors.NoEntry &&
+                LinuxNative.Link(
+                    descriptor, "", LinuxNative.CurrentDirectory, path, LinuxNative.EmptyPath) == 0
+                ? 0
+                : error;
+        }
+        finally
+        {
+            if (hasReference)
+            {
+                _handle.DangerousRelease();
+            }
+        }
+    }
+
+    private int RenameTo(string path)
+    {
+        int error = LinuxNative.RenameWithoutReplacing(_temporaryName!, path);
+        if (error is not (LinuxErrors.Invalid or LinuxErrors.NoSystemCall))
+        {
+            return error;
+        }
+
+        // The file system cannot rename without replacing, but a hard link never replaces.
+        if (LinuxNative.Link(
+            LinuxNative.CurrentDirectory, _temporaryName!, LinuxNative.CurrentDirectory, path, flags: 0) != 0)
+        {
+            return LinuxNative.LastError;
+        }
+
+        _ = LinuxNative.Unlink(_temporaryName!); // If this fails, a second, hidden name stays; the file is whole.
+        return 0;
+    }
+
+    // Rename replaces in one step but needs a name to start from. The creator byte is locked while there is one, so that a
+    // death in between leaves something that can be recognised and reaped.
+    private int Replace(string path)
+    {
+        KeepPermissionsOf(path);
+        if (_temporaryName is null)
+        {
+            if (!TryLockByte(CreatorLockByte))
+            {
+                throw new InvalidOperationException($"The creator byte of '{path}' is locked by somebody else.");
+            }
+
+            string directory = System.IO.Path.GetDirectoryName(path) ?? "/";
+            string temporary;
+            int error;
+            do
+            {
+                temporary = LinuxPlatform.TemporaryPath(directory, _nameHint);
+                error = LinkTo(temporary);
+            }
+            while (error == LinuxErrors.Exists);
+
+            if (error != 0)
+            {
+                return error;
+            }
+
+            _temporaryName = temporary;
+        }
+
+        return LinuxNative.Rename(_temporaryName, path) == 0 ? 0 : LinuxNative.LastError;
+    }
+
+    // Those who could use the old file can use the new one, as far as this user may arrange it. The owner comes first:
+    // changing it clears bits of the mode.
+    private void KeepPermissionsOf(string path)
+    {
+        if (LinuxNative.StatPath(path, flags: 0, out LinuxNative.FileStatus old) != 0)
+        {
+            return;
+        }
+
+        LinuxNative.FileStatus own = Status();
+        bool hasItsOwner = (own.User == old.User && own.Group == old.Group) ||
+            LinuxNative.ChangeOwner(_handle, old.User, old.Group) == 0;
+
+        // Group permissions meant for another group must not pass to ours.
+        uint mode = old.Mode & (hasItsOwner ? LinuxNative.PermissionMask : ~0b000_111_000u & LinuxNative.PermissionMask);
+        _ = LinuxNative.ChangeMode(_handle, mode);
+    }
+
+    // The space first, past the end too, and the length only once all of it is there.
+    private int Allocate(long offset, long end)
+    {
+        for (long start = offset; start < end;)
+        {
+            long step = Math.Min(AllocationStepBytes, end - start);
+            int error = LinuxNative.Allocate(_handle, LinuxNative.KeepSize, start, step) == 0
+                ? 0
+                : LinuxNative.LastError;
+            if (error == 0)
+            {
+                start += step;
+            }
+            else if (error != LinuxErrors.Interrupted)
+            {
+                return error;
+            }
+        }
+
+        int result;
+        do
+        {
+            result = LinuxNative.Allocate(_handle, 0, end - 1, 1) == 0 ? 0 : LinuxNative.LastError;
+        }
+        while (result == LinuxErrors.Interrupted);
+
+        return result;
+    }
+
+    // Where the file system cannot reserve space, writing zeros does. Present data must stay, so within the old length
+    // only holes are written; nobody uses them yet.
+    private int FillHoles(long offset, long end, long lengthBefore)
+    {
+        long position = offset;
+        while (position < Math.Min(end, lengthBefore))
+        {
+            long hole = LinuxNative.Seek(_handle, position, LinuxNative.SeekHole);
+            if (hole < 0 || hole >= Math.Min(end, lengthBefore))
+            {
+                break;
+            }
+
+            long data = LinuxNative.Seek(_handle, hole, LinuxNative.SeekData);
+            long holeEnd = Math.Min(data < 0 ? lengthBefore : data, Math.Min(end, lengthBefore));
+            if (WriteZeros(hole, holeEnd) is var error and not 0)
+            {
+                return error;
+            }
+
+            position = holeEnd;
+        }
+
+        return WriteZeros(Math.Max(offset, lengthBefore), end);
+    }
+
+    private int WriteZeros(long offset, long end)
+    {
+        byte[] zeros = new byte[(int)Math.Clamp(end - offset, 0, ZeroStepBytes)];
+        fixed (byte* start = zeros)
+        {
+            while (offset < end)
+            {
+                int step = (int)Math.Min(zeros.Length, end - offset);
+                if (WriteAll(offset, start, step) is var error and not 0)
+                {
+                    return error;
+                }
+
+                offset += step;
+            }
+        }
+
+        return 0;
+    }
+
+    private int WriteAll(long offset, byte* source, int length)
+    {
+        for (int done = 0; done < length;)
+        {
+            // In bounds: at most what is left of the source.
+            nint count = LinuxNative.Write(_handle, source + done, (nuint)(length - done), offset + done);
+            if (count >= 0)
+            {
+                done += (int)count;
+            }
+            else if (LinuxNative.LastError is var error and not LinuxErrors.Interrupted)
+            {
+                return error;
+            }
+        }
+
+        return 0;
+    }
+}

@@ -1,0 +1,91 @@
+// Everything that differs between operating systems, behind three types: StorePlatform, StoreFile and MappedRegion.
+// The rest of the store uses only these; no type, constant or error number of one system passes through them.
+// Windows and macOS follow by deriving the three.
+//
+// What a platform promises the store:
+//   P1  A byte lock is exclusive between open files (two StoreFiles of one process included), and the kernel releases
+//       it when its open file is closed, however its process ends. It is the proof of life of an owner slot.
+//   P2  A byte that was preallocated can be written through a mapping without failing for lack of space. (File
+//       systems that copy on write, such as Btrfs and ZFS, cannot promise it.)
+//   P3  A file gets its name in one step, complete, or not at all.
+//   P4  All mappings of a file on one machine show the same bytes.
+using System.Runtime.InteropServices;
+
+namespace Cairn.Platform;
+
+internal abstract class StorePlatform
+{
+    private static readonly AsyncLocal<string?> BootIdHook = new();
+    private static readonly AsyncLocal<string?> FileSystemKindHook = new();
+    private static StorePlatform? _current;
+
+    /// <summary>The platform of this process.</summary>
+    /// <exception cref="PlatformNotSupportedException">Cairn does not run on this system yet.</exception>
+    public static StorePlatform Current =>
+        // Stateless, so a second one made in a race is harmless.
+        _current ??= OperatingSystem.IsLinux() ? new LinuxPlatform() : throw NotSupported();
+
+    /// <summary>What <see cref="BootId"/> says instead of the truth, for what this test calls; null for the truth.</summary>
+    internal static string? BootIdOverride
+    {
+        get => BootIdHook.Value;
+        set => BootIdHook.Value = value;
+    }
+
+    /// <summary>A kind that <see cref="RequireSupportedFileSystem"/> refuses every path as, for what this test calls;
+    /// null for the truth.</summary>
+    internal static string? RefusedFileSystemOverride
+    {
+        get => FileSystemKindHook.Value;
+        set => FileSystemKindHook.Value = value;
+    }
+
+    /// <summary>36 characters that change with every start of the machine and never otherwise.</summary>
+    public abstract string BootId { get; }
+
+    /// <summary>Bytes of a page: the unit of mapping.</summary>
+    public abstract int PageSize { get; }
+
+    /// <summary>The memory this process can have at most: the machine's, or less if its container or control group
+    /// says so. Null if unknown.</summary>
+    public abstract long? MemoryLimitBytes { get; }
+
+    /// <summary>Opens an existing file for reading and writing.</summary>
+    /// <exception cref="FileNotFoundException">Nothing has this name.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not.</exception>
+    /// <exception cref="StoreException">It is not a regular file, or its file system is read-only.</exception>
+    public abstract StoreFile Open(string path);
+
+    /// <summary>Opens an existing file for reading; locks and writes are refused.</summary>
+    /// <exception cref="FileNotFoundException">Nothing has this name.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not.</exception>
+    /// <exception cref="StoreException">It is not a regular file.</exception>
+    public abstract StoreFile OpenReadOnly(string path);
+
+    /// <summary>Creates an empty file that has no name until <see cref="StoreFile.TryPublish"/>, readable and writable
+    /// by this user only. If it is never published, nothing of it remains, however the process ends.</summary>
+    /// <param name="directory">Where the file's space comes from, and where it will be published.</param>
+    /// <param name="nameHint">The file name it is for. Where a file cannot be nameless, it has a hidden name made from
+    /// this one, and the next creation reaps what a dead creator left.</param>
+    /// <exception cref="DirectoryNotFoundException"><paramref name="directory"/> does not exist.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not create files there.</exception>
+    /// <exception cref="StoreException">The file system is read-only, full or faulty.</exception>
+    public abstract StoreFile CreateUnnamed(string directory, string nameHint);
+
+    /// <summary>Refuses a path on a file system where P4 does not hold. The file need not exist; its directory must.</summary>
+    /// <exception cref="StoreUnsupportedFileSystemException">It does not hold there.</exception>
+    /// <exception cref="DirectoryNotFoundException">Neither the file nor its directory exists.</exception>
+    public abstract void RequireSupportedFileSystem(string path);
+
+    /// <summary>Sleeps while the word is <paramref name="expected"/>, until any process wakes the address.</summary>
+    /// <returns>False if the time passed. True says only "look again": woken, changed already, or interrupted.</returns>
+    /// <remarks>The word lies in a mapped region, 4-byte aligned, and stays mapped meanwhile.</remarks>
+    public abstract unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout);
+
+    /// <summary>Wakes one waiter of the word, or all, in any process. The caller has changed the word before.</summary>
+    public abstract unsafe void WakeByAddress(uint* address, bool all);
+
+    private static PlatformNotSupportedException NotSupported() => new(
+        $"Cairn's store runs on Linux only for now (x64 and arm64); this is {RuntimeInformation.OSDescription}. Use a " +
+        "cache server instead, or run the application in a Linux container.");
+}

@@ -1,0 +1,34 @@
+namespace Cairn;
+
+/// <summary>The store's file breaks a promise of its own format: a checksum, a bound or a state that no sequence of
+/// operations and no death of a process can leave behind.</summary>
+public sealed class StoreCorruptException : StoreException
+{
+    /// <summary>Reports what was found where something else must be.</summary>
+    /// <param name="file">Path of the store's file.</param>
+    /// <param name="offset">Where in the file, in bytes from its start.</param>
+    /// <param name="expected">What the format promises there, in words or as a number.</param>
+    /// <param name="found">What is there, in words or as a number.</param>
+    public StoreCorruptException(string file, long offset, string expected, string found)
+        : base(
+            $"The store '{file}' is damaged at byte {offset}: expected {expected}, found {found}. Run 'cairn verify " +
+            "--store FILE' for a full report, or delete the file: a new store starts empty.")
+    {
+        File = file;
+        Offset = offset;
+        Expected = expected;
+        Found = found;
+    }
+
+    /// <summary>Path of the store's file.</summary>
+    public string File { get; }
+
+    /// <summary>Where the damage was noticed, in bytes from the file's start.</summary>
+    public long Offset { get; }
+
+    /// <summary>What the format promises at <see cref="Offset"/>.</summary>
+    public string Expected { get; }
+
+    /// <summary>What is at <see cref="Offset"/> instead.</summary>
+    public string Found { get; }
+}

@@ -1,0 +1,29 @@
+namespace Cairn;
+
+/// <summary>The store's file was written in a format that this version of Cairn does not read.</summary>
+public sealed class StoreVersionException : StoreException
+{
+    /// <summary>Reports the file's version and the one this library reads.</summary>
+    /// <param name="file">Path of the store's file.</param>
+    /// <param name="foundVersion">Format version that the file names.</param>
+    /// <param name="supportedVersion">Format version that this library reads and writes.</param>
+    public StoreVersionException(string file, long foundVersion, long supportedVersion)
+        : base(
+            $"The store '{file}' has format version {foundVersion}; this version of Cairn reads version " +
+            $"{supportedVersion}. Open it with the version of Cairn that wrote it, or delete the file: a new store " +
+            "starts empty.")
+    {
+        File = file;
+        FoundVersion = foundVersion;
+        SupportedVersion = supportedVersion;
+    }
+
+    /// <summary>Path of the store's file.</summary>
+    public string File { get; }
+
+    /// <summary>Format version that the file names.</summary>
+    public long FoundVersion { get; }
+
+    /// <summary>Format version that this library reads and writes.</summary>
+    public long SupportedVersion { get; }
+}

@@ -1,0 +1,124 @@
+using System.Text;
+using System.Text.RegularExpressions;
+
+namespace Cairn.ConventionTests;
+
+/// <summary>Links in the documents lead somewhere.</summary>
+public partial class DocumentTests
+{
+    public static TheoryData<string> Documents => [.. Repository.Documents.Select(Repository.Relative)];
+
+    [Theory]
+    [MemberData(nameof(Documents))]
+    public void Every_link_leads_to_a_file_and_a_heading_that_exist(string document)
+    {
+        var file = Repository.At(document);
+
+        var broken = LinksOf(File.ReadAllText(file)).Where(link => !Resolves(file, link));
+
+        Assert.Empty(broken);
+    }
+
+    [Theory]
+    [InlineData("## The `cairn` tool, on a store", "the-cairn-tool-on-a-store")]
+    [InlineData("# Slot (8 bytes) : tag 16", "slot-8-bytes--tag-16")]
+    [InlineData("### See [the options](options.md)", "see-the-options")]
+    [InlineData("## snake_case stays", "snake_case-stays")]
+    public void Anchor_of_a_heading_is_the_one_that_forges_render(string heading, string anchor)
+    {
+        Assert.Equal([anchor], AnchorsOf(heading));
+    }
+
+    [Fact]
+    public void Heading_that_repeats_is_told_apart_by_a_number()
+    {
+        Assert.Equal(["get", "get-1"], AnchorsOf("## get\n\n## get\n"));
+    }
+
+    [Fact]
+    public void Link_in_a_code_block_is_no_link()
+    {
+        Assert.Equal(["a.md"], LinksOf("[a](a.md)\n```text\n[b](b.md)\n```\n`[c](c.md)`\n"));
+    }
+
+    private static bool Resolves(string document, string link)
+    {
+        if (link.Contains("://", StringComparison.Ordinal) || link.StartsWith("mailto:", StringComparison.Ordinal))
+        {
+            return true; // Other sites are not ours to test.
+        }
+
+        var parts = link.Split('#', 2);
+        var target = parts[0].Length == 0
+            ? document
+            : Path.GetFullPath(Path.Combine(Path.GetDirectoryName(document)!, Uri.UnescapeDataString(parts[0])));
+        if (parts.Length == 1)
+        {
+            return File.Exists(target) || Directory.Exists(target);
+        }
+
+        return File.Exists(target) && AnchorsOf(File.ReadAllText(target)).Contains(parts[1], StringComparer.Ordinal);
+    }
+
+    private static IEnumerable<string> LinksOf(string markdown)
+    {
+        var prose = InlineCode().Replace(CodeBlock().Replace(markdown, ""), "");
+        return Link().Matches(prose).Select(match => match.Groups[1].Value)
+            .Concat(LinkDefinition().Matches(prose).Select(match => match.Groups[1].Value));
+    }
+
+    private static List<string> AnchorsOf(string markdown)
+    {
+        var anchors = new List<string>();
+        var seen = new Dictionary<string, int>(StringComparer.Ordinal);
+        foreach (Match heading in Heading().Matches(CodeBlock().Replace(markdown, "")))
+        {
+            var anchor = AnchorOf(heading.Groups[1].Value);
+            seen[anchor] = seen.TryGetValue(anchor, out var repeats) ? repeats + 1 : 0;
+            anchors.Add(seen[anchor] == 0 ? anchor : $"{anchor}-{seen[anchor]}");
+        }
+
+        anchors.AddRange(ExplicitAnchor().Matches(markdown).Select(match => match.Groups[1].Value));
+        return anchors;
+    }
+
+    // Lower case; spaces become hyphens; punctuation but hyphens and underscores goes; a link counts as its text.
+    private static string AnchorOf(string heading)
+    {
+        var anchor = new StringBuilder();
+        foreach (var rune in LinkWithText().Replace(heading.Trim(), "$1").EnumerateRunes())
+        {
+            if (Rune.IsLetterOrDigit(rune) || rune.Value is '-' or '_')
+            {
+                anchor.Append(Rune.ToLowerInvariant(rune));
+            }
+            else if (rune.Value == ' ')
+            {
+                anchor.Append('-');
+            }
+        }
+
+        return anchor.ToString();
+    }
+
+    [GeneratedRegex(@"^ *(`{3,}|~{3,})[^\n]*\n.*?^ *\1`* *$", RegexOptions.Multiline | RegexOptions.Singleline)]
+    private static partial Regex CodeBlock();
+
+    [GeneratedRegex(@"(`+)[^`\n]+\1")]
+    private static partial Regex InlineCode();
+
+    [GeneratedRegex(@"\]\(\s*<?([^)\s>]+)>?(?:\s+""[^""]*"")?\s*\)")]
+    private static partial Regex Link();
+
+    [GeneratedRegex(@"^\[[^\]\n]+\]:\s*(\S+)", RegexOptions.Multiline)]
+    private static partial Regex LinkDefinition();
+
+    [GeneratedRegex(@"\[([^\]]*)\]\([^)]*\)")]
+    private static partial Regex LinkWithText();
+
+    [GeneratedRegex(@"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", RegexOptions.Multiline)]
+    private static partial Regex Heading();
+
+    [GeneratedRegex(@"<a\s+(?:id|name)=""([^""]+)""")]
+    private static partial Regex ExplicitAnchor();
+}

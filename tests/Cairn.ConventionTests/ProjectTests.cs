@@ -1,0 +1,105 @@
+using System.Reflection;
+using System.Text.RegularExpressions;
+using System.Xml.Linq;
+
+namespace Cairn.ConventionTests;
+
+/// <summary>What depends on what, and that nothing is left out.</summary>
+public partial class ProjectTests
+{
+    // Dependencies point one way. A new arrow is a decision: record it in docs/decisions, then here.
+    private static readonly Dictionary<string, string[]> AllowedProjects = new(StringComparer.Ordinal)
+    {
+        ["Cairn"] = [],
+        ["Cairn.Caching"] = ["Cairn"],
+        ["Cairn.Caching.Protobuf"] = ["Cairn.Caching"],
+        ["Cairn.FileStore"] = ["Cairn"],
+        ["Cairn.Protocol"] = [],
+        ["Cairn.Redis"] = ["Cairn.Protocol", "Cairn.Caching"],
+        ["Cairn.Server"] = ["Cairn", "Cairn.Protocol"],
+        ["Cairn.Dashboard"] = ["Cairn.Server"],
+        ["Cairn.Cli"] =
+        [
+            "Cairn", "Cairn.Caching", "Cairn.Caching.Protobuf", "Cairn.FileStore", "Cairn.Protocol", "Cairn.Redis",
+            "Cairn.Server", "Cairn.Dashboard",
+        ],
+    };
+
+    // What a user of the project has to take along. A project that is not here may use no package.
+    private static readonly Dictionary<string, string[]> AllowedPackages = new(StringComparer.Ordinal)
+    {
+        ["Cairn.Cli"] = ["System.CommandLine", "Spectre.Console"],
+    };
+
+    public static TheoryData<string> ShippedProjects => [.. Repository.ShippedProjects.Select(Repository.Relative)];
+
+    [Theory]
+    [MemberData(nameof(ShippedProjects))]
+    public void Project_depends_only_on_projects_below_it(string project)
+    {
+        var name = Repository.ProjectName(project);
+        Assert.True(AllowedProjects.ContainsKey(name), $"{name} has no place among the arrows of {nameof(ProjectTests)}.");
+
+        var references = Repository.ItemsOf(Repository.At(project), "ProjectReference").Select(Repository.ProjectName);
+
+        Assert.Empty(references.Except(AllowedProjects[name], StringComparer.Ordinal));
+    }
+
+    [Theory]
+    [MemberData(nameof(ShippedProjects))]
+    public void Project_uses_only_packages_its_users_agreed_to(string project)
+    {
+        var allowed = AllowedPackages.GetValueOrDefault(Repository.ProjectName(project), []);
+
+        var references = Repository.ItemsOf(Repository.At(project), "PackageReference");
+
+        Assert.Empty(references.Except(allowed, StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Store_does_no_networking()
+    {
+        var references = Assembly.Load("Cairn").GetReferencedAssemblies().Select(reference => reference.Name!);
+
+        Assert.DoesNotContain(references, name => name.StartsWith("System.Net", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Every_project_is_in_the_solution()
+    {
+        var inSolution = XDocument.Load(Repository.At("Cairn.slnx")).Descendants("Project").Select(p => (string)p.Attribute("Path")!);
+
+        Assert.Equal(Repository.Projects.Select(Repository.Relative), inSolution.Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Every_package_version_is_in_one_place()
+    {
+        var versioned =
+            from project in Repository.Projects
+            from reference in XDocument.Load(project).Descendants("PackageReference")
+            where reference.Attribute("Version") is not null || reference.Attribute("VersionOverride") is not null
+            select $"{Repository.Relative(project)}: {(string?)reference.Attribute("Include")}";
+
+        Assert.Empty(versioned);
+    }
+
+    [Fact]
+    public void Source_file_declares_the_namespace_of_its_folder()
+    {
+        var misplaced =
+            from file in Repository.Sources
+            let relative = Repository.Relative(file)
+            where relative.StartsWith("src/", StringComparison.Ordinal)
+            let match = NamespaceDeclaration().Match(File.ReadAllText(file))
+            where match.Success
+            let expected = Path.GetDirectoryName(relative)!["src/".Length..].Replace('/', '.')
+            where match.Groups[1].Value != expected
+            select $"{relative}: {match.Groups[1].Value}, expected {expected}";
+
+        Assert.Empty(misplaced);
+    }
+
+    [GeneratedRegex(@"^namespace\s+([\w.]+)", RegexOptions.Multiline)]
+    private static partial Regex NamespaceDeclaration();
+}

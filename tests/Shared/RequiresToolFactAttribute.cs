@@ -1,0 +1,27 @@
+namespace Cairn.Testing;
+
+/// <summary>
+/// A fact that runs a program of the machine, such as spin. Where the program is missing the test is skipped and says so,
+/// except with CI=true: there it runs, and fails. What ./test may install is in tests/prerequisites.txt.
+/// </summary>
+[AttributeUsage(AttributeTargets.Method)]
+internal sealed class RequiresToolFactAttribute : FactAttribute
+{
+    public RequiresToolFactAttribute(params string[] tools)
+    {
+        Tools = tools;
+
+        var missing = tools.Where(tool => !IsOnPath(tool)).ToList();
+        if (missing.Count > 0 && Environment.GetEnvironmentVariable("CI") != "true")
+        {
+            Skip = $"{string.Join(", ", missing)} not found on the PATH";
+        }
+    }
+
+    public IReadOnlyList<string> Tools { get; }
+
+    private static bool IsOnPath(string tool) =>
+        (Environment.GetEnvironmentVariable("PATH") ?? "")
+            .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+            .Any(directory => File.Exists(Path.Combine(directory, tool)));
+}

@@ -85,18 +85,18 @@ internal static class LinuxErrors
     /// <summary>The failure to make space in a file.</summary>
     public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error)
     {
-        string available = bytesAvailable is { } bytes ? $"; {bytes} are available" : "";
+        string available = bytesAvailable is { } bytes ? $" ({bytes} bytes are available)" : "";
         string remedy = error switch
         {
-            NoSpace => $"the file system is full{available}. Free some space",
-            QuotaExceeded => "the disk quota of this user is exhausted. Raise it, or free some space",
+            NoSpace => $"its file system is full{available}. Free some space",
+            QuotaExceeded => "this user's disk quota is exhausted. Raise it, free some space",
             FileTooBig =>
                 "a file of that size exceeds this process's limit ('ulimit -f') or the file system's. Raise the limit",
-            NoMemory => "the memory that backs this file system is exhausted. Raise the container's memory limit",
-            _ => $"{Text(error)}. Check the disk",
+            NoMemory => "the memory behind its file system is exhausted. Raise the container's memory limit",
+            _ => $"making room failed: {Text(error)}. Check the disk",
         };
         return new StoreException(
-            $"The store '{path}' needs {bytesNeeded} more bytes: {remedy}, choose a smaller capacity, or put the store " +
+            $"The store '{path}' needs {bytesNeeded} bytes, but {remedy}, choose a smaller capacity, or put the store " +
             "elsewhere.");
     }
 

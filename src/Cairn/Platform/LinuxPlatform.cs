@@ -29,9 +29,9 @@ internal sealed class LinuxPlatform : StorePlatform
 
     public override long? MemoryLimitBytes => LinuxMemoryLimit.Find("/");
 
-    public override StoreFile Open(string path) => Open(Path.GetFullPath(path), isWritable: true);
+    public override StoreFile Open(string path) => OpenExisting(Path.GetFullPath(path), isWritable: true);
 
-    public override StoreFile OpenReadOnly(string path) => Open(Path.GetFullPath(path), isWritable: false);
+    public override StoreFile OpenReadOnly(string path) => OpenExisting(Path.GetFullPath(path), isWritable: false);
 
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
@@ -41,7 +41,7 @@ internal sealed class LinuxPlatform : StorePlatform
         int error = TryOpen(directory, LinuxNative.UnnamedFile | LinuxNative.ReadWrite, out SafeFileHandle handle);
         if (error == 0)
         {
-            return new LinuxStoreFile(this, handle, directory, isWritable: true, temporaryName: null, nameHint);
+            return new LinuxStoreFile(handle, Path.Combine(directory, nameHint), isPublished: false);
         }
 
         // Not every file system has nameless files. Before Linux knew them, the flags meant "open a directory".
@@ -59,18 +59,16 @@ internal sealed class LinuxPlatform : StorePlatform
         }
 
         int error = FileSystemOf(path, out LinuxNative.FileSystemStatus status);
-        if (error is LinuxErrors.NoEntry or LinuxErrors.NotDirectory)
+        if (error != 0)
         {
+            // The file does not exist yet; or it is out of reach, which a share of another user often is: then its kind
+            // is the better answer.
             string directory = Path.GetDirectoryName(path) ?? "/";
             error = FileSystemOf(directory, out status);
             if (error != 0)
             {
                 throw LinuxErrors.CreateIn(directory, Path.GetFileName(path), error);
             }
-        }
-        else if (error != 0)
-        {
-            throw LinuxErrors.Open(path, error, forWriting: true);
         }
 
         if (LinuxFileSystems.RefusedKind(status.Type) is { } refused)
@@ -139,7 +137,7 @@ internal sealed class LinuxPlatform : StorePlatform
     // The way of file systems without nameless files. From its creation on, the file's creator byte is locked for as long
     // as it has its temporary name, so who gets that lock knows that the creator is dead. A reaper may get it between
     // the creation and the lock; then the name is gone or about to be, and the creation starts over.
-    internal LinuxStoreFile CreateTemporarilyNamed(string directory, string nameHint)
+    internal static LinuxStoreFile CreateTemporarilyNamed(string directory, string nameHint)
     {
         const int Flags =
             LinuxNative.ReadWrite | LinuxNative.Create | LinuxNative.Exclusive | LinuxNative.NonBlocking;
@@ -157,7 +155,8 @@ internal sealed class LinuxPlatform : StorePlatform
                 throw LinuxErrors.CreateIn(directory, nameHint, error);
             }
 
-            var file = new LinuxStoreFile(this, handle, directory, isWritable: true, path, nameHint);
+            var file = new LinuxStoreFile(
+                handle, Path.Combine(directory, nameHint), isPublished: false, temporaryName: path);
             if (file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(path))
             {
                 return file;
@@ -168,7 +167,7 @@ internal sealed class LinuxPlatform : StorePlatform
     }
 
     /// <summary>Removes what creators of this name left when they died with a temporary name.</summary>
-    internal void ReapAbandoned(string directory, string nameHint)
+    internal static void ReapAbandoned(string directory, string nameHint)
     {
         string[] candidates;
         try
@@ -192,7 +191,7 @@ internal sealed class LinuxPlatform : StorePlatform
                 continue;
             }
 
-            using var file = new LinuxStoreFile(this, handle, path, isWritable: true, temporaryName: null, nameHint);
+            using var file = new LinuxStoreFile(handle, path, isPublished: true);
             if (file.IsRegularFile && file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(path))
             {
                 _ = LinuxNative.Unlink(path); // Whoever may not remove it leaves it to somebody who may.
@@ -259,7 +258,7 @@ internal sealed class LinuxPlatform : StorePlatform
         }
     }
 
-    private LinuxStoreFile Open(string path, bool isWritable)
+    private static LinuxStoreFile OpenExisting(string path, bool isWritable)
     {
         int access = isWritable ? LinuxNative.ReadWrite : LinuxNative.ReadOnly;
 
@@ -270,7 +269,7 @@ internal sealed class LinuxPlatform : StorePlatform
             throw LinuxErrors.Open(path, error, isWritable);
         }
 
-        var file = new LinuxStoreFile(this, handle, path, isWritable, temporaryName: null, nameHint: "");
+        var file = new LinuxStoreFile(handle, path, isPublished: true);
         if (!file.IsRegularFile)
         {
             bool isDirectory = file.IsDirectory;

@@ -13,10 +13,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     private const int ZeroStepBytes = 1 << 20;
     private const int MaxLockPauseMs = 5;
 
-    private readonly LinuxPlatform _platform;
     private readonly SafeFileHandle _handle;
-    private readonly bool _isWritable;
-    private readonly string _nameHint;
     private readonly LinuxNative.FileStatus _statusAtOpening;
     private readonly List<LinuxMappedRegion> _regions = [];
     private string _path;
@@ -27,27 +24,16 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     private bool _isDisposed;
 
     /// <summary>Takes over an open descriptor.</summary>
-    /// <param name="platform">Whose file it is.</param>
     /// <param name="handle">Owned from now on.</param>
-    /// <param name="path">The file's path, or its directory's while it has no name.</param>
-    /// <param name="isWritable">How it was opened.</param>
-    /// <param name="temporaryName">The hidden name of a file that is yet to be published.</param>
-    /// <param name="nameHint">What temporary names are made of.</param>
-    public LinuxStoreFile(
-        LinuxPlatform platform,
-        SafeFileHandle handle,
-        string path,
-        bool isWritable,
-        string? temporaryName,
-        string nameHint)
+    /// <param name="path">The file's path, or the one it is meant for.</param>
+    /// <param name="isPublished">Whether it has that path already.</param>
+    /// <param name="temporaryName">The hidden name of a file that is yet to be published, if it has one.</param>
+    public LinuxStoreFile(SafeFileHandle handle, string path, bool isPublished, string? temporaryName = null)
     {
-        _platform = platform;
         _handle = handle;
         _path = path;
-        _isWritable = isWritable;
+        _isPublished = isPublished;
         _temporaryName = temporaryName;
-        _nameHint = nameHint;
-        _isPublished = nameHint.Length == 0;
         try
         {
             _statusAtOpening = Status();
@@ -445,7 +431,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
             int error;
             do
             {
-                temporary = LinuxPlatform.TemporaryPath(directory, _nameHint);
+                temporary = LinuxPlatform.TemporaryPath(directory, System.IO.Path.GetFileName(path));
                 error = LinkTo(temporary);
             }
             while (error == LinuxErrors.Exists);

@@ -13,7 +13,7 @@ internal abstract class StoreFile : IDisposable
     /// above it.</summary>
     internal const long CreatorLockByte = (1L << 62) - 1;
 
-    /// <summary>Full path: where it was opened or published, or the directory while it has no name.</summary>
+    /// <summary>Full path: where it was opened or published, or what it is meant for while it has no name.</summary>
     public abstract string Path { get; }
 
     /// <summary>Bytes of the file now; another process may have grown it.</summary>

@@ -65,7 +65,7 @@ internal static class ApiDescription
                 bases.Add(Name(parent));
             }
 
-            bases.AddRange(type.GetInterfaces().Where(i => i.IsVisible).Select(Name).Order(StringComparer.Ordinal));
+            bases.AddRange(OwnInterfaces(type).Select(Name).Order(StringComparer.Ordinal));
         }
 
         if (bases.Count > 0)
@@ -75,6 +75,10 @@ internal static class ApiDescription
 
         return text.Append(Constraints(type.GetGenericArguments())).ToString();
     }
+
+    // An interface that the base type already has says nothing new.
+    private static IEnumerable<Type> OwnInterfaces(Type type) =>
+        type.GetInterfaces().Except(type.BaseType?.GetInterfaces() ?? []).Where(i => i.IsVisible);
 
     private static string Kind(Type type)
     {

@@ -51,6 +51,6 @@ public partial class TextTests
     }
 
     [GeneratedRegex(
-        @"(?<![\w.~*}-])/(work|root|home/\w+)/\w|\b[\w-]*\.?(nuget\.org|npmjs\.(org|com)|pypi\.org|pkg\.dev|maven\.org)\b")]
+        @"(?<![\w.~*}-])/(work/|home/\w+/|root/\.)\w|\b[\w-]*\.?(nuget\.org|npmjs\.(org|com)|pypi\.org|pkg\.dev|maven\.org)\b")]
     private static partial Regex OneMachine();
 }

@@ -1,5 +1,5 @@
 // /proc/self/mountinfo, a line each:
-//   36 35 98:0 /root/inside/its/file/system /mount/point rw,noatime master:1 - ext4 /dev/sda1 rw,errors=continue
+//   36 35 98:0 /inside/its/file/system /mount/point rw,noatime master:1 - ext4 /dev/sda1 rw,errors=continue
 // Fields before the lone dash vary in number. Space, tab, newline and backslash are written as octal escapes.
 using System.Runtime.InteropServices;
 using System.Text;

@@ -49,6 +49,9 @@ internal static unsafe partial class LinuxNative
     public const int AdvisePopulateRead = 22;
     public const int AdvisePopulateWrite = 23;
 
+    // getrlimit(2)
+    public const int FileSizeLimit = 1;
+
     // futex(2), the form that works across processes
     public const int FutexWait = 0;
     public const int FutexWake = 1;
@@ -164,6 +167,10 @@ internal static unsafe partial class LinuxNative
     [DefaultDllImportSearchPaths(Search)]
     public static partial int Advise(void* address, nuint length, int advice);
 
+    [LibraryImport("libc", EntryPoint = "getrlimit", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int GetLimit(int resource, out Limits limits);
+
     [LibraryImport("libc", EntryPoint = "syscall", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     [DefaultDllImportSearchPaths(Search)]
     private static partial nint Statx(
@@ -241,6 +248,13 @@ internal static unsafe partial class LinuxNative
 
         [FieldOffset(32)]
         public long AvailableBlocks;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct Limits
+    {
+        public ulong Soft;
+        public ulong Hard;
     }
 
     [StructLayout(LayoutKind.Sequential)]

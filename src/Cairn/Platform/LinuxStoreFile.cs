@@ -117,7 +117,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
         long end = checked(offset + length);
         long lengthBefore = Length;
-        int error = Allocate(offset, end);
+        int error = end > lengthBefore && IsBeyondSizeLimit(end) ? LinuxErrors.FileTooBig : Allocate(offset, end);
         if (error is LinuxErrors.NotSupported or LinuxErrors.NoSystemCall or LinuxErrors.Invalid)
         {
             error = FillHoles(offset, end, lengthBefore);
@@ -540,8 +540,18 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return 0;
     }
 
+    // Beyond the limit on file sizes the kernel does not only refuse: it sends SIGXFSZ, which ends the process, as the
+    // runtime leaves that signal alone. So whoever grows or writes the file asks first.
+    private static bool IsBeyondSizeLimit(long end) =>
+        LinuxNative.GetLimit(LinuxNative.FileSizeLimit, out LinuxNative.Limits limits) == 0 && (ulong)end > limits.Soft;
+
     private int WriteAll(long offset, byte* source, int length)
     {
+        if (IsBeyondSizeLimit(offset + length))
+        {
+            return LinuxErrors.FileTooBig;
+        }
+
         for (int done = 0; done < length;)
         {
             // In bounds: at most what is left of the source.

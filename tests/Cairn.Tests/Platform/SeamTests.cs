@@ -1,0 +1,56 @@
+using System.Reflection;
+using Cairn.Platform;
+
+namespace Cairn.Tests.Platform;
+
+/// <summary>The seam between the store and the operating system.</summary>
+public sealed class SeamTests
+{
+    [Theory]
+    [InlineData(typeof(StorePlatform))]
+    [InlineData(typeof(StoreFile))]
+    [InlineData(typeof(MappedRegion))]
+    public void Nothing_of_one_system_passes_through_the_seam(Type seam)
+    {
+        const BindingFlags All =
+            BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance | BindingFlags.Static |
+            BindingFlags.DeclaredOnly;
+        IEnumerable<Type> mentioned = seam.GetMethods(All)
+            .SelectMany(method => method.GetParameters().Select(p => p.ParameterType).Append(method.ReturnType))
+            .Concat(seam.GetFields(All).Select(field => field.FieldType));
+
+        Assert.DoesNotContain(mentioned, type => type.Name.Contains("Linux", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Boot_id_is_the_machines_and_stays_the_same()
+    {
+        string bootId = StorePlatform.Current.BootId;
+
+        Assert.Equal(36, bootId.Length);
+        Assert.Equal(File.ReadAllText("/proc/sys/kernel/random/boot_id").Trim(), bootId);
+        Assert.Equal(bootId, new LinuxPlatform().BootId);
+    }
+
+    [Fact]
+    public async Task Boot_id_override_ends_with_the_flow_that_set_it()
+    {
+        const string Other = "00000000-0000-0000-0000-000000000000";
+
+        string inFlow = await Task.Run(() =>
+        {
+            StorePlatform.BootIdOverride = Other;
+            return StorePlatform.Current.BootId;
+        });
+
+        Assert.Equal(Other, inFlow);
+        Assert.NotEqual(Other, StorePlatform.Current.BootId);
+    }
+
+    [Fact]
+    public void Page_is_a_power_of_two_of_at_least_4_kib()
+    {
+        Assert.InRange(StorePlatform.Current.PageSize, 4096, 1 << 20);
+        Assert.Equal(1, System.Numerics.BitOperations.PopCount((uint)StorePlatform.Current.PageSize));
+    }
+}

@@ -1,0 +1,78 @@
+using System.Diagnostics;
+
+namespace Cairn.Testing;
+
+/// <summary>
+/// A second process of a test: the test assembly itself, started again with arguments that its Main understands. The two
+/// speak in lines over the child's standard output and input; a child ends when its input does, so that none outlives
+/// the test run.
+/// </summary>
+internal sealed class ChildProcess : IDisposable
+{
+    private readonly Process _process;
+    private bool _isKilled;
+
+    private ChildProcess(Process process) => _process = process;
+
+    public int Id => _process.Id;
+
+    /// <summary>Starts the assembly that holds <paramref name="program"/> with these arguments.</summary>
+    public static ChildProcess Start(Type program, params string[] arguments)
+    {
+        string host = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet"
+            ? path
+            : "dotnet";
+        var start = new ProcessStartInfo(host)
+        {
+            UseShellExecute = false,
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+        };
+        start.ArgumentList.Add("exec");
+        start.ArgumentList.Add(program.Assembly.Location);
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        return new ChildProcess(Process.Start(start)!);
+    }
+
+    /// <summary>Waits for the child's next line.</summary>
+    /// <exception cref="InvalidOperationException">It ended instead.</exception>
+    public string ReadLine() =>
+        _process.StandardOutput.ReadLine() ??
+        throw new InvalidOperationException("The child process ended without the line that was expected.");
+
+    public void WriteLine(string line)
+    {
+        _process.StandardInput.WriteLine(line);
+        _process.StandardInput.Flush();
+    }
+
+    /// <summary>Kills it (SIGKILL) and returns when the kernel has released what it held.</summary>
+    public void Kill()
+    {
+        _isKilled = true;
+        _process.Kill();
+        _process.WaitForExit();
+    }
+
+    /// <summary>Ends its input, waits for its end and returns its exit code.</summary>
+    public int Finish()
+    {
+        _process.StandardInput.Close();
+        _process.WaitForExit();
+        return _process.ExitCode;
+    }
+
+    public void Dispose()
+    {
+        if (!_isKilled && !_process.HasExited)
+        {
+            Kill();
+        }
+
+        _process.Dispose();
+    }
+}

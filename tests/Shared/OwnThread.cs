@@ -1,0 +1,14 @@
+namespace Cairn.Testing;
+
+/// <summary>Runs part of a test on a thread of its own, so that blocking there starves nobody; awaiting the task brings its
+/// failure to the test.</summary>
+internal static class OwnThread
+{
+    public static Task Run(Action action) =>
+        Task.Factory.StartNew(
+            action, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+
+    public static Task<T> Run<T>(Func<T> function) =>
+        Task.Factory.StartNew(
+            function, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+}

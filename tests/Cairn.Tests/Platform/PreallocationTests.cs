@@ -10,10 +10,13 @@ public sealed class PreallocationTests : IDisposable
 
     public void Dispose() => _directory.Dispose();
 
-    [Fact]
-    public void Preallocating_grows_the_file_with_zeros_and_keeps_what_is_there()
+    [Theory]
+    [InlineData(null)]
+    [InlineData("/dev/shm")]
+    public void Preallocating_grows_the_file_with_zeros_and_keeps_what_is_there(string? parent)
     {
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(_directory.Path, "store");
+        using var directory = new TestDirectory(parent);
+        using StoreFile file = StorePlatform.Current.CreateUnnamed(directory.Path, "store");
         file.Write(0, "present"u8);
 
         file.Preallocate(0, 100_000);

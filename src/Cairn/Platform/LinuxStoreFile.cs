@@ -316,6 +316,17 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         }
     }
 
+    public override void CloseKeepingMappings()
+    {
+        lock (_regions)
+        {
+            _isDisposed = true;
+            _regions.Clear();
+        }
+
+        _handle.Dispose();
+    }
+
     public override void Dispose()
     {
         lock (_regions)

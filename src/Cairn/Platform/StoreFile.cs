@@ -71,6 +71,10 @@ internal abstract class StoreFile : IDisposable
     /// through a mapping need <see cref="MappedRegion.Flush"/> first.</summary>
     public abstract void FlushData();
 
+    /// <summary>Closes the file but leaves its mappings, which the caller disposes later. Its byte locks stay until then,
+    /// unless they were released one by one.</summary>
+    public abstract void CloseKeepingMappings();
+
     /// <summary>Unmaps, releases the locks, closes; removes the file if it was never published.</summary>
     public abstract void Dispose();
 }

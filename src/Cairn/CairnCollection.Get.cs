@@ -1,0 +1,303 @@
+using System.Buffers;
+using System.Text;
+using Cairn.Engine;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn;
+
+// Reading. None of it takes a lock or writes anything shared but a hint of use.
+public unsafe partial class CairnCollection
+{
+    /// <summary>Copies a key's value.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="destination">Where to; its content is undefined if the result is false.</param>
+    /// <param name="bytesWritten">
+    /// The value's length if the result is true; the length needed if the destination is too short (never 0 then); 0 for a miss.
+    /// </param>
+    /// <returns>True if there was a value and it fitted.</returns>
+    public bool TryGet(CacheKey key, Span<byte> destination, out int bytesWritten)
+    {
+        bool isHit = TryGet(key, destination, out EntryInfo info);
+        bytesWritten = info.ValueBytes;
+        return isHit;
+    }
+
+    /// <summary>Copies a key's value and tells what else is known of the entry.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="destination">Where to; its content is undefined if the result is false.</param>
+    /// <param name="info">Of the entry, also if the destination is too short; all zero for a miss.</param>
+    /// <returns>True if there was a value and it fitted.</returns>
+    public bool TryGet(CacheKey key, Span<byte> destination, out EntryInfo info)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            ReadOutcome outcome = Engine.TryGet(
+                Engine.Place(bytes, encoded.Bytes.Length, Number), destination, acceptStale: false, out info);
+            encoded.Release();
+            return outcome == ReadOutcome.Hit;
+        }
+    }
+
+    /// <summary>Copies a key's value, also if it has expired, as long as it is still there.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="destination">Where to; its content is undefined if the result is false.</param>
+    /// <param name="info">Of the entry, also if the destination is too short; all zero for a miss.</param>
+    /// <returns>True if there was a value and it fitted. Whether it is stale, <see cref="EntryInfo.ExpiresAt"/> tells.</returns>
+    public bool TryGetStale(CacheKey key, Span<byte> destination, out EntryInfo info)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            ReadOutcome outcome = Engine.TryGet(
+                Engine.Place(bytes, encoded.Bytes.Length, Number), destination, acceptStale: true, out info);
+            encoded.Release();
+            return outcome == ReadOutcome.Hit;
+        }
+    }
+
+    /// <summary>Copies a key's value to the end of a buffer.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <returns>True if there was a value.</returns>
+    public bool TryGet(CacheKey key, IBufferWriter<byte> destination) => TryGet(key, destination, out _);
+
+    /// <summary>Copies a key's value to the end of a buffer and tells what else is known of the entry.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <param name="info">Of the entry; all zero for a miss.</param>
+    /// <returns>True if there was a value.</returns>
+    public bool TryGet(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        Span<byte> target = destination.GetSpan(256);
+        while (!TryGet(key, target, out info))
+        {
+            if (info.ValueBytes <= target.Length)
+            {
+                return false;
+            }
+
+            target = destination.GetSpan(info.ValueBytes);
+        }
+
+        destination.Advance(info.ValueBytes);
+        return true;
+    }
+
+    /// <summary>A copy of a key's value in a new array.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <returns>The value; null for a miss.</returns>
+    public byte[]? Get(CacheKey key)
+    {
+        Span<byte> small = stackalloc byte[512];
+        if (TryGet(key, small, out EntryInfo info))
+        {
+            return small[..info.ValueBytes].ToArray();
+        }
+
+        while (info.ValueBytes > 0)
+        {
+            byte[] value = GC.AllocateUninitializedArray<byte>(info.ValueBytes);
+            if (TryGet(key, value, out info))
+            {
+                return info.ValueBytes == value.Length ? value : value.AsSpan(0, info.ValueBytes).ToArray();
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>A key's value as text.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <returns>The value, read as UTF-8; null for a miss. Bytes that are not UTF-8 become U+FFFD.</returns>
+    public string? GetString(CacheKey key)
+    {
+        Span<byte> small = stackalloc byte[512];
+        if (TryGet(key, small, out EntryInfo info))
+        {
+            return Encoding.UTF8.GetString(small[..info.ValueBytes]);
+        }
+
+        return info.ValueBytes > 0 && Get(key) is { } value ? Encoding.UTF8.GetString(value) : null;
+    }
+
+    /// <summary>What is known of a key's entry besides its value. Does not count as a use.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="info">Of the entry; all zero for a miss.</param>
+    /// <returns>True if there is a value.</returns>
+    public bool TryGetInfo(CacheKey key, out EntryInfo info)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            bool isHit = Engine.TryGetInfo(Engine.Place(bytes, encoded.Bytes.Length, Number), acceptStale: false, out info);
+            encoded.Release();
+            return isHit;
+        }
+    }
+
+    /// <summary>Whether a key has a value. Does not count as a use.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <returns>True if there is a value.</returns>
+    public bool Contains(CacheKey key) => TryGetInfo(key, out _);
+
+    /// <summary>Copies a key's value and changes when it expires.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="expiration">When it shall expire.</param>
+    /// <param name="destination">Where to.</param>
+    /// <param name="info">Of the entry as it was read; all zero for a miss.</param>
+    /// <returns>True if there was a value and it fitted. The expiration is changed also if it did not fit.</returns>
+    public bool TryGetAndTouch(CacheKey key, Expiration expiration, Span<byte> destination, out EntryInfo info)
+    {
+        bool isHit = TryGet(key, destination, out info);
+        if (info.Version != 0)
+        {
+            Touch(key, expiration);
+        }
+
+        return isHit;
+    }
+
+    /// <summary>Reads a value where it lies, without copying it.</summary>
+    /// <typeparam name="TState">What is passed along.</typeparam>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="state">Passed to the reader, so that it need not capture anything.</param>
+    /// <param name="reader">
+    /// Called once if there is a value. The bytes stay in place meanwhile and hold back eviction of the segment they lie in, so be brief.
+    /// </param>
+    /// <returns>True if there was a value.</returns>
+    public bool Read<TState>(CacheKey key, TState state, EntryReader<TState> reader)
+        where TState : allows ref struct
+    {
+        ArgumentNullException.ThrowIfNull(reader);
+        Engine.ThrowIfClosed();
+        int cell;
+        EntryView entry;
+        EntryInfo info;
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            cell = PinOrWait(Engine.Place(bytes, encoded.Bytes.Length, Number), out entry, out info);
+        }
+
+        encoded.Release();
+        if (cell < 0)
+        {
+            return false;
+        }
+
+        try
+        {
+            reader(new ReadOnlySpan<byte>(entry.Value, info.ValueBytes), info, state);
+            return true;
+        }
+        finally
+        {
+            Engine.Unpin(cell);
+        }
+    }
+
+    /// <summary>Pins a value: it stays where it is in the store's memory until the result is disposed.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="pinned">The value, if the result is true.</param>
+    /// <returns>True if there was a value.</returns>
+    /// <remarks>If this process holds 64 pins already, waits for one of them to be disposed.</remarks>
+    public bool TryPin(CacheKey key, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out PinnedValue? pinned)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            int cell = PinOrWait(Engine.Place(bytes, encoded.Bytes.Length, Number), out EntryView entry, out EntryInfo info);
+            pinned = cell < 0 ? null : new PinnedValue(Engine, cell, entry.Value, info);
+        }
+
+        encoded.Release();
+        return pinned is not null;
+    }
+
+    /// <summary>Opens a value as a stream. The value is pinned until the stream is disposed.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <returns>A seekable stream that cannot be written to; null for a miss.</returns>
+    public Stream? OpenRead(CacheKey key) => TryPin(key, out PinnedValue? pinned) ? new PinnedValueStream(pinned) : null;
+
+    /// <summary>Copies the values of many keys, several times faster than one by one, because their memory is fetched together.</summary>
+    /// <param name="keys">The keys, each 1 to 65,536 bytes.</param>
+    /// <param name="buffer">Where the values go, one after the other.</param>
+    /// <param name="results">One for each key; at least as many as keys.</param>
+    /// <returns>How many keys were looked up: all, or up to the first whose value did not fit into what was left of the buffer.</returns>
+    /// <exception cref="ArgumentException">There are fewer results than keys, or a key has a length outside the range.</exception>
+    public int GetMany(ReadOnlySpan<ReadOnlyMemory<byte>> keys, Span<byte> buffer, Span<GetManyResult> results)
+    {
+        const int BatchKeys = 16;
+        Engine.ThrowIfClosed();
+        if (results.Length < keys.Length)
+        {
+            throw new ArgumentException($"There are {keys.Length:N0} keys, but room for only {results.Length:N0} results.", nameof(results));
+        }
+
+        KeyPlacement* places = stackalloc KeyPlacement[BatchKeys];
+        int used = 0;
+        for (int first = 0; first < keys.Length; first += BatchKeys)
+        {
+            ReadOnlySpan<ReadOnlyMemory<byte>> batch = keys.Slice(first, Math.Min(BatchKeys, keys.Length - first));
+            for (int i = 0; i < batch.Length; i++)
+            {
+                var encoded = new EncodedKey(batch[i].Span, default);
+                fixed (byte* bytes = encoded.Bytes)
+                {
+                    places[i] = Engine.Place(bytes, encoded.Bytes.Length, Number).Place;
+                }
+
+                Engine.PrefetchBucket(places[i]);
+            }
+
+            for (int i = 0; i < batch.Length; i++)
+            {
+                Engine.PrefetchEntry(places[i]);
+            }
+
+            for (int i = 0; i < batch.Length; i++)
+            {
+                ReadOnlySpan<byte> key = batch[i].Span;
+                fixed (byte* bytes = key)
+                {
+                    ReadOutcome outcome = Engine.TryGet(
+                        new KeyRef(bytes, key.Length, Number, places[i]), buffer[used..], acceptStale: false, out EntryInfo info);
+                    if (outcome == ReadOutcome.TooShort)
+                    {
+                        return first + i;
+                    }
+
+                    results[first + i] = new GetManyResult(outcome == ReadOutcome.Hit, used, info);
+                    used += info.ValueBytes;
+                }
+            }
+        }
+
+        return keys.Length;
+    }
+
+    private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info)
+    {
+        var wait = default(SpinWait);
+        int cell;
+        while ((cell = Engine.TryPin(key, acceptStale: false, out entry, out info)) == -2)
+        {
+            wait.SpinOnce();
+        }
+
+        return cell;
+    }
+}

@@ -1,0 +1,101 @@
+using System.Runtime.CompilerServices;
+using Cairn.Engine;
+using Cairn.Keys;
+
+namespace Cairn;
+
+/// <summary>A named part of a store with keys of its own. The store itself is the collection without a name.</summary>
+/// <remarks>
+/// <para>
+/// Every operation is safe from any thread of any process that has the store open. Operations on one key are linearizable: each takes
+/// effect at one moment between its call and its return. There is no order between keys.
+/// </para>
+/// <para>
+/// Any entry may be evicted at any time: this is a cache. A write whose process is killed in the middle either happened or did not.
+/// </para>
+/// <para>
+/// Every operation throws <see cref="ArgumentException"/> for a key that is empty, longer than 65,536 bytes, or text with a lone
+/// surrogate, and <see cref="ObjectDisposedException"/> once the store is closed.
+/// </para>
+/// </remarks>
+public unsafe partial class CairnCollection
+{
+    internal CairnCollection(StoreEngine engine, string name, uint number)
+    {
+        Engine = engine;
+        Name = name;
+        Number = number;
+    }
+
+    /// <summary>The collection's name; empty for the store itself.</summary>
+    public string Name { get; }
+
+    internal StoreEngine Engine { get; }
+
+    internal uint Number { get; }
+
+    /// <summary>Removes everything in the collection, at once and at no cost: what is there becomes unreadable and is evicted later.</summary>
+    /// <returns>False if a part could not be cleared within the lock's time-out, because a process that holds its lock is stopped.</returns>
+    public bool Clear()
+    {
+        Engine.ThrowIfClosed();
+        return Engine.Clear(Number, isAll: false);
+    }
+
+    internal WriteStatus WriteValue(
+        CacheKey key, ReadOnlySpan<byte> value, Expiration expiration, uint flags, WriteCondition condition, ulong expectedVersion)
+    {
+        Engine.ThrowIfClosed();
+        if (value.Length > Engine.Memory.MaxValueBytes)
+        {
+            ThrowValueTooLong(value.Length);
+        }
+
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = flags,
+            Expiration = expiration.Kind == Expiration.ExpirationKind.Default && Number == 0
+                ? ResolvedExpiration.Never
+                : ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock),
+            First = value,
+        };
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            WriteStatus status = Engine.Write(
+                Engine.Place(bytes, encoded.Bytes.Length, Number), content, condition, expectedVersion, out _);
+            encoded.Release();
+            return status;
+        }
+    }
+
+    internal bool IsLeaseHeld(byte[] key, ulong version)
+    {
+        Engine.ThrowIfClosed();
+        fixed (byte* bytes = key)
+        {
+            return Engine.IsLeaseHeld(Engine.Place(bytes, key.Length, Number), version);
+        }
+    }
+
+    internal void GiveUpLease(byte[] key, ulong version)
+    {
+        if (Engine.IsClosed)
+        {
+            return;
+        }
+
+        fixed (byte* bytes = key)
+        {
+            Engine.GiveUpLease(Engine.Place(bytes, key.Length, Number), version);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ThrowValueTooLong(long length) => throw new ArgumentOutOfRangeException(
+        "value",
+        length,
+        $"A value in this store has at most {Engine.Memory.MaxValueBytes:N0} bytes: the smaller of 64 MiB and an eighth of the capacity.");
+}

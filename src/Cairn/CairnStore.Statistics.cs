@@ -1,0 +1,166 @@
+using System.Numerics;
+using Cairn.Collections;
+using Cairn.Engine;
+using Cairn.Storage;
+
+namespace Cairn;
+
+// What the store holds and has done.
+public sealed unsafe partial class CairnStore
+{
+    /// <summary>Numbers of the whole store and of each partition. Costs microseconds and stops nobody.</summary>
+    /// <returns>The numbers as they are now.</returns>
+    public StoreStatistics GetStatistics()
+    {
+        Engine.ThrowIfClosed();
+        Engine.FlushHitCounters();
+        StoreMemory memory = Engine.Memory;
+        memory.RefreshSegmentsEnd();
+        PartitionStatistics[] partitions = [.. Enumerable.Range(0, memory.PartitionCount).Select(ReadPartition)];
+        Superblock* super = memory.Super;
+        var statistics = new StoreStatistics
+        {
+            Entries = partitions.Sum(p => p.Entries),
+            Bytes = partitions.Sum(p => p.Bytes),
+            SegmentBytes = partitions.Sum(p => p.SegmentBytes),
+            Hits = partitions.Sum(p => p.Hits),
+            Misses = partitions.Sum(p => p.Misses),
+            Sets = partitions.Sum(p => p.Sets),
+            Removals = partitions.Sum(p => p.Removals),
+            Evictions = partitions.Sum(p => p.Evictions),
+            Displacements = partitions.Sum(p => p.Displacements),
+            Expirations = partitions.Sum(p => p.Expirations),
+            GhostHits = partitions.Sum(p => p.GhostHits),
+            Declined = partitions.Sum(p => p.Declined),
+            Dropped = partitions.Sum(p => p.Dropped),
+            LockWaits = partitions.Sum(p => p.LockWaits),
+            Recoveries = partitions.Sum(p => p.Recoveries),
+            DamagedEntries = partitions.Sum(p => p.DamagedEntries),
+            FileBytes = memory.Layout.FileBytes(memory.SegmentCount),
+            MaxCapacityBytes = memory.Layout.MaxCapacityBytes,
+            Segments = memory.SegmentCount,
+            BytesPerSegment = memory.SegmentBytes,
+            FreeSegments = Math.Max(0, super->FreeSegments),
+            IndexSlots = (long)memory.PartitionCount * memory.Layout.BucketsPerPartition * StoreLayout.SlotsPerBucket,
+            Openings = CountOpenings(),
+            CreatedAt = DateTimeOffset.FromUnixTimeMilliseconds(super->CreatedUnixMs),
+            GrowthFailure = Engine.Growth.LastFailure,
+            Partitions = partitions,
+            Collections = CollectionTable.Statistics(memory),
+        };
+        GC.KeepAlive(Engine);
+        return statistics;
+    }
+
+    /// <summary>The entries with the longest values, longest first. Reads the whole index.</summary>
+    /// <param name="count">How many, 1 to 10,000.</param>
+    /// <param name="cancellationToken">Ends the search.</param>
+    /// <returns>At most that many entries, of all collections.</returns>
+    public IReadOnlyList<EntrySize> GetBiggestKeys(int count, CancellationToken cancellationToken = default)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(count, 10_000);
+        IReadOnlyList<string> names = CollectionTable.NamesByNumber(Engine.Memory);
+        var biggest = new PriorityQueue<EntrySize, int>();
+        VisitAll(
+            (ReadOnlySpan<byte> key, in EntryInfo info, uint collection) =>
+            {
+                if (biggest.Count < count)
+                {
+                    biggest.Enqueue(new EntrySize(NameOf(names, collection), key.ToArray(), info.ValueBytes), info.ValueBytes);
+                }
+                else if (biggest.Peek().ValueBytes < info.ValueBytes)
+                {
+                    biggest.EnqueueDequeue(new EntrySize(NameOf(names, collection), key.ToArray(), info.ValueBytes), info.ValueBytes);
+                }
+            },
+            cancellationToken);
+        return [.. biggest.UnorderedItems.Select(item => item.Element).OrderByDescending(entry => entry.ValueBytes)];
+    }
+
+    /// <summary>How many values there are of each length, in powers of two. Reads the whole index.</summary>
+    /// <param name="cancellationToken">Ends the count.</param>
+    /// <returns>The histogram over all collections.</returns>
+    public SizeHistogram GetSizeHistogram(CancellationToken cancellationToken = default)
+    {
+        var counts = new long[33];
+        var sums = new long[33];
+        VisitAll(
+            (ReadOnlySpan<byte> _, in EntryInfo info, uint _) =>
+            {
+                int bin = 32 - BitOperations.LeadingZeroCount((uint)info.ValueBytes);
+                counts[bin]++;
+                sums[bin] += info.ValueBytes;
+            },
+            cancellationToken);
+        SizeBin[] bins =
+        [
+            .. Enumerable.Range(0, counts.Length)
+                .Where(bin => counts[bin] > 0)
+                .Select(bin => new SizeBin(bin == 0 ? 0 : 1L << (bin - 1), (1L << bin) - 1, counts[bin], sums[bin])),
+        ];
+        return new SizeHistogram(bins, counts.Sum(), sums.Sum());
+    }
+
+    private static string NameOf(IReadOnlyList<string> names, uint collection) =>
+        collection < names.Count ? names[(int)collection] : string.Empty;
+
+    private void VisitAll(EntryVisitor visitor, CancellationToken cancellationToken)
+    {
+        Engine.ThrowIfClosed();
+        for (long bucket = 0; bucket < Engine.BucketCount; bucket++)
+        {
+            if (bucket % 1024 == 0)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            Engine.VisitBucket(bucket, visitor);
+        }
+    }
+
+    private PartitionStatistics ReadPartition(int number)
+    {
+        StoreMemory memory = Engine.Memory;
+        PartitionBlock* partition = memory.Partition(number);
+        long hits = Volatile.Read(ref partition->DepartedHits);
+        long misses = Volatile.Read(ref partition->DepartedMisses);
+        for (int slot = 1; slot <= Math.Clamp(memory.Super->OwnerHighWater, 0, StoreLayout.MaxOwners); slot++)
+        {
+            long* counters = OwnerRecord.Counters(memory.Owner(slot), number);
+            hits += Volatile.Read(ref counters[0]);
+            misses += Volatile.Read(ref counters[1]);
+        }
+
+        return new PartitionStatistics
+        {
+            Entries = Math.Max(0, partition->Entries),
+            Bytes = Math.Max(0, partition->LiveBytes),
+            SegmentBytes = (long)partition->SegmentCount * memory.SegmentBytes,
+            Hits = hits,
+            Misses = misses,
+            Sets = partition->Sets,
+            Removals = partition->Removals,
+            Evictions = partition->Evictions,
+            Displacements = partition->Displacements,
+            Expirations = partition->Expirations,
+            GhostHits = partition->GhostHits,
+            Declined = partition->Declined,
+            Dropped = partition->Dropped,
+            LockWaits = partition->LockWaits,
+            Recoveries = partition->Recoveries,
+            DamagedEntries = partition->Corrupt,
+        };
+    }
+
+    private int CountOpenings()
+    {
+        int openings = 0;
+        for (int slot = 1; slot <= Math.Clamp(Engine.Memory.Super->OwnerHighWater, 0, StoreLayout.MaxOwners); slot++)
+        {
+            openings += Engine.Owners.IsAlive(slot) ? 1 : 0;
+        }
+
+        return openings;
+    }
+}

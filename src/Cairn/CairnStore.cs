@@ -1,0 +1,233 @@
+using Cairn.Collections;
+using Cairn.Engine;
+using Cairn.Invalidation;
+using Cairn.Keys;
+using Cairn.Opening;
+using Cairn.Storage;
+
+namespace Cairn;
+
+/// <summary>
+/// A cache in one memory-mapped file, which any number of processes on a machine share at memory speed. Bounded in bytes, and intact
+/// after any process is killed at any moment.
+/// </summary>
+/// <remarks>
+/// <para>The store is its own default collection: the operations are those of <see cref="CairnCollection"/>.</para>
+/// <para>
+/// What was written survives the end of every process. It survives a restart of the machine if the last process closed the store
+/// before it (<see cref="StoreOptions.FlushOnClose"/>); otherwise the store then starts empty, because what the disk has may be older than
+/// what was acknowledged.
+/// </para>
+/// <para>
+/// Open a store once in a process and share it. A store that a process opens twice counts as two of at most 255 openings.
+/// </para>
+/// </remarks>
+/// <example>
+/// <code>
+/// using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
+/// store.Set("book:42", "Dune"u8, TimeSpan.FromMinutes(5));
+/// string? title = store.GetString("book:42");
+/// </code>
+/// </example>
+public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
+{
+    private static readonly TimeSpan CounterInterval = TimeSpan.FromSeconds(1);
+
+    private readonly OpenedStore _opened;
+    private readonly Timer _counterTimer;
+    private readonly Lock _collectionsLock = new();
+    private readonly Dictionary<string, CairnCollection> _collections = new(StringComparer.Ordinal);
+    private int _isDisposed;
+
+    private CairnStore(OpenedStore opened)
+        : base(opened.Engine, string.Empty, 0)
+    {
+        _opened = opened;
+
+        // The timer must not keep a forgotten store alive.
+        _counterTimer = new Timer(
+            static state =>
+            {
+                if (((WeakReference<StoreEngine>)state!).TryGetTarget(out StoreEngine? engine) && !engine.IsClosed)
+                {
+                    engine.FlushHitCounters();
+                }
+            },
+            new WeakReference<StoreEngine>(opened.Engine),
+            CounterInterval,
+            CounterInterval);
+        if (opened.Options.PreTouch)
+        {
+            StoreMemory memory = opened.Engine.Memory;
+            _ = Task.Run(() => PreTouch(memory, opened.Engine));
+        }
+    }
+
+    /// <summary>The store's file.</summary>
+    public string Path => _opened.Options.Path;
+
+    /// <summary>The options it was opened with. The sizes of a file that existed are in <see cref="GetStatistics"/>.</summary>
+    public StoreOptions Options => _opened.Options;
+
+    /// <summary>What is worth telling the user about this opening: the store was emptied, or is larger than memory. Usually empty.</summary>
+    public IReadOnlyList<string> Warnings => _opened.Warnings;
+
+    /// <summary>Independent parts of the store, each with its own lock and its own stream of changes: 1 to 64, by capacity.</summary>
+    public int PartitionCount => Engine.Memory.PartitionCount;
+
+    /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
+    public int MaxValueBytes => Engine.Memory.MaxValueBytes;
+
+    /// <summary>Names of the collections that exist.</summary>
+    public IReadOnlyList<string> CollectionNames
+    {
+        get
+        {
+            Engine.ThrowIfClosed();
+            return CollectionTable.Names(Engine.Memory);
+        }
+    }
+
+    /// <summary>Opens a store, or creates it.</summary>
+    /// <param name="options">Where it is and how large it is made.</param>
+    /// <returns>The store. Dispose it to close it.</returns>
+    /// <exception cref="ArgumentException">An option is outside its range.</exception>
+    /// <exception cref="FileNotFoundException">The file does not exist, and the mode is <see cref="StoreOpenMode.OpenExisting"/>.</exception>
+    /// <exception cref="DirectoryNotFoundException">The file's directory does not exist.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
+    /// <exception cref="StoreCorruptException">The file is not a store, or too damaged to be opened.</exception>
+    /// <exception cref="StoreVersionException">The file was written by a version of Cairn that this one does not understand.</exception>
+    /// <exception cref="StoreUnsupportedFileSystemException">The file is on a network or user-space file system.</exception>
+    /// <exception cref="StoreException">The disk is full, the store is open 255 times, or another system error; the message tells.</exception>
+    public static CairnStore Open(StoreOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        return new CairnStore(StoreOpener.Open(options));
+    }
+
+    /// <summary>Opens or creates a collection: keys of its own within the store.</summary>
+    /// <param name="name">1 to 192 bytes in UTF-8.</param>
+    /// <param name="options">Its default expiration and budget; null leaves those of an existing collection as they are.</param>
+    /// <returns>The collection, the same object for the same name.</returns>
+    /// <exception cref="ArgumentException">The name or an option is outside its range.</exception>
+    /// <exception cref="StoreException">The store has 127 collections already, or its lock could not be had in time.</exception>
+    public CairnCollection Collection(string name, CollectionOptions? options = null)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        options?.Validate();
+        Engine.ThrowIfClosed();
+        lock (_collectionsLock)
+        {
+            if (!_collections.TryGetValue(name, out CairnCollection? collection) || options is not null)
+            {
+                uint number = CollectionTable.OpenOrCreate(Engine, name, options);
+                collection ??= new CairnCollection(Engine, name, number);
+                _collections[name] = collection;
+            }
+
+            return collection;
+        }
+    }
+
+    /// <summary>Removes everything in every collection.</summary>
+    /// <returns>False if a part could not be cleared within the lock's time-out, because a process that holds its lock is stopped.</returns>
+    public bool ClearAll()
+    {
+        Engine.ThrowIfClosed();
+        return Engine.Clear(0, isAll: true);
+    }
+
+    /// <summary>The partition a key belongs to.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text, of the store's own collection.</param>
+    /// <returns>0 to <see cref="PartitionCount"/> - 1.</returns>
+    public int PartitionOf(CacheKey key) => PlaceOf(this, key).Partition;
+
+    /// <summary>The hash by which changes of a key are reported.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="collection">The collection it is in; null for the store's own.</param>
+    /// <returns>The hash: the same in every process that has this store open.</returns>
+    public ulong HashOf(CacheKey key, CairnCollection? collection = null) => PlaceOf(collection ?? this, key).Hash;
+
+    /// <summary>Where the changes of a partition stand now.</summary>
+    /// <param name="partition">0 to <see cref="PartitionCount"/> - 1.</param>
+    /// <returns>A cursor for <see cref="ReadInvalidations"/>.</returns>
+    /// <remarks>
+    /// A cache above the store takes a cursor before it reads an entry, and looks for changes after it has kept a copy: then no
+    /// change in between is missed.
+    /// </remarks>
+    public InvalidationCursor GetInvalidationCursor(int partition)
+    {
+        Engine.ThrowIfClosed();
+        InvalidationCursor cursor = InvalidationRing.Now(PartitionAt(partition));
+        GC.KeepAlive(Engine);
+        return cursor;
+    }
+
+    /// <summary>Which keys of a partition were set or removed since the cursor.</summary>
+    /// <param name="partition">0 to <see cref="PartitionCount"/> - 1.</param>
+    /// <param name="cursor">Moved behind what is reported.</param>
+    /// <param name="hashes">Receives the hashes (<see cref="HashOf"/>) of changed keys, with repetitions, in the order of the changes.</param>
+    /// <param name="count">How many hashes there are.</param>
+    /// <returns>
+    /// <see cref="InvalidationStatus.None"/>, which costs about a nanosecond; <see cref="InvalidationStatus.Changed"/>: there may be
+    /// more; or <see cref="InvalidationStatus.Overrun"/>: everything of the partition may have changed.
+    /// </returns>
+    /// <remarks>A change is reported once the operation that made it has returned. Evictions and expirations are not changes.</remarks>
+    public InvalidationStatus ReadInvalidations(
+        int partition, ref InvalidationCursor cursor, Span<ulong> hashes, out int count)
+    {
+        Engine.ThrowIfClosed();
+        InvalidationStatus status = InvalidationRing.Read(Engine.Memory, PartitionAt(partition), ref cursor, hashes, out count);
+        GC.KeepAlive(Engine);
+        return status;
+    }
+
+    /// <summary>Closes the store. What it holds stays; see <see cref="StoreOptions.FlushOnClose"/> for restarts of the machine.</summary>
+    /// <remarks>
+    /// Waits for writes that other threads have begun. Their later operations throw <see cref="ObjectDisposedException"/>. Values that are
+    /// still pinned stay readable.
+    /// </remarks>
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
+        {
+            _counterTimer.Dispose();
+            StoreOpener.Close(_opened);
+        }
+    }
+
+    private static void PreTouch(StoreMemory memory, StoreEngine engine)
+    {
+        const long Step = 16L << 20;
+        long end = memory.Layout.FileBytes(memory.SegmentCount);
+        for (long offset = 0; offset < end && !engine.IsClosed; offset += Step)
+        {
+            if (!memory.Region.Populate(offset, Math.Min(Step, end - offset), write: true))
+            {
+                return;
+            }
+        }
+
+        GC.KeepAlive(memory);
+    }
+
+    private Indexing.KeyPlacement PlaceOf(CairnCollection collection, CacheKey key)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            Indexing.KeyPlacement place = Engine.Place(bytes, encoded.Bytes.Length, collection.Number).Place;
+            encoded.Release();
+            return place;
+        }
+    }
+
+    private PartitionBlock* PartitionAt(int partition)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(partition);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(partition, PartitionCount);
+        return Engine.Memory.Partition(partition);
+    }
+}

@@ -1,0 +1,26 @@
+using System.Runtime.InteropServices;
+using Cairn.Storage;
+
+namespace Cairn.Collections;
+
+// A named collection as the file records it. Record 0 is the store itself and has no name.
+//
+//   I1  A record is complete before Superblock.CollectionCount counts it, and its name never changes afterwards.
+[StructLayout(LayoutKind.Explicit, Size = StoreLayout.CollectionRecordBytes)]
+internal unsafe struct CollectionRecord
+{
+    public const int MaxNameBytes = 192;
+
+    public const byte ExpirationRelative = 1;
+    public const byte ExpirationSliding = 2;
+
+    [FieldOffset(0)] public ushort NameBytes;
+
+    /// <summary>How the default expiration counts: 0 none, 1 from the write, 2 from the last use.</summary>
+    [FieldOffset(2)] public byte ExpirationKind;
+    [FieldOffset(8)] public long ExpirationMs;
+
+    /// <summary>Soft limit of the bytes of its entries; 0 for none.</summary>
+    [FieldOffset(16)] public long BudgetBytes;
+    [FieldOffset(64)] public fixed byte Name[MaxNameBytes];
+}

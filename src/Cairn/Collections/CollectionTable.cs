@@ -1,0 +1,133 @@
+using System.Text;
+using Cairn.Engine;
+using Cairn.Storage;
+
+namespace Cairn.Collections;
+
+// The named collections of a store: a table in the file that only grows, changed under the lock of partition 0.
+internal static unsafe class CollectionTable
+{
+    /// <summary>The number of a collection, which is created if there is none of that name.</summary>
+    public static uint OpenOrCreate(StoreEngine engine, string name, CollectionOptions? options)
+    {
+        byte[] bytes;
+        try
+        {
+            bytes = new UTF8Encoding(false, throwOnInvalidBytes: true).GetBytes(name);
+        }
+        catch (EncoderFallbackException failure)
+        {
+            throw new ArgumentException("A collection's name must be valid text, without half of a surrogate pair.", nameof(name), failure);
+        }
+
+        if (bytes.Length > CollectionRecord.MaxNameBytes)
+        {
+            throw new ArgumentException(
+                $"A collection's name has at most {CollectionRecord.MaxNameBytes} bytes in UTF-8; '{name}' has {bytes.Length}.", nameof(name));
+        }
+
+        if (options is null && Find(engine.Memory, bytes) is { } existing)
+        {
+            return existing;
+        }
+
+        PartitionBlock* partition = engine.Enter(0);
+        if (partition is null)
+        {
+            throw new StoreException($"The collection '{name}' could not be opened, because a stopped process holds the store's lock. Continue or end it.");
+        }
+
+        try
+        {
+            uint? found = Find(engine.Memory, bytes);
+            int count = Count(engine.Memory);
+            if (found is null && count + 1 >= StoreLayout.MaxCollections)
+            {
+                throw new StoreException(
+                    $"The collection '{name}' could not be created: a store has at most {StoreLayout.MaxCollections - 1}. Use a prefix of keys instead.");
+            }
+
+            uint number = found ?? (uint)count + 1;
+            CollectionRecord* record = Record(engine.Memory, number);
+            Write(record, options ?? new CollectionOptions());
+            if (found is null)
+            {
+                record->NameBytes = (ushort)bytes.Length;
+                bytes.CopyTo(new Span<byte>(record->Name, CollectionRecord.MaxNameBytes));
+
+                // Release: the record is complete before it is counted (CollectionRecord I1).
+                Volatile.Write(ref engine.Memory.Super->CollectionCount, count + 1);
+            }
+
+            return number;
+        }
+        finally
+        {
+            engine.Leave(partition);
+        }
+    }
+
+    public static IReadOnlyList<string> Names(StoreMemory memory) => [.. NamesByNumber(memory).Skip(1)];
+
+    /// <summary>Names by collection number; the first is the store's own, which is empty.</summary>
+    public static IReadOnlyList<string> NamesByNumber(StoreMemory memory) =>
+        [string.Empty, .. Enumerable.Range(1, Count(memory)).Select(number => NameOf(memory, (uint)number))];
+
+    public static IReadOnlyList<CollectionStatistics> Statistics(StoreMemory memory) =>
+        [.. Enumerable.Range(1, Count(memory)).Select(number => StatisticsOf(memory, (uint)number))];
+
+    private static CollectionStatistics StatisticsOf(StoreMemory memory, uint number)
+    {
+        long entries = 0;
+        long bytes = 0;
+        for (int partition = 0; partition < memory.PartitionCount; partition++)
+        {
+            long* counters = PartitionBlock.CollectionCounters(memory.Partition(partition), number);
+            entries += counters[0];
+            bytes += counters[1];
+        }
+
+        return new CollectionStatistics(NameOf(memory, number), entries, bytes, Record(memory, number)->BudgetBytes);
+    }
+
+    private static uint? Find(StoreMemory memory, ReadOnlySpan<byte> name)
+    {
+        int count = Count(memory);
+        for (uint number = 1; number <= count; number++)
+        {
+            if (NameBytes(memory, number).SequenceEqual(name))
+            {
+                return number;
+            }
+        }
+
+        return null;
+    }
+
+    private static void Write(CollectionRecord* record, CollectionOptions options)
+    {
+        Expiration expiration = options.DefaultExpiration;
+        record->ExpirationKind = expiration.Kind switch
+        {
+            Expiration.ExpirationKind.Relative => CollectionRecord.ExpirationRelative,
+            Expiration.ExpirationKind.Sliding => CollectionRecord.ExpirationSliding,
+            _ => 0,
+        };
+        record->ExpirationMs = expiration.Milliseconds;
+        record->BudgetBytes = options.BudgetBytes;
+    }
+
+    // Acquire; pairs with the release in OpenOrCreate.
+    private static int Count(StoreMemory memory) =>
+        Math.Clamp(Volatile.Read(ref memory.Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
+
+    private static string NameOf(StoreMemory memory, uint number) => Encoding.UTF8.GetString(NameBytes(memory, number));
+
+    private static ReadOnlySpan<byte> NameBytes(StoreMemory memory, uint number)
+    {
+        CollectionRecord* record = Record(memory, number);
+        return new ReadOnlySpan<byte>(record->Name, Math.Min((int)record->NameBytes, CollectionRecord.MaxNameBytes));
+    }
+
+    private static CollectionRecord* Record(StoreMemory memory, uint number) => (CollectionRecord*)memory.CollectionRecord((int)number);
+}

@@ -1,0 +1,167 @@
+using System.Numerics;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.Concurrency;
+
+// Who has the store open. Each open store holds, from opening to closing, a kernel lock on one byte far past the end of
+// the file: its owner slot. The kernel releases it when the process dies, however it dies, so the lock is the proof of life.
+//
+//   byte 2^62      the gate: held while opening, closing, growing or resetting the file
+//   byte 2^62 + n  owner slot n, 1..255
+//
+//   I1  Numbers that name a slot in the file (lock words, hazard cells, reserved segments) were written by its holder.
+//   I2  A new holder, or whoever takes a dead holder's byte, first cleans up after the dead one (OwnerCleanup).
+//
+// Kernel locks here belong to the open file description, not the process (Linux: fcntl F_OFD_SETLK), so two stores that
+// one process opens on one file are two owners.
+internal sealed unsafe class OwnerTable
+{
+    public const long GateByte = 1L << 62;
+
+    private readonly StoreFile _file;
+    private readonly StoreMemory _memory;
+    private readonly ulong[] _freeHazards = [ulong.MaxValue];
+
+    public OwnerTable(StoreFile file, StoreMemory memory)
+    {
+        _file = file;
+        _memory = memory;
+    }
+
+    /// <summary>This store's slot, 1..255; 0 before TryTakeSlot.</summary>
+    public int Slot { get; private set; }
+
+    public uint Incarnation { get; private set; }
+
+    public OwnerRecord* Record => _memory.Owner(Slot);
+
+    /// <summary>True while any of this store's hazard cells is in use.</summary>
+    public bool HasPins => Volatile.Read(ref _freeHazards[0]) != ulong.MaxValue;
+
+    /// <summary>Takes the first slot that nobody holds. The caller cleans up before it uses the slot (I2).</summary>
+    public bool TryTakeSlot()
+    {
+        for (int slot = 1; slot <= StoreLayout.MaxOwners; slot++)
+        {
+            if (_file.TryLockByte(GateByte + slot))
+            {
+                Slot = slot;
+                ProtocolHook.Reach(ProtocolStep.OwnerSlotTaken);
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Begins the slot's use by this store, after the clean-up.</summary>
+    public void Announce(long nowUnixMs)
+    {
+        OwnerRecord* record = Record;
+        record->ProcessId = Environment.ProcessId;
+        record->OpenedUnixMs = nowUnixMs;
+        record->HazardHighWater = 0;
+        Incarnation = record->Incarnation + 1;
+        Volatile.Write(ref record->Incarnation, Incarnation);
+
+        int highWater;
+        while ((highWater = Volatile.Read(ref _memory.Super->OwnerHighWater)) < Slot)
+        {
+            Interlocked.CompareExchange(ref _memory.Super->OwnerHighWater, Slot, highWater);
+        }
+    }
+
+    public void ReleaseSlot()
+    {
+        _file.UnlockByte(GateByte + Slot);
+    }
+
+    /// <summary>True if some process holds the slot's kernel lock. About a microsecond.</summary>
+    public bool IsAlive(int slot) =>
+        slot == Slot || (slot is >= 1 and <= StoreLayout.MaxOwners && _file.IsByteLockedByOther(GateByte + slot, 1));
+
+    /// <summary>True if that very opening of the store is still there, not only some later holder of its slot.</summary>
+    public bool IsAlive(int slot, uint incarnation) =>
+        slot is >= 1 and <= StoreLayout.MaxOwners
+        && Volatile.Read(ref _memory.Owner(slot)->Incarnation) == incarnation
+        && IsAlive(slot);
+
+    public bool AnyOtherAlive() => _file.IsByteLockedByOther(GateByte + 1, StoreLayout.MaxOwners);
+
+    /// <summary>Takes a dead owner's byte, to clean up after it. False if it is alive, or another is cleaning up.</summary>
+    public bool TrySeizeSlot(int slot) => slot != Slot && _file.TryLockByte(GateByte + slot);
+
+    public void ReleaseSeizedSlot(int slot) => _file.UnlockByte(GateByte + slot);
+
+    /// <summary>A hazard cell of this store, or -1 when all are in use.</summary>
+    public int TakeHazardCell()
+    {
+        while (true)
+        {
+            ulong free = Volatile.Read(ref _freeHazards[0]);
+            if (free == 0)
+            {
+                return -1;
+            }
+
+            int cell = BitOperations.TrailingZeroCount(free);
+            if (Interlocked.CompareExchange(ref _freeHazards[0], free & (free - 1), free) == free)
+            {
+                RaiseHazardHighWater(cell + 1);
+                return cell;
+            }
+        }
+    }
+
+    /// <summary>Protects a segment. The caller validates afterwards that the segment still held what it wants.</summary>
+    public void Pin(int cell, int segment)
+    {
+        Volatile.Write(ref Record->Hazards[cell], segment + 1);
+        ProtocolHook.Reach(ProtocolStep.PinStored);
+
+        // Store-load fence: the pin must be visible before the slot is read again. Pairs with the fence between clearing
+        // slots and reading hazard cells (SegmentEvictor); without either, both sides could miss each other.
+        Interlocked.MemoryBarrier();
+    }
+
+    public void Unpin(int cell)
+    {
+        // Release: reads of the pinned bytes come before it.
+        Volatile.Write(ref Record->Hazards[cell], 0);
+        Interlocked.Or(ref _freeHazards[0], 1UL << cell);
+    }
+
+    /// <summary>
+    /// The owner slot that pins <paramref name="segment"/> or a later segment of its run, or 0. The caller has cleared the
+    /// slots that named it and fenced.
+    /// </summary>
+    public int FindPinOwner(int segment, int runLength)
+    {
+        int highWater = Math.Clamp(Volatile.Read(ref _memory.Super->OwnerHighWater), 0, StoreLayout.MaxOwners);
+        for (int slot = 1; slot <= highWater; slot++)
+        {
+            OwnerRecord* record = _memory.Owner(slot);
+            int cells = Math.Clamp(Volatile.Read(ref record->HazardHighWater), 0, StoreLayout.HazardCellsPerOwner);
+            for (int cell = 0; cell < cells; cell++)
+            {
+                int pinned = Volatile.Read(ref record->Hazards[cell]) - 1;
+                if (pinned >= segment && pinned < segment + runLength)
+                {
+                    return slot;
+                }
+            }
+        }
+
+        return 0;
+    }
+
+    private void RaiseHazardHighWater(int cells)
+    {
+        int highWater;
+        while ((highWater = Volatile.Read(ref Record->HazardHighWater)) < cells)
+        {
+            Interlocked.CompareExchange(ref Record->HazardHighWater, cells, highWater);
+        }
+    }
+}

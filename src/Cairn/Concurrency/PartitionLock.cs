@@ -1,0 +1,153 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.Concurrency;
+
+/// <summary>How an attempt to take a partition's lock ended.</summary>
+internal enum LockOutcome
+{
+    TimedOut,
+    Taken,
+
+    /// <summary>Taken from a dead owner: the partition must be recovered before anything else is done with it.</summary>
+    Stolen,
+}
+
+// The lock of a partition: one word in the file, shared by threads and processes.
+//
+//   bits  0..7   owner slot, 0 when free
+//         8..29  epoch, raised by every taking, so that a compare-and-swap by who saw an earlier owner fails
+//         30     somebody sleeps on the word
+//         31     0
+//
+//   Free --CAS--> Taken(owner) --exchange--> Free
+//                   | owner dead
+//                   +--CAS--> Taken(thief) --recover--> as if taken
+//
+//   I1  Only the process that holds the kernel lock of an owner slot, or inherited it and cleaned up (OwnerTable), writes
+//       that slot's number into a word.
+//   I2  A word is stolen only after its owner was seen dead, and only if it has not changed since.
+//   I3  A thief recovers the partition before it does anything else; dying in between leaves the word to the next thief.
+//
+// A stopped (not dead) owner cannot be stolen from; whoever waits gives up at its deadline.
+internal sealed unsafe class PartitionLock
+{
+    private const uint OwnerMask = 0xFF;
+    private const int EpochShift = 8;
+    private const uint EpochMask = 0x3FFFFF;
+    private const uint WaitersBit = 1u << 30;
+
+    private const int SpinRounds = 60;
+    private static readonly TimeSpan LongestSleep = TimeSpan.FromMilliseconds(5);
+
+    private readonly OwnerTable _owners;
+    private readonly StorePlatform _platform;
+
+    public PartitionLock(OwnerTable owners, StorePlatform platform)
+    {
+        _owners = owners;
+        _platform = platform;
+    }
+
+    public static int OwnerOf(uint word) => (int)(word & OwnerMask);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public LockOutcome Acquire(PartitionBlock* partition, TimeSpan timeout)
+    {
+        uint word = partition->LockWord;
+
+        // The compare-and-swap is a full fence: what the last holder wrote is visible after it.
+        if ((word & (OwnerMask | WaitersBit)) == 0
+            && Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+        {
+            ProtocolHook.Reach(ProtocolStep.LockTaken);
+            return LockOutcome.Taken;
+        }
+
+        return AcquireSlow(partition, timeout);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Release(PartitionBlock* partition)
+    {
+        ProtocolHook.Reach(ProtocolStep.LockReleasing);
+        uint word = partition->LockWord;
+
+        // An exchange, not a store: a waiter may set its bit between the load and the store, and would sleep for long.
+        uint before = Interlocked.Exchange(ref partition->LockWord, word & ~(OwnerMask | WaitersBit));
+        if ((before & WaitersBit) != 0)
+        {
+            _platform.WakeByAddress(&partition->LockWord, all: true);
+        }
+    }
+
+    /// <summary>Takes the lock if it is free or its owner is dead; never waits.</summary>
+    public LockOutcome TryAcquire(PartitionBlock* partition) => Acquire(partition, TimeSpan.Zero);
+
+    /// <summary>Takes over a word that a dead owner, whose kernel lock the caller now holds, left behind.</summary>
+    public bool TrySeize(PartitionBlock* partition, int deadSlot)
+    {
+        uint word = Volatile.Read(ref partition->LockWord);
+        return OwnerOf(word) == deadSlot
+            && Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word;
+    }
+
+    private static uint Take(uint word, int owner) =>
+        (word & WaitersBit) | ((((word >> EpochShift) + 1) & EpochMask) << EpochShift) | (uint)owner;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private LockOutcome AcquireSlow(PartitionBlock* partition, TimeSpan timeout)
+    {
+        long start = Stopwatch.GetTimestamp();
+        Interlocked.Increment(ref partition->LockWaits);
+        int round = 0;
+        while (true)
+        {
+            uint word = Volatile.Read(ref partition->LockWord);
+            int owner = OwnerOf(word);
+            if (owner == 0)
+            {
+                if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+                {
+                    ProtocolHook.Reach(ProtocolStep.LockTaken);
+                    return LockOutcome.Taken;
+                }
+
+                continue;
+            }
+
+            if (round++ < SpinRounds && timeout != TimeSpan.Zero)
+            {
+                Thread.SpinWait(20);
+                continue;
+            }
+
+            if (!_owners.IsAlive(owner))
+            {
+                if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+                {
+                    ProtocolHook.Reach(ProtocolStep.LockStolen);
+                    return LockOutcome.Stolen;
+                }
+
+                continue;
+            }
+
+            TimeSpan left = timeout - Stopwatch.GetElapsedTime(start);
+            if (left <= TimeSpan.Zero)
+            {
+                return LockOutcome.TimedOut;
+            }
+
+            // Announce the sleep in the word, then sleep only while the word says so: a release in between changes it.
+            uint announced = word | WaitersBit;
+            if (announced == word || Interlocked.CompareExchange(ref partition->LockWord, announced, word) == word)
+            {
+                // Bounded, because nobody wakes us when the owner dies.
+                _platform.WaitOnAddress(&partition->LockWord, announced, left < LongestSleep ? left : LongestSleep);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+using System.Runtime.CompilerServices;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+/// <summary>An entry about to be written: everything but its version and its place.</summary>
+internal unsafe ref struct EntryContent
+{
+    public EntryType Type;
+    public uint Flags;
+    public ResolvedExpiration Expiration;
+
+    /// <summary>The value, in up to two parts, so that append and prepend need no copy of their own.</summary>
+    public ReadOnlySpan<byte> First;
+    public ReadOnlySpan<byte> Second;
+
+    public bool HasLease;
+    public uint LeaseOwner;
+    public uint LeaseIncarnation;
+    public long LeaseDeadline;
+
+    public readonly long ValueBytes => (long)First.Length + Second.Length;
+
+    public readonly EntryFields FieldsFor(uint collection)
+    {
+        EntryFields fields = Expiration.Fields
+            | (collection != 0 ? EntryFields.Collection : 0)
+            | (HasLease ? EntryFields.Lease : 0);
+        return fields != 0 || Flags != 0 ? fields | EntryFields.Flags : 0;
+    }
+
+    /// <summary>The latest moment the entry may live to without being written or used, for the segment's header.</summary>
+    public readonly long SegmentDeadline =>
+        Expiration.IsNever || HasLease ? long.MaxValue : Expiration.EarliestDeadline;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public readonly long PaddedBytes(in KeyRef key) =>
+        EntryView.SizeOf(FieldsFor(key.Collection), key.Length, ValueBytes);
+
+    /// <summary>Writes the whole entry. Nothing names it yet, so the order of the stores does not matter.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public readonly void Write(byte* target, in KeyRef key, ulong version, ulong checksumSeed)
+    {
+        EntryFields fields = FieldsFor(key.Collection);
+        byte* value = WriteKey(target, key, fields);
+        First.CopyTo(new Span<byte>(value, First.Length));
+        if (!Second.IsEmpty)
+        {
+            Second.CopyTo(new Span<byte>(value + First.Length, Second.Length));
+        }
+
+        ulong valueHash = KeyHash.Compute(value, (int)ValueBytes, checksumSeed);
+        WriteHeader(target, key, fields, (uint)ValueBytes, valueHash, version, checksumSeed);
+    }
+
+    /// <summary>Writes the key. Returns where the value goes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* WriteKey(byte* target, in KeyRef key, EntryFields fields)
+    {
+        byte* at = target + EntryView.HeaderBytes + EntryView.FieldsLength(fields);
+        new ReadOnlySpan<byte>(key.Bytes, key.Length).CopyTo(new Span<byte>(at, key.Length));
+        return at + key.Length;
+    }
+
+    /// <summary>Writes header and optional fields around a key and a value that are in place.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public readonly void WriteHeader(
+        byte* target, in KeyRef key, EntryFields fields, uint valueLength, ulong valueHash, ulong version, ulong checksumSeed)
+    {
+        ulong word0 = (ulong)(uint)(key.Length - 1) | ((ulong)Type << 16) | ((ulong)fields << 24) | ((ulong)valueLength << 32);
+        *(ulong*)target = word0;
+        *(ulong*)(target + 8) = version;
+        int fieldsBytes = 0;
+        if (fields != 0)
+        {
+            fieldsBytes = EntryView.FieldsLength(fields);
+            WriteFields(target, key.Collection, fields);
+        }
+
+        *(uint*)(target + 16) = EntryView.ComputeChecksum(
+            word0, version, target, fieldsBytes, valueHash, key.Place.Hash, checksumSeed);
+    }
+
+    private readonly void WriteFields(byte* target, uint collection, EntryFields fields)
+    {
+        *(uint*)(target + EntryView.HeaderBytes) = Flags;
+        if ((fields & EntryFields.Deadline) != 0)
+        {
+            *(long*)(target + EntryView.OffsetOf(fields, EntryFields.Deadline)) = Expiration.Deadline;
+        }
+
+        if ((fields & EntryFields.Sliding) != 0)
+        {
+            byte* sliding = target + EntryView.OffsetOf(fields, EntryFields.Sliding);
+            *(ulong*)sliding = EntryView.PackSliding(Expiration.NowMs + Expiration.SlidingMs);
+            *(long*)(sliding + 8) = Expiration.SlidingMs;
+        }
+
+        if ((fields & EntryFields.Collection) != 0)
+        {
+            *(ulong*)(target + EntryView.OffsetOf(fields, EntryFields.Collection)) = collection;
+        }
+
+        if ((fields & EntryFields.Lease) != 0)
+        {
+            byte* lease = target + EntryView.OffsetOf(fields, EntryFields.Lease);
+            *(uint*)lease = LeaseOwner;
+            *(uint*)(lease + 4) = LeaseIncarnation;
+            *(long*)(lease + 8) = LeaseDeadline;
+        }
+    }
+
+    /// <summary>The expiration of an entry that stays as it is while the value changes.</summary>
+    public static ResolvedExpiration ExpirationOf(in EntryView entry)
+    {
+        if (!entry.HasDeadline)
+        {
+            return ResolvedExpiration.Never;
+        }
+
+        long interval = entry.SlidingIntervalMs;
+        long slidingDeadline = 0;
+        if (interval != 0)
+        {
+            _ = EntryView.TryUnpackSliding(Volatile.Read(ref *entry.SlidingWord), out slidingDeadline);
+        }
+
+        return new ResolvedExpiration(entry.AbsoluteDeadline, interval, slidingDeadline - interval);
+    }
+}

@@ -1,0 +1,280 @@
+using Cairn.Concurrency;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+/// <summary>Puts a long value in place, outside any lock.</summary>
+/// <typeparam name="TState">Where the value comes from.</typeparam>
+/// <param name="destination">Exactly as long as the value; it must be filled.</param>
+/// <param name="state">Where the value comes from.</param>
+internal delegate void ValueWriter<TState>(Span<byte> destination, scoped in TState state)
+    where TState : allows ref struct;
+
+// Writing a long value: reserve room under the lock, copy without it, publish under it again.
+//
+//   shorter than a segment   a gap in the small log's open segment, pinned by a hazard cell while it is filled
+//   longer                   a run of segments (LargeRuns)
+//
+// If the process dies, or the copy throws, in between, the gap stays a gap and the run is freed: nothing names either.
+internal sealed unsafe partial class StoreEngine
+{
+    private WriteStatus WriteLarge(
+        in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
+    {
+        if (content.Expiration.IsPast)
+        {
+            // Nothing will be stored: the short way tells what becomes of the key.
+            EntryContent nothing = content;
+            nothing.First = [];
+            nothing.Second = [];
+            return Write(key, nothing, condition, expectedVersion, out version);
+        }
+
+        return WriteStreamed(
+            key, content, (int)content.ValueBytes, content, CopyParts, condition, expectedVersion, out version);
+    }
+
+    /// <summary>Writes an entry whose value is put in place by <paramref name="writer"/>, which is called once, without a lock.</summary>
+    public WriteStatus WriteStreamed<TState>(
+        in KeyRef key, in EntryContent content, int valueBytes, scoped in TState state, ValueWriter<TState> writer,
+        WriteCondition condition, ulong expectedVersion, out ulong version)
+        where TState : allows ref struct
+    {
+        version = 0;
+        EntryFields fields = content.FieldsFor(key.Collection);
+        long bytes = EntryView.SizeOf(fields, key.Length, valueBytes);
+        int runLength = (int)((bytes + Memory.SegmentBytes - 1) / Memory.SegmentBytes);
+        int cell = runLength == 1 ? _owners.TakeHazardCell() : -1;
+        if (runLength == 1 && cell < 0)
+        {
+            return WriteStatus.NoRoom;
+        }
+
+        try
+        {
+            WriteStatus status = runLength == 1
+                ? ReserveGap(key, bytes, cell, out int segment, out byte* target)
+                : ReserveRun(runLength, out segment, out target);
+            if (status == WriteStatus.Stored)
+            {
+                byte* value = EntryContent.WriteKey(target, key, fields);
+                try
+                {
+                    writer(new Span<byte>(value, valueBytes), in state);
+                    ProtocolHook.Reach(ProtocolStep.LargeCopied);
+                }
+                catch when (runLength > 1)
+                {
+                    _runs.Release(segment, runLength);
+                    throw;
+                }
+
+                ulong valueHash = KeyHash.Compute(value, valueBytes, Memory.ChecksumSeed);
+                status = PublishLarge(
+                    key, content, bytes, valueBytes, valueHash, segment, runLength, target, condition, expectedVersion, out version);
+            }
+
+            if (status is WriteStatus.NoRoom or WriteStatus.Busy && condition == WriteCondition.Always)
+            {
+                Kill(key); // W3
+            }
+
+            return status;
+        }
+        finally
+        {
+            if (cell >= 0)
+            {
+                _owners.Unpin(cell);
+            }
+
+            GC.KeepAlive(this);
+        }
+    }
+
+    private static void CopyParts(Span<byte> destination, scoped in EntryContent content)
+    {
+        content.First.CopyTo(destination);
+        content.Second.CopyTo(destination[content.First.Length..]);
+    }
+
+    private WriteStatus ReserveGap(in KeyRef key, long bytes, int cell, out int segment, out byte* target)
+    {
+        segment = SegmentPool.None;
+        target = null;
+        int number = key.Place.Partition;
+        PartitionBlock* partition = Enter(number);
+        if (partition is null)
+        {
+            return WriteStatus.Busy;
+        }
+
+        try
+        {
+            target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
+            if (target is null && OpenSegment(partition, number, PartitionBlock.LogSmall))
+            {
+                target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
+            }
+
+            if (target is not null)
+            {
+                segment = Memory.SegmentAt(target);
+
+                // Pinned under the lock, so the segment cannot become a victim before the entry is published.
+                _owners.Pin(cell, segment);
+                *(ulong*)target = EntryView.GapWord(bytes);
+                _log.Commit(partition, PartitionBlock.LogSmall, bytes, long.MaxValue);
+                ProtocolHook.Reach(ProtocolStep.GapReserved);
+                _evictor.Advance(partition, number, bytes);
+            }
+            else
+            {
+                partition->Declined++;
+            }
+
+            Leave(partition);
+            return target is null ? WriteStatus.NoRoom : WriteStatus.Stored;
+        }
+        catch
+        {
+            LeaveBroken(partition, number);
+            throw;
+        }
+    }
+
+    private WriteStatus ReserveRun(int runLength, out int segment, out byte* target)
+    {
+        segment = _runs.TryReserve(runLength);
+        target = segment == SegmentPool.None ? null : Memory.SegmentStart(segment);
+        return target is null ? WriteStatus.NoRoom : WriteStatus.Stored;
+    }
+
+    private WriteStatus PublishLarge(
+        in KeyRef key, in EntryContent content, long bytes, int valueBytes, ulong valueHash, int segment, int runLength, byte* target,
+        WriteCondition condition, ulong expectedVersion, out ulong version)
+    {
+        version = 0;
+        int number = key.Place.Partition;
+        PartitionBlock* partition = Enter(number);
+        if (partition is null)
+        {
+            if (runLength > 1)
+            {
+                _runs.Release(segment, runLength);
+            }
+
+            return WriteStatus.Busy;
+        }
+
+        try
+        {
+            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
+            if (status != WriteStatus.Stored)
+            {
+                if (runLength > 1)
+                {
+                    _runs.Release(segment, runLength);
+                }
+
+                Leave(partition);
+                return status;
+            }
+
+            version = partition->Version + 1;
+            partition->Version = version;
+            content.WriteHeader(target, key, content.FieldsFor(key.Collection), (uint)valueBytes, valueHash, version, Memory.ChecksumSeed);
+            ProtocolHook.Reach(ProtocolStep.EntryCopied);
+            if (runLength > 1)
+            {
+                _runs.Adopt(partition, number, segment, runLength);
+                Memory.Header(segment)->MaxDeadline = content.SegmentDeadline;
+                _pool.Enqueue(partition, isMain: false, segment);
+            }
+
+            PublishSlot(partition, key, bytes, isFound, old, target, version, isChange: !content.HasLease);
+            Leave(partition);
+            return WriteStatus.Stored;
+        }
+        catch
+        {
+            LeaveBroken(partition, number);
+            throw;
+        }
+    }
+
+    private WriteStatus TouchLarge(in KeyRef key, in ResolvedExpiration expiration)
+    {
+        while (true)
+        {
+            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info);
+            if (cell < 0)
+            {
+                return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
+            }
+
+            try
+            {
+                var content = new EntryContent
+                {
+                    Type = info.Type,
+                    Flags = info.Flags,
+                    Expiration = expiration,
+                    First = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes),
+                };
+                WriteStatus status = WriteLarge(key, content, WriteCondition.IfVersion, info.Version, out _);
+                if (status != WriteStatus.VersionMismatch)
+                {
+                    return status;
+                }
+            }
+            finally
+            {
+                Unpin(cell);
+            }
+        }
+    }
+
+    private WriteStatus JoinLarge(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
+    {
+        while (true)
+        {
+            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info);
+            if (cell < 0)
+            {
+                return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
+            }
+
+            try
+            {
+                if (info.ValueBytes + (long)addition.Length > Memory.MaxValueBytes)
+                {
+                    return WriteStatus.TooLarge;
+                }
+
+                var value = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes);
+                var content = new EntryContent
+                {
+                    Type = info.Type,
+                    Flags = info.Flags,
+                    Expiration = EntryContent.ExpirationOf(entry),
+                    First = isPrefix ? addition : value,
+                    Second = isPrefix ? value : addition,
+                };
+                WriteStatus status = WriteLarge(key, content, WriteCondition.IfVersion, info.Version, out _);
+                if (status != WriteStatus.VersionMismatch)
+                {
+                    return status;
+                }
+            }
+            finally
+            {
+                Unpin(cell);
+            }
+        }
+    }
+}

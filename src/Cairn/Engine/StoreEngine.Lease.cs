@@ -1,0 +1,186 @@
+using System.Diagnostics;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+// Leases: who may compute the value of a missing key, so that not everybody does.
+//
+// A lease is the key's entry: a marker without a value, or the expired value with a lease field. It is named by its version.
+//
+//   absent or stale --acquire--> leased(owner, version) --set with that version--> value
+//                                  |-- set, remove, clear, invalidation by anyone: the entry is another, the lease is gone
+//                                  |-- its owner died, or its time is up: the next who asks takes it over
+//
+// So nothing has to be remembered to cancel a lease: whatever retracts or replaces the entry does.
+internal sealed unsafe partial class StoreEngine
+{
+    // Nobody wakes a waiter when a lease's owner dies.
+    private static readonly TimeSpan LongestLeaseSleep = TimeSpan.FromMilliseconds(20);
+
+    public LeaseStatus AcquireLease(in KeyRef key, TimeSpan wait, TimeSpan duration, out ulong version)
+    {
+        long start = Stopwatch.GetTimestamp();
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        while (true)
+        {
+            // Read before the entry: a signal raised after that wakes the wait below.
+            uint signal = Volatile.Read(ref partition->LeaseSignal);
+            LeaseStatus status = TryAcquireLease(key, duration, out version);
+            if (status != LeaseStatus.Held)
+            {
+                return status;
+            }
+
+            TimeSpan left = wait == Timeout.InfiniteTimeSpan ? LongestLeaseSleep : wait - Stopwatch.GetElapsedTime(start);
+            if (left <= TimeSpan.Zero)
+            {
+                return LeaseStatus.Held;
+            }
+
+            _leases.Wait(partition, signal, left < LongestLeaseSleep ? left : LongestLeaseSleep);
+            ThrowIfClosed();
+        }
+    }
+
+    /// <summary>True while the key's entry is the lease.</summary>
+    public bool IsLeaseHeld(in KeyRef key, ulong version)
+    {
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            bool isHeld = located.Entry.Version == version && (located.Entry.Fields & EntryFields.Lease) != 0
+                && !EntryLedger.IsCleared(Memory, partition, version, key.Collection);
+            if (HashIndex.Validate(located))
+            {
+                return isHeld;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Ends a lease without a value. A stale value that it carried stays, without the lease.</summary>
+    public void GiveUpLease(in KeyRef key, ulong version)
+    {
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return; // It ends with its time, or with the process.
+        }
+
+        try
+        {
+            if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
+                && Decide(partition, WriteCondition.IfLease, isFound: true, old, version) == WriteStatus.Stored)
+            {
+                if (old.Entry.Type == EntryType.Value)
+                {
+                    var stale = new EntryContent
+                    {
+                        Type = EntryType.Value,
+                        Flags = old.Entry.Flags,
+                        Expiration = EntryContent.ExpirationOf(old.Entry),
+                    };
+                    RewriteLocked(partition, key, stale, [], isPrefix: false);
+                }
+                else
+                {
+                    _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
+                }
+            }
+
+            Leave(partition);
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+    }
+
+    private LeaseStatus TryAcquireLease(in KeyRef key, TimeSpan duration, out ulong version)
+    {
+        version = 0;
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return LeaseStatus.Busy;
+        }
+
+        try
+        {
+            LeaseStatus status = AcquireLocked(partition, key, duration, out version);
+            Leave(partition);
+            return status;
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+    }
+
+    private LeaseStatus AcquireLocked(PartitionBlock* partition, in KeyRef key, TimeSpan duration, out ulong version)
+    {
+        version = 0;
+        while (true)
+        {
+            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            bool isCleared = isFound && EntryLedger.IsCleared(Memory, partition, old.Entry.Version, key.Collection);
+            long now = Clock.NowMs();
+            if (isFound && !isCleared)
+            {
+                if (IsLive(partition, old.Entry))
+                {
+                    return LeaseStatus.Hit;
+                }
+
+                if ((old.Entry.Fields & EntryFields.Lease) != 0 && old.Entry.LeaseDeadline > now
+                    && _owners.IsAlive((int)Math.Min(old.Entry.LeaseOwner, StoreLayout.MaxOwners), old.Entry.LeaseIncarnation))
+                {
+                    return LeaseStatus.Held;
+                }
+            }
+
+            var content = new EntryContent
+            {
+                Type = EntryType.Lease,
+                Expiration = ResolvedExpiration.Never,
+                HasLease = true,
+                LeaseOwner = (uint)_owners.Slot,
+                LeaseIncarnation = _owners.Incarnation,
+                LeaseDeadline = now + (long)duration.TotalMilliseconds,
+            };
+            if (isFound && !isCleared && IsStaleValue(old.Entry, key))
+            {
+                content.Type = EntryType.Value;
+                content.Flags = old.Entry.Flags;
+                content.Expiration = EntryContent.ExpirationOf(old.Entry);
+                content.First = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
+            }
+
+            long bytes = content.PaddedBytes(key);
+            byte* target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
+            if (target is not null)
+            {
+                version = PublishLocked(partition, key, content, bytes, isFound, old, PartitionBlock.LogSmall, target);
+                Concurrency.ProtocolHook.Reach(Concurrency.ProtocolStep.LeaseWritten);
+                return LeaseStatus.Acquired;
+            }
+
+            if (!OpenSegment(partition, key.Place.Partition, PartitionBlock.LogSmall))
+            {
+                return LeaseStatus.Busy;
+            }
+        }
+    }
+
+    // Worth carrying along: whole, and short enough to be copied under the lock.
+    private bool IsStaleValue(in EntryView entry, in KeyRef key) =>
+        entry.Type == EntryType.Value
+        && entry.PaddedBytes + EntryView.MaxFieldsBytes <= Math.Min(LongestLockedCopy, Memory.SegmentBytes)
+        && entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) == entry.Checksum;
+}

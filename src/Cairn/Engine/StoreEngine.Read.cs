@@ -1,0 +1,326 @@
+using System.Runtime.CompilerServices;
+using Cairn.Concurrency;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+/// <summary>How a read ended.</summary>
+internal enum ReadOutcome
+{
+    Miss,
+    Hit,
+
+    /// <summary>There is a value, but the destination is shorter.</summary>
+    TooShort,
+}
+
+// Reading, without a lock. Everything concluded from an entry's bytes, that it is expired as much as that it has a value,
+// holds only once HashIndex.Validate has said so; until then the bytes may be another entry's. The checksum is compared after that:
+// if it fails then, the file is damaged, which costs a miss and is counted.
+internal sealed unsafe partial class StoreEngine
+{
+    /// <summary>A read of a value this long is pinned first, so that it cannot be overtaken by eviction again and again.</summary>
+    private const int LongestOptimisticCopy = 256 * 1024;
+
+    /// <summary>Copies a key's value; <paramref name="acceptStale"/>: also one that has expired but is still there.</summary>
+    public ReadOutcome TryGet(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info)
+    {
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        while (true)
+        {
+            if (!HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+            {
+                break;
+            }
+
+            EntryView entry = located.Entry;
+            long deadline = long.MaxValue;
+            bool isReadable = IsReadable(partition, entry, acceptStale, ref deadline);
+            int length = (int)entry.ValueLength;
+            if (!isReadable || (uint)length > (uint)destination.Length)
+            {
+                if (!HashIndex.Validate(located))
+                {
+                    continue;
+                }
+
+                if (!isReadable)
+                {
+                    break;
+                }
+
+                info = InfoOf(entry, deadline);
+                GC.KeepAlive(this);
+                return ReadOutcome.TooShort;
+            }
+
+            if (length > LongestOptimisticCopy)
+            {
+                return TryGetPinned(key, destination, acceptStale, out info);
+            }
+
+            Span<byte> copy = destination[..length];
+            new ReadOnlySpan<byte>(entry.Value, length).CopyTo(copy);
+            uint sum;
+            fixed (byte* copied = copy)
+            {
+                ulong valueHash = KeyHash.Compute(copied, length, Memory.ChecksumSeed);
+                sum = EntryView.ComputeChecksum(
+                    entry.Word0, entry.Version, entry.Start, entry.FieldsBytes, valueHash, key.Place.Hash, Memory.ChecksumSeed);
+            }
+
+            EntryInfo found = InfoOf(entry, deadline);
+            if (!HashIndex.Validate(located))
+            {
+                continue;
+            }
+
+            if (sum != entry.Checksum)
+            {
+                OnDamaged(partition, located);
+                break;
+            }
+
+            Bucket.CountHit(located.Bucket, located.SlotIndex);
+            _hits.Hit(key.Place.Partition);
+            if (found.SlidingInterval is not null)
+            {
+                Slide(key, entry.Version);
+            }
+
+            info = found;
+            GC.KeepAlive(this);
+            return ReadOutcome.Hit;
+        }
+
+        _hits.Miss(key.Place.Partition);
+        info = default;
+        GC.KeepAlive(this);
+        return ReadOutcome.Miss;
+    }
+
+    /// <summary>What is known of a key's entry, without its value. Does not count as a use.</summary>
+    public bool TryGetInfo(in KeyRef key, bool acceptStale, out EntryInfo info)
+    {
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            long deadline = long.MaxValue;
+            bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline);
+            EntryInfo found = InfoOf(located.Entry, deadline);
+            if (HashIndex.Validate(located))
+            {
+                info = found;
+                GC.KeepAlive(this);
+                return isReadable;
+            }
+        }
+
+        info = default;
+        GC.KeepAlive(this);
+        return false;
+    }
+
+    /// <summary>Brings the cache lines a later read of the key will want: first its bucket, with the second call its entry.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PrefetchBucket(in KeyPlacement place) =>
+        HashIndex.Prefetch(Memory.BucketAt(place.Partition, place.Primary));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PrefetchEntry(in KeyPlacement place)
+    {
+        Bucket* bucket = Memory.BucketAt(place.Partition, place.Primary);
+        uint matches = Bucket.MatchTag(bucket, place.Tag);
+        if (matches == 0)
+        {
+            HashIndex.Prefetch(Memory.BucketAt(place.Partition, place.Alternate));
+            return;
+        }
+
+        // A hint: an address outside the mapping is not followed by the processor.
+        byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, System.Numerics.BitOperations.TrailingZeroCount(matches)));
+        HashIndex.Prefetch(entry);
+        HashIndex.Prefetch(entry + 64);
+        HashIndex.Prefetch(entry + 128);
+    }
+
+    /// <summary>Pins a key's value: its bytes stay in place until <see cref="Unpin"/>.</summary>
+    /// <returns>The hazard cell; -1 for a miss; -2 if every cell of this process is in use.</returns>
+    public int TryPin(in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info)
+    {
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        int cell = _owners.TakeHazardCell();
+        if (cell < 0)
+        {
+            entry = default;
+            info = default;
+            return -2;
+        }
+
+        while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            long deadline = long.MaxValue;
+            bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline);
+            if (!isReadable)
+            {
+                if (HashIndex.Validate(located))
+                {
+                    break;
+                }
+
+                continue;
+            }
+
+            // The pin holds from the moment the slot is seen unchanged after it: from then on no eviction recycles the segment.
+            _owners.Pin(cell, Memory.SegmentOf(located.Slot));
+            if (!HashIndex.Validate(located))
+            {
+                continue;
+            }
+
+            ProtocolHook.Reach(ProtocolStep.PinValidated);
+
+            // Stable now: parse again, because what Find parsed was read before the pin.
+            if (!Memory.TryView(located.Slot, out entry) || entry.Word0 != located.Entry.Word0
+                || entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
+            {
+                OnDamaged(partition, located);
+                break;
+            }
+
+            Bucket.CountHit(located.Bucket, located.SlotIndex);
+            _hits.Hit(key.Place.Partition);
+            info = InfoOf(entry, deadline);
+            if (info.SlidingInterval is not null)
+            {
+                Slide(key, entry.Version);
+            }
+
+            return cell;
+        }
+
+        Unpin(cell);
+        _hits.Miss(key.Place.Partition);
+        entry = default;
+        info = default;
+        return -1;
+    }
+
+    public void Unpin(int cell)
+    {
+        _owners.Unpin(cell);
+        GC.KeepAlive(this);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static EntryInfo InfoOf(in EntryView entry, long deadline) =>
+        entry.Fields == 0
+            ? new EntryInfo(entry.Type, (int)entry.ValueLength, 0, entry.Version, long.MaxValue, 0)
+            : new EntryInfo(entry.Type, (int)entry.ValueLength, entry.Flags, entry.Version, deadline, entry.SlidingIntervalMs);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsReadable(PartitionBlock* partition, in EntryView entry, bool acceptStale, ref long deadline)
+    {
+        if (entry.Type != EntryType.Value || entry.ValueLength > (uint)Memory.MaxValueBytes
+            || EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection))
+        {
+            return false;
+        }
+
+        if (!entry.HasDeadline)
+        {
+            return true;
+        }
+
+        deadline = entry.Deadline;
+        return acceptStale || deadline > Clock.NowMs();
+    }
+
+    // The long way for long values: two passes, but no chance that an eviction makes the copy start over.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReadOutcome TryGetPinned(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info)
+    {
+        int cell;
+        var wait = default(SpinWait);
+        while ((cell = TryPin(key, acceptStale, out EntryView entry, out info)) != -1)
+        {
+            if (cell == -2)
+            {
+                wait.SpinOnce();
+                continue;
+            }
+
+            try
+            {
+                if (info.ValueBytes > destination.Length)
+                {
+                    return ReadOutcome.TooShort;
+                }
+
+                new ReadOnlySpan<byte>(entry.Value, info.ValueBytes).CopyTo(destination);
+                return ReadOutcome.Hit;
+            }
+            finally
+            {
+                Unpin(cell);
+            }
+        }
+
+        return ReadOutcome.Miss;
+    }
+
+    // Extends the life of an entry with sliding expiration. A hint: if the lock is taken, or the last extension is recent,
+    // it is left to the next read. The segment's latest deadline is raised first, or the segment could be dropped whole
+    // while it holds an entry that lives longer.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Slide(in KeyRef key, ulong version)
+    {
+        long now = Clock.NowMs();
+        if (!HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)
+            || !ShouldSlide(located.Entry, now))
+        {
+            return;
+        }
+
+        PartitionBlock* partition = Enter(key.Place.Partition, TimeSpan.Zero);
+        if (partition is null)
+        {
+            return;
+        }
+
+        if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out located)
+            && located.Entry.Version == version && ShouldSlide(located.Entry, now))
+        {
+            long deadline = Math.Min(now + located.Entry.SlidingIntervalMs, located.Entry.AbsoluteDeadline);
+            SegmentHeader* header = Memory.Header(Memory.SegmentOf(located.Slot));
+            if (header->MaxDeadline < deadline)
+            {
+                Volatile.Write(ref header->MaxDeadline, deadline);
+            }
+
+            Volatile.Write(ref *located.Entry.SlidingWord, EntryView.PackSliding(now + located.Entry.SlidingIntervalMs));
+        }
+
+        Leave(partition);
+    }
+
+    private static bool ShouldSlide(in EntryView entry, long now)
+    {
+        long interval = entry.SlidingIntervalMs;
+        return interval > 0
+            && EntryView.TryUnpackSliding(Volatile.Read(ref *entry.SlidingWord), out long deadline)
+            && deadline > now
+            && now + interval - deadline >= Math.Max(1, interval / 8);
+    }
+
+    // The bytes that a validated slot names are not what was written. Removing the entry needs no lock.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void OnDamaged(PartitionBlock* partition, in Located located)
+    {
+        Interlocked.Increment(ref partition->Corrupt);
+        Interlocked.CompareExchange(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex), 0, located.Slot);
+    }
+}

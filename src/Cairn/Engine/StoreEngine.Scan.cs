@@ -1,0 +1,89 @@
+using System.Buffers;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+/// <summary>What a scan does with an entry. Returns false to end the bucket's scan early.</summary>
+internal delegate void EntryVisitor(ReadOnlySpan<byte> key, in EntryInfo info, uint collection);
+
+// Scanning in bucket order. A live key never changes slot (Bucket I1), so every key that lives from the beginning to the
+// end of a scan is met, exactly once; one that comes, goes or is set anew meanwhile may or may not be.
+internal sealed unsafe partial class StoreEngine
+{
+    public long BucketCount => (long)Memory.PartitionCount * Memory.Layout.BucketsPerPartition;
+
+    /// <summary>Visits the live entries of one bucket. The key is a copy that is valid during the visit.</summary>
+    public void VisitBucket(long number, EntryVisitor visitor)
+    {
+        int partitionNumber = (int)(number / Memory.Layout.BucketsPerPartition);
+        int bucketNumber = (int)(number % Memory.Layout.BucketsPerPartition);
+        PartitionBlock* partition = Memory.Partition(partitionNumber);
+        Bucket* bucket = Memory.BucketAt(partitionNumber, bucketNumber);
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(256);
+        try
+        {
+            for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
+            {
+                VisitSlot(partition, bucket, slotIndex, visitor, ref buffer);
+            }
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+            GC.KeepAlive(this);
+        }
+    }
+
+    private void VisitSlot(PartitionBlock* partition, Bucket* bucket, int slotIndex, EntryVisitor visitor, ref byte[] buffer)
+    {
+        while (true)
+        {
+            uint version = Volatile.Read(ref bucket->Version);
+            ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
+            if (slot == 0)
+            {
+                return;
+            }
+
+            var located = new Located { Bucket = bucket, SlotIndex = slotIndex, BucketVersion = version, Slot = slot };
+            bool isEntry = Memory.TryView(slot, out EntryView entry) && Bucket.StampMatches(slot, entry.Version)
+                && entry.Type != EntryType.None && entry.Collection < StoreLayout.MaxCollections
+                && entry.ValueLength <= (uint)Memory.MaxValueBytes;
+            int keyLength = 0;
+            EntryInfo info = default;
+            uint collection = 0;
+            bool isLive = false;
+            if (isEntry)
+            {
+                keyLength = entry.KeyLength;
+                if (buffer.Length < keyLength)
+                {
+                    ArrayPool<byte>.Shared.Return(buffer);
+                    buffer = ArrayPool<byte>.Shared.Rent(keyLength);
+                }
+
+                new ReadOnlySpan<byte>(entry.Key, keyLength).CopyTo(buffer);
+                collection = entry.Collection;
+                long deadline = entry.Deadline;
+                info = InfoOf(entry, deadline);
+                isLive = entry.Type != EntryType.Lease
+                    && !EntryLedger.IsCleared(Memory, partition, entry.Version, collection)
+                    && (deadline == long.MaxValue || deadline > Clock.NowMs());
+            }
+
+            if (!HashIndex.Validate(located))
+            {
+                continue;
+            }
+
+            if (isLive)
+            {
+                visitor(buffer.AsSpan(0, keyLength), info, collection);
+            }
+
+            return;
+        }
+    }
+}

@@ -1,0 +1,639 @@
+using System.Runtime.CompilerServices;
+using Cairn.Concurrency;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+// Writing, under the lock of the key's partition:
+//
+//   find -> decide -> reserve -> copy -> tail -> bucket version -> slot -> counts -> ring -> unlock
+//
+//   W1  A process that dies before the slot store has changed nothing that can be read; after it, everything.
+//   W2  Reserving may evict, and eviction may take the key's own old entry: whoever evicted finds again.
+//   W3  An unconditional set or a removal that cannot have the lock or the room still retracts the old value.
+internal sealed unsafe partial class StoreEngine
+{
+    /// <summary>Entries longer than this are copied outside the lock.</summary>
+    public const int LongestLockedCopy = 64 * 1024;
+
+    /// <summary>Writes an entry if the condition holds, which may name a version.</summary>
+    public WriteStatus Write(
+        in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
+    {
+        long bytes = content.PaddedBytes(key);
+        if (bytes > LongestLockedCopy || bytes > Memory.SegmentBytes)
+        {
+            return WriteLarge(key, content, condition, expectedVersion, out version);
+        }
+
+        PrefetchBucket(key.Place);
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            version = 0;
+            return OnBusy(key, condition);
+        }
+
+        try
+        {
+            WriteStatus status = WriteLocked(partition, key, content, bytes, condition, expectedVersion, out version);
+            Leave(partition);
+            return status;
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+    }
+
+    /// <summary>Removes a key's value, if the condition holds. Not finding one is <see cref="WriteStatus.NotFound"/>.</summary>
+    public WriteStatus Remove(in KeyRef key, WriteCondition condition, ulong expectedVersion)
+    {
+        PrefetchBucket(key.Place);
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return condition != WriteCondition.Always
+                ? WriteStatus.Busy
+                : Kill(key) ? WriteStatus.Stored : WriteStatus.NotFound;
+        }
+
+        try
+        {
+            WriteStatus status = RemoveLocked(partition, key, condition, expectedVersion);
+            Leave(partition);
+            return status;
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+    }
+
+    /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
+    public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration)
+    {
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return WriteStatus.Busy;
+        }
+
+        try
+        {
+            WriteStatus status = TouchLocked(partition, key, expiration);
+            Leave(partition);
+            if (status != WriteStatus.TooLarge)
+            {
+                return status;
+            }
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+
+        return TouchLarge(key, expiration);
+    }
+
+    /// <summary>Joins bytes to a value, before or after it.</summary>
+    public WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
+    {
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return WriteStatus.Busy;
+        }
+
+        try
+        {
+            WriteStatus status = JoinLocked(partition, key, addition, isPrefix, out bool isLarge);
+            Leave(partition);
+            if (!isLarge)
+            {
+                return status;
+            }
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+
+        return JoinLarge(key, addition, isPrefix);
+    }
+
+    /// <summary>Replaces the value of an entry that is still at a version; expiration and flags stay.</summary>
+    public WriteStatus Rewrite(in KeyRef key, ReadOnlySpan<byte> value, ulong expectedVersion)
+    {
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return WriteStatus.Busy;
+        }
+
+        try
+        {
+            WriteStatus status = WriteStatus.NotFound;
+            if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
+                && IsLive(partition, old.Entry))
+            {
+                var content = new EntryContent
+                {
+                    Type = old.Entry.Type,
+                    Flags = old.Entry.Flags,
+                    Expiration = EntryContent.ExpirationOf(old.Entry),
+                    First = value,
+                };
+                status = WriteLocked(
+                    partition, key, content, content.PaddedBytes(key), WriteCondition.IfVersion, expectedVersion, out _);
+            }
+
+            Leave(partition);
+            return status;
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+    }
+
+    /// <summary>Clears one collection, or all. False if a partition could not be had in time: then call again.</summary>
+    public bool Clear(uint collection, bool isAll)
+    {
+        bool isComplete = true;
+        for (int number = 0; number < Memory.PartitionCount; number++)
+        {
+            PartitionBlock* partition = Enter(number);
+            if (partition is null)
+            {
+                isComplete = false;
+                continue;
+            }
+
+            try
+            {
+                ClearLocked(partition, number, collection, isAll);
+                Leave(partition);
+            }
+            catch
+            {
+                LeaveBroken(partition, number);
+                throw;
+            }
+        }
+
+        return isComplete;
+    }
+
+    /// <summary>
+    /// Retracts a key's value without the lock, because the lock's holder is stopped or the time is up. True if there was one.
+    /// </summary>
+    /// <remarks>
+    /// A slot may be compared-and-swapped to 0 by anyone (Bucket I2). The partition's books are then off by this entry until the
+    /// evictor comes by.
+    /// </remarks>
+    public bool Kill(in KeyRef key)
+    {
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        Interlocked.Increment(ref partition->Dropped);
+        bool isKilled = false;
+        while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            long deadline = long.MaxValue;
+            bool wasReadable = IsReadable(partition, located.Entry, acceptStale: false, ref deadline);
+            if (HashIndex.Validate(located)
+                && Interlocked.CompareExchange(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex), 0, located.Slot) == located.Slot)
+            {
+                isKilled |= wasReadable;
+                ProtocolHook.Reach(ProtocolStep.KillSlot);
+            }
+        }
+
+        Interlocked.Increment(ref partition->Overrun);
+        _leases.Raise(partition);
+        GC.KeepAlive(this);
+        return isKilled;
+    }
+
+    internal bool IsLive(PartitionBlock* partition, in EntryView entry) =>
+        entry.Type == EntryType.Value
+        && !EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection)
+        && (!entry.HasDeadline || entry.Deadline > Clock.NowMs());
+
+    private WriteStatus OnBusy(in KeyRef key, WriteCondition condition)
+    {
+        if (condition == WriteCondition.Always)
+        {
+            Kill(key);
+        }
+
+        return WriteStatus.Busy;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private WriteStatus WriteLocked(
+        PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, WriteCondition condition,
+        ulong expectedVersion, out ulong version)
+    {
+        version = 0;
+        while (true)
+        {
+            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            if (condition != WriteCondition.Always)
+            {
+                WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
+                if (status != WriteStatus.Stored)
+                {
+                    return status;
+                }
+            }
+
+            if (content.Expiration.IsPast && !content.HasLease)
+            {
+                return DropLocked(partition, key, isFound, old);
+            }
+
+            int log = ChooseLog(partition, key, isFound, old, content);
+            byte* target = _log.TryReserve(partition, log, bytes);
+            if (target is null)
+            {
+                if (OpenSegment(partition, key.Place.Partition, log))
+                {
+                    continue; // W2
+                }
+
+                return OnNoRoom(partition, key, condition);
+            }
+
+            version = PublishLocked(partition, key, content, bytes, isFound, old, log, target);
+            return WriteStatus.Stored;
+        }
+    }
+
+    private WriteStatus Decide(PartitionBlock* partition, WriteCondition condition, bool isFound, in Located old, ulong expectedVersion)
+    {
+        if (condition == WriteCondition.IfLease)
+        {
+            bool isHeld = isFound && old.Entry.Version == expectedVersion && (old.Entry.Fields & EntryFields.Lease) != 0
+                && !EntryLedger.IsCleared(Memory, partition, old.Entry.Version, old.Entry.Collection);
+            return isHeld ? WriteStatus.Stored : WriteStatus.LeaseLost;
+        }
+
+        bool isLive = isFound && IsLive(partition, old.Entry);
+        return condition switch
+        {
+            WriteCondition.IfAbsent => isLive ? WriteStatus.Exists : WriteStatus.Stored,
+            WriteCondition.IfPresent => isLive ? WriteStatus.Stored : WriteStatus.NotFound,
+            WriteCondition.IfVersion => !isLive ? WriteStatus.NotFound
+                : old.Entry.Version == expectedVersion ? WriteStatus.Stored : WriteStatus.VersionMismatch,
+            _ => WriteStatus.Stored,
+        };
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int ChooseLog(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, in EntryContent content)
+    {
+        if (isFound)
+        {
+            // An update stays in the log that its key has earned.
+            if (Memory.Header(Memory.SegmentOf(old.Slot))->Log == PartitionBlock.LogMain)
+            {
+                return PartitionBlock.LogMain;
+            }
+        }
+        else if (_ghosts.Remove(key.Place))
+        {
+            partition->GhostHits++;
+            return PartitionBlock.LogMain;
+        }
+
+        return content.Expiration.IsNever || content.HasLease
+            ? PartitionBlock.LogSmall
+            : _log.ChooseLog(partition, content.Expiration.EarliestDeadline, content.Expiration.NowMs);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool OpenSegment(PartitionBlock* partition, int number, int log)
+    {
+        int segment = _evictor.TakeSegment(partition, number);
+        if (segment == SegmentPool.None)
+        {
+            return false;
+        }
+
+        _log.Seal(partition, number, log);
+        _log.Open(partition, number, log, segment);
+        return true;
+    }
+
+    // Everything is pinned. The old value must not stay readable after a set that would have replaced it (W3).
+    private WriteStatus OnNoRoom(PartitionBlock* partition, in KeyRef key, WriteCondition condition)
+    {
+        partition->Declined++;
+        if (condition is WriteCondition.Always or WriteCondition.IfLease)
+        {
+            RemoveLocked(partition, key, WriteCondition.Always, 0);
+        }
+
+        return WriteStatus.NoRoom;
+    }
+
+    /// <summary>Writes and publishes an entry at a reserved place.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ulong PublishLocked(
+        PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, int log, byte* target)
+    {
+        // The version is stored first: one that was handed out is not handed out again (PartitionBlock I2).
+        ulong version = partition->Version + 1;
+        partition->Version = version;
+        content.Write(target, key, version, Memory.ChecksumSeed);
+        ProtocolHook.Reach(ProtocolStep.EntryCopied);
+        _log.Commit(partition, log, bytes, content.SegmentDeadline);
+        PublishSlot(partition, key, bytes, isFound, old, target, version, isChange: !content.HasLease);
+        _evictor.Advance(partition, key.Place.Partition, bytes);
+        return version;
+    }
+
+    /// <summary>Makes a complete entry the key's entry: the moment at which the write happens.</summary>
+    private void PublishSlot(
+        PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, byte* target, ulong version, bool isChange)
+    {
+        Bucket* bucket;
+        int slotIndex;
+        if (isFound)
+        {
+            bucket = old.Bucket;
+            slotIndex = old.SlotIndex;
+        }
+        else if (!HashIndex.TryFindEmpty(Memory, key.Place, out bucket, out slotIndex))
+        {
+            Displace(partition, key.Place, out bucket, out slotIndex);
+        }
+
+        Bucket.Store(bucket, slotIndex, Bucket.Pack(key.Place.Tag, version, Memory.OffsetOf(target)));
+        if (isFound)
+        {
+            EntryLedger.TakeOut(Memory, partition, old.Entry);
+            _leases.OnRetracted(partition, old.Entry);
+        }
+        else
+        {
+            Bucket.SetFrequency(bucket, slotIndex, 0);
+        }
+
+        EntryLedger.Enter(Memory, partition, target, bytes, key.Collection);
+        ProtocolHook.Reach(ProtocolStep.CountersStored);
+        if (isChange)
+        {
+            partition->Sets++;
+            Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
+        }
+    }
+
+    // Both buckets are full: the entry used least gives way, in a tie the older one.
+    private void Displace(PartitionBlock* partition, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
+    {
+        bucket = null;
+        slotIndex = 0;
+        int least = int.MaxValue;
+        ulong oldest = ulong.MaxValue;
+        for (int choice = 0; choice < 2; choice++)
+        {
+            Bucket* candidate = Memory.BucketAt(place.Partition, choice == 0 ? place.Primary : place.Alternate);
+            for (int i = 0; i < Bucket.Slots; i++)
+            {
+                int frequency = Bucket.Frequency(candidate, i);
+                ulong version = Memory.TryView(*Bucket.SlotAt(candidate, i), out EntryView entry) ? entry.Version : 0;
+                if (frequency < least || (frequency == least && version < oldest))
+                {
+                    least = frequency;
+                    oldest = version;
+                    bucket = candidate;
+                    slotIndex = i;
+                }
+            }
+        }
+
+        partition->Displacements++;
+        partition->Evictions++;
+        if (Memory.TryView(*Bucket.SlotAt(bucket, slotIndex), out EntryView displaced))
+        {
+            _evictor.Drop(partition, displaced, bucket, slotIndex);
+        }
+        else
+        {
+            Bucket.Store(bucket, slotIndex, 0);
+            partition->Corrupt++;
+        }
+    }
+
+    private WriteStatus RemoveLocked(PartitionBlock* partition, in KeyRef key, WriteCondition condition, ulong expectedVersion)
+    {
+        bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+        bool isLive = isFound && IsLive(partition, old.Entry);
+        if (condition == WriteCondition.IfVersion)
+        {
+            if (!isLive)
+            {
+                return WriteStatus.NotFound;
+            }
+
+            if (old.Entry.Version != expectedVersion)
+            {
+                return WriteStatus.VersionMismatch;
+            }
+        }
+        else if (condition == WriteCondition.IfLease)
+        {
+            if (!isFound || old.Entry.Version != expectedVersion)
+            {
+                return WriteStatus.LeaseLost;
+            }
+        }
+
+        DropLocked(partition, key, isFound, old);
+        return isLive ? WriteStatus.Stored : WriteStatus.NotFound;
+    }
+
+    // Posted even if there was nothing: another level may still hold a value that was evicted here.
+    private WriteStatus DropLocked(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old)
+    {
+        if (isFound)
+        {
+            _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
+            partition->Removals++;
+        }
+
+        Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
+        return WriteStatus.Stored;
+    }
+
+    private WriteStatus TouchLocked(PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration)
+    {
+        bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+        if (!isFound || !IsLive(partition, old.Entry))
+        {
+            return WriteStatus.NotFound;
+        }
+
+        if (old.Entry.PaddedBytes + EntryView.MaxFieldsBytes > Math.Min(LongestLockedCopy, Memory.SegmentBytes))
+        {
+            return WriteStatus.TooLarge;
+        }
+
+        var content = new EntryContent
+        {
+            Type = old.Entry.Type,
+            Flags = old.Entry.Flags,
+            Expiration = expiration,
+        };
+        return RewriteLocked(partition, key, content, [], isPrefix: false);
+    }
+
+    private WriteStatus JoinLocked(
+        PartitionBlock* partition, in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix, out bool isLarge)
+    {
+        isLarge = false;
+        bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+        if (!isFound || !IsLive(partition, old.Entry))
+        {
+            return WriteStatus.NotFound;
+        }
+
+        if (old.Entry.ValueLength + (long)addition.Length > Memory.MaxValueBytes)
+        {
+            return WriteStatus.TooLarge;
+        }
+
+        if (old.Entry.PaddedBytes + addition.Length > Math.Min(LongestLockedCopy, Memory.SegmentBytes))
+        {
+            isLarge = true;
+            return WriteStatus.TooLarge;
+        }
+
+        var content = new EntryContent
+        {
+            Type = old.Entry.Type,
+            Flags = old.Entry.Flags,
+            Expiration = EntryContent.ExpirationOf(old.Entry),
+        };
+        return RewriteLocked(partition, key, content, addition, isPrefix);
+    }
+
+    // Writes a new entry from the old one's value, which may be evicted while room is made for it (W2).
+    private WriteStatus RewriteLocked(
+        PartitionBlock* partition, in KeyRef key, EntryContent content, ReadOnlySpan<byte> addition, bool isPrefix)
+    {
+        while (true)
+        {
+            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            if (!isFound)
+            {
+                return WriteStatus.NotFound;
+            }
+
+            var value = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
+            content.First = isPrefix ? addition : value;
+            content.Second = isPrefix ? value : addition;
+            if (content.Expiration.IsPast)
+            {
+                return DropLocked(partition, key, isFound, old);
+            }
+
+            // The new entry gets a checksum of its own, which would make damage to the old one look whole.
+            if (old.Entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != old.Entry.Checksum)
+            {
+                OnDamaged(partition, old);
+                return WriteStatus.NotFound;
+            }
+
+            long bytes = content.PaddedBytes(key);
+            int log = ChooseLog(partition, key, isFound, old, content);
+            byte* target = _log.TryReserve(partition, log, bytes);
+            if (target is not null)
+            {
+                PublishLocked(partition, key, content, bytes, isFound, old, log, target);
+                return WriteStatus.Stored;
+            }
+
+            if (!OpenSegment(partition, key.Place.Partition, log))
+            {
+                partition->Declined++;
+                return WriteStatus.NoRoom;
+            }
+        }
+    }
+
+    private void ClearLocked(PartitionBlock* partition, int number, uint collection, bool isAll)
+    {
+        uint first = isAll ? 0 : collection;
+        uint last = isAll ? StoreLayout.MaxCollections - 1 : collection;
+        for (uint c = first; c <= last; c++)
+        {
+            // The watermark hides the entries; the complement follows, so that damage to either is noticed (PartitionBlock I3).
+            ulong* pair = PartitionBlock.Watermark(partition, c);
+            Volatile.Write(ref pair[0], partition->Version);
+            Volatile.Write(ref pair[1], ~partition->Version);
+            ProtocolHook.Reach(ProtocolStep.WatermarkRaised);
+        }
+
+        ForgetCleared(partition, number, collection, isAll);
+        Interlocked.Increment(ref partition->Overrun);
+        _leases.Raise(partition);
+    }
+
+    // Takes what was cleared out of the counts; and, where nothing else can be in a segment, marks it to be dropped whole.
+    private void ForgetCleared(PartitionBlock* partition, int number, uint collection, bool isAll)
+    {
+        long otherEntries = 0;
+        long otherBytes = 0;
+        for (uint c = 1; c < StoreLayout.MaxCollections; c++)
+        {
+            long* counters = PartitionBlock.CollectionCounters(partition, c);
+            if (isAll || c == collection)
+            {
+                partition->Entries -= counters[0];
+                partition->LiveBytes -= counters[1];
+                counters[0] = 0;
+                counters[1] = 0;
+            }
+
+            otherEntries += counters[0];
+            otherBytes += counters[1];
+        }
+
+        if (isAll || collection == 0)
+        {
+            partition->Entries = otherEntries;
+            partition->LiveBytes = otherBytes;
+        }
+
+        if (partition->Entries != 0)
+        {
+            return;
+        }
+
+        for (int log = 0; log < PartitionBlock.LogCount; log++)
+        {
+            _log.Seal(partition, number, log);
+        }
+
+        for (int queue = 0; queue < 2; queue++)
+        {
+            int segment = (queue == 0 ? partition->SmallHead : partition->MainHead) - 1;
+            for (int i = 0; _pool.IsSegment(segment) && i < Memory.SegmentCount; i++)
+            {
+                Memory.Header(segment)->MaxDeadline = 0;
+                segment = Memory.Header(segment)->Next - 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+namespace Cairn;
+
+/// <summary>What is known of an entry besides its key and value.</summary>
+public readonly record struct EntryInfo
+{
+    private readonly long _deadlineUnixMs;
+    private readonly long _slidingMs;
+
+    internal EntryInfo(EntryType type, int valueBytes, uint flags, ulong version, long deadlineUnixMs, long slidingMs)
+    {
+        Type = type;
+        ValueBytes = valueBytes;
+        Flags = flags;
+        Version = version;
+        _deadlineUnixMs = deadlineUnixMs;
+        _slidingMs = slidingMs;
+    }
+
+    /// <summary>What the entry holds.</summary>
+    public EntryType Type { get; }
+
+    /// <summary>Length of the value in bytes.</summary>
+    public int ValueBytes { get; }
+
+    /// <summary>32 bits that the writer attached and the store does not interpret; 0 unless set.</summary>
+    public uint Flags { get; }
+
+    /// <summary>Different after each write of the key, and growing; for compare-and-swap. Never 0.</summary>
+    public ulong Version { get; }
+
+    /// <summary>When the entry expires, as it stands now; null if it does not.</summary>
+    public DateTimeOffset? ExpiresAt =>
+        _deadlineUnixMs == long.MaxValue ? null : DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(_deadlineUnixMs, 0, 253_402_300_799_999));
+
+    /// <summary>The interval by which reads extend the entry's life; null without sliding expiration.</summary>
+    public TimeSpan? SlidingInterval => _slidingMs == 0 ? null : TimeSpan.FromMilliseconds(_slidingMs);
+
+    internal long DeadlineUnixMs => _deadlineUnixMs;
+}

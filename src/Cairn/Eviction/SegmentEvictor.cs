@@ -1,0 +1,526 @@
+using Cairn.Collections;
+using Cairn.Concurrency;
+using Cairn.Indexing;
+using Cairn.Leasing;
+using Cairn.Recovering;
+using Cairn.Storage;
+
+namespace Cairn.Eviction;
+
+// Eviction by segment, after S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction",
+// SOSP 2023), on logs instead of queues of objects.
+//
+//   new key --> small log --used since--> main log --used since, again and again--> main log
+//                  |                         |
+//                  +--not used--> ghost      +--not used--> gone
+//                                   |
+//   returning key <-----------------+ --> main log
+//
+// A victim is taken apart a few entries with each put, so that no put waits for a whole segment:
+//   - expired or cleared whole: every slot is cleared;
+//   - mostly garbage (overwritten or removed entries): the live ones are copied, whatever their use;
+//   - else the oldest of the small log while that holds more than a tenth of the segments, else the oldest of main.
+//
+//   I1  Two segments are kept in reserve, because a victim's survivors may need a new main segment before the victim is free.
+//   I2  Survivors of one victim take at most three quarters of a segment, so that eviction always gains room.
+//   I3  A segment is recycled after every slot that named it was cleared, a full fence, and a look at every hazard cell.
+internal sealed unsafe class SegmentEvictor
+{
+    private const int SpareTarget = 2;
+    private const int BatchEntries = 16;
+    private const int BatchBytes = 2048;
+
+    // Four segments of victims may be needed for one of room (I2), and a put must not fall behind.
+    private const int WorkPerAppendedByte = 4;
+
+    private readonly StoreMemory _memory;
+    private readonly SegmentPool _pool;
+    private readonly SegmentLog _log;
+    private readonly GhostTable _ghosts;
+    private readonly OwnerTable _owners;
+    private readonly OwnerCleanup _cleanup;
+    private readonly StoreClock _clock;
+    private readonly LeaseSignal _leases;
+    private readonly CollectionBudgets _budgets;
+    private readonly StoreGrowth _growth;
+
+    public SegmentEvictor(
+        StoreMemory memory, SegmentPool pool, SegmentLog log, GhostTable ghosts, OwnerTable owners, OwnerCleanup cleanup,
+        StoreClock clock, LeaseSignal leases, CollectionBudgets budgets, StoreGrowth growth)
+    {
+        _memory = memory;
+        _pool = pool;
+        _log = log;
+        _ghosts = ghosts;
+        _owners = owners;
+        _cleanup = cleanup;
+        _clock = clock;
+        _leases = leases;
+        _budgets = budgets;
+        _growth = growth;
+    }
+
+    private enum VictimMode : uint
+    {
+        /// <summary>Entries that were used survive.</summary>
+        Evict = 0,
+
+        /// <summary>All live entries survive.</summary>
+        Clean = 1,
+
+        /// <summary>None survives.</summary>
+        Drop = 2,
+
+        /// <summary>None survives, and the segment goes back to all partitions.</summary>
+        Yield = 3,
+    }
+
+    /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>
+    public void Advance(PartitionBlock* partition, int number, long appendedBytes)
+    {
+        if (partition->SpareCount >= SpareTarget || Volatile.Read(ref _memory.Super->FreeSegments) > 0 || _growth.MayGrow)
+        {
+            return;
+        }
+
+        // Saved up to batches, because the buckets of a batch are prefetched together.
+        partition->EvictionCredit += appendedBytes * WorkPerAppendedByte;
+        if (partition->EvictionCredit >= BatchBytes)
+        {
+            long credit = partition->EvictionCredit;
+            partition->EvictionCredit = 0;
+            Work(partition, number, credit);
+        }
+    }
+
+    /// <summary>A segment to open, or <see cref="SegmentPool.None"/> if everything left is pinned.</summary>
+    public int TakeSegment(PartitionBlock* partition, int number)
+    {
+        int free = _pool.TakeFree(number);
+        if (free == SegmentPool.None && _growth.TryGrow(1))
+        {
+            free = _pool.TakeFree(number);
+        }
+
+        if (free != SegmentPool.None)
+        {
+            return free;
+        }
+
+        // Bounded: each round takes one victim apart, and each victim gains a quarter of a segment or more (I2).
+        for (int round = 0; partition->SpareCount < SpareTarget && round < 16; round++)
+        {
+            if (!Work(partition, number, long.MaxValue))
+            {
+                break;
+            }
+        }
+
+        return _pool.PopSpare(partition);
+    }
+
+    /// <summary>
+    /// Takes one segment apart at once, dropping all it holds, for a large value that needs its place. False if it is pinned, open,
+    /// or not this partition's any more.
+    /// </summary>
+    public bool TryEvictWhole(PartitionBlock* partition, int number, int segment)
+    {
+        SegmentHeader* header = _memory.Header(segment);
+        if (header->State != SegmentState.Sealed || header->Partition != number || partition->Victim == segment + 1
+            || _owners.FindPinOwner(segment, header->RunLength) != 0)
+        {
+            return false;
+        }
+
+        FinishVictim(partition, number);
+        _pool.Unlink(partition, segment);
+        BeginVictim(partition, segment, VictimMode.Yield);
+        FinishVictim(partition, number);
+        return true;
+    }
+
+    /// <summary>Retires the partition's oldest victims for up to <paramref name="budgetBytes"/> bytes. False if none can be had.</summary>
+    private bool Work(PartitionBlock* partition, int number, long budgetBytes)
+    {
+        RecycleRetired(partition, number);
+        while (budgetBytes > 0 && partition->SpareCount < SpareTarget)
+        {
+            if (partition->Victim == 0 && !ChooseVictim(partition, number))
+            {
+                return false;
+            }
+
+            budgetBytes -= EvictBatch(partition, number);
+        }
+
+        return true;
+    }
+
+    private void FinishVictim(PartitionBlock* partition, int number)
+    {
+        while (partition->Victim != 0)
+        {
+            EvictBatch(partition, number);
+        }
+    }
+
+    private bool ChooseVictim(PartitionBlock* partition, int number)
+    {
+        SealExpiredLogs(partition, number);
+        int attempts = partition->SmallCount + partition->MainCount;
+        for (; attempts > 0; attempts--)
+        {
+            int segment = PickVictim(partition, out VictimMode mode);
+            if (segment == SegmentPool.None)
+            {
+                return false;
+            }
+
+            SegmentHeader* header = _memory.Header(segment);
+            _pool.Unlink(partition, segment);
+            int pinOwner = _owners.FindPinOwner(segment, header->RunLength);
+            if (pinOwner != 0 && !_cleanup.TryCleanUpDead(pinOwner))
+            {
+                // Somebody alive reads it, or still writes into it: it becomes the youngest, and another is tried.
+                _pool.Enqueue(partition, header->Log == PartitionBlock.LogMain, segment);
+                continue;
+            }
+
+            BeginVictim(partition, segment, mode);
+            return true;
+        }
+
+        return false;
+    }
+
+    private static void BeginVictim(PartitionBlock* partition, int segment, VictimMode mode)
+    {
+        partition->VictimCursor = 0;
+        partition->VictimSurvivorBytes = 0;
+        partition->VictimMode = (uint)mode;
+        partition->Victim = segment + 1;
+        ProtocolHook.Reach(ProtocolStep.VictimChosen);
+    }
+
+    private int PickVictim(PartitionBlock* partition, out VictimMode mode)
+    {
+        long now = _clock.NowMs();
+        int garbage = SegmentPool.None;
+        int leastLive = _memory.SegmentBytes / 2;
+        for (int queue = 0; queue < 2; queue++)
+        {
+            int segment = (queue == 0 ? partition->SmallHead : partition->MainHead) - 1;
+
+            // As many as a partition usually has; in a huge store, the oldest of each queue.
+            for (int i = 0; i < 128 && _pool.IsSegment(segment); i++)
+            {
+                SegmentHeader* header = _memory.Header(segment);
+                if (header->MaxDeadline <= now || header->LiveBytes <= 0)
+                {
+                    mode = VictimMode.Drop;
+                    return segment;
+                }
+
+                if (header->LiveBytes < leastLive && header->RunLength == 1)
+                {
+                    leastLive = header->LiveBytes;
+                    garbage = segment;
+                }
+
+                segment = header->Next - 1;
+            }
+        }
+
+        if (garbage != SegmentPool.None)
+        {
+            mode = VictimMode.Clean;
+            return garbage;
+        }
+
+        mode = VictimMode.Evict;
+        bool isSmallFull = partition->SmallCount > Math.Max(1, partition->SegmentCount / 10);
+        int first = (isSmallFull ? partition->SmallHead : partition->MainHead) - 1;
+        int second = (isSmallFull ? partition->MainHead : partition->SmallHead) - 1;
+        return _pool.IsSegment(first) ? first : _pool.IsSegment(second) ? second : SegmentPool.None;
+    }
+
+    // A TTL log that gets no more entries would keep its segment open for ever.
+    private void SealExpiredLogs(PartitionBlock* partition, int number)
+    {
+        long now = 0;
+        for (int log = PartitionBlock.FirstTtlLog; log < PartitionBlock.LogCount; log++)
+        {
+            int segment = partition->ActiveSegment[log] - 1;
+            if (_pool.IsSegment(segment))
+            {
+                now = now == 0 ? _clock.NowMs() : now;
+                if (_memory.Header(segment)->MaxDeadline <= now)
+                {
+                    _log.Seal(partition, number, log);
+                }
+            }
+        }
+    }
+
+    /// <summary>Takes up to sixteen entries of the victim apart. Returns the bytes it went over.</summary>
+    private long EvictBatch(PartitionBlock* partition, int number)
+    {
+        int segment = partition->Victim - 1;
+        if (!_pool.IsSegment(segment))
+        {
+            partition->Victim = 0;
+            return BatchBytes;
+        }
+
+        SegmentHeader* header = _memory.Header(segment);
+        bool isRun = header->RunLength > 1;
+        long end = isRun ? (long)header->RunLength * _memory.SegmentBytes : Math.Clamp(header->Tail, 0, _memory.SegmentBytes);
+        byte* start = _memory.SegmentStart(segment);
+        long cursor = Math.Clamp(partition->VictimCursor, 0, end);
+        long first = cursor;
+
+        KeyPlacement* places = stackalloc KeyPlacement[BatchEntries];
+        EntryView* entries = stackalloc EntryView[BatchEntries];
+        int count = 0;
+        bool isDamaged = false;
+        while (count < BatchEntries && cursor + EntryView.HeaderBytes < end)
+        {
+            var entry = new EntryView(start + cursor);
+            if (!entry.IsWithin(end - cursor))
+            {
+                isDamaged = true;
+                break;
+            }
+
+            cursor += entry.PaddedBytes;
+            if (entry.Type != EntryType.None)
+            {
+                entries[count] = entry;
+                places[count] = _memory.Place(_memory.HashKey(entry.Key, entry.KeyLength, entry.Collection));
+                HashIndex.Prefetch(_memory.BucketAt(places[count].Partition, places[count].Primary));
+                count++;
+            }
+
+            if (isRun)
+            {
+                cursor = end;
+            }
+        }
+
+        for (int i = 0; i < count; i++)
+        {
+            if (places[i].Partition == number)
+            {
+                EvictEntry(partition, number, header, entries[i], places[i]);
+            }
+        }
+
+        // A run that survives was put back into a queue whole.
+        if (partition->Victim == 0)
+        {
+            return cursor - first;
+        }
+
+        partition->VictimCursor = (int)Math.Min(cursor, int.MaxValue);
+        if (isDamaged || cursor + EntryView.HeaderBytes >= end)
+        {
+            ProtocolHook.Reach(ProtocolStep.VictimCleared);
+            if (isDamaged || header->LiveBytes != 0)
+            {
+                ClearSlotsOf(partition, number, segment, header->RunLength);
+            }
+
+            partition->Victim = 0;
+            Retire(partition, number, segment);
+        }
+
+        return Math.Max(cursor - first, EntryView.HeaderBytes);
+    }
+
+    private void EvictEntry(PartitionBlock* partition, int number, SegmentHeader* header, in EntryView entry, in KeyPlacement place)
+    {
+        long offset = _memory.OffsetOf(entry.Start);
+        if (!HashIndex.FindByLocation(_memory, place, offset, out Bucket* bucket, out int slotIndex, out ulong slot))
+        {
+            return;
+        }
+
+        var mode = (VictimMode)partition->VictimMode;
+        bool isCleared = EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection);
+        bool isExpired = !isCleared && entry.HasDeadline && entry.Deadline <= _clock.NowMs();
+        bool isMain = header->Log == PartitionBlock.LogMain;
+        int frequency = Bucket.Frequency(bucket, slotIndex);
+        if (!isCleared && !isExpired && mode < VictimMode.Drop)
+        {
+            // A lease somebody waits for is worth more than it looks.
+            bool isUsed = frequency > 0 || (entry.Type == EntryType.Lease && !isMain);
+            bool isWanted = mode == VictimMode.Clean || (isUsed && !_budgets.IsOver(partition, entry.Collection));
+            if (isWanted && TryMove(partition, number, header, entry, bucket, slotIndex, slot, mode, frequency, isMain))
+            {
+                return;
+            }
+
+            if (!isMain)
+            {
+                _ghosts.Add(place);
+            }
+        }
+
+        if (isExpired)
+        {
+            partition->Expirations++;
+        }
+        else if (!isCleared)
+        {
+            partition->Evictions++;
+        }
+
+        Drop(partition, entry, bucket, slotIndex);
+    }
+
+    /// <summary>Clears the slot of an entry and takes it out of the books.</summary>
+    public void Drop(PartitionBlock* partition, in EntryView entry, Bucket* bucket, int slotIndex)
+    {
+        Bucket.Store(bucket, slotIndex, 0);
+        Bucket.SetFrequency(bucket, slotIndex, 0);
+        EntryLedger.TakeOut(_memory, partition, entry);
+        _leases.OnRetracted(partition, entry);
+    }
+
+    // Copies a survivor to where it may stay. The version does not change, because the value does not.
+    private bool TryMove(
+        PartitionBlock* partition, int number, SegmentHeader* header, in EntryView entry, Bucket* bucket, int slotIndex, ulong slot,
+        VictimMode mode, int frequency, bool isMain)
+    {
+        if (header->RunLength > 1)
+        {
+            return TryKeepRun(partition, number, bucket, slotIndex, frequency, isMain);
+        }
+
+        long bytes = entry.PaddedBytes;
+        if (partition->VictimSurvivorBytes + bytes > _memory.SegmentBytes * 3L / 4)
+        {
+            return false;
+        }
+
+        bool isUnusedSmall = !isMain && frequency == 0;
+        int log = isUnusedSmall ? PartitionBlock.LogSmall : PartitionBlock.LogMain;
+        byte* target = _log.TryReserve(partition, log, bytes);
+        if (target is null)
+        {
+            int fresh = _pool.PopSpare(partition);
+            if (fresh == SegmentPool.None)
+            {
+                return false;
+            }
+
+            _log.Seal(partition, number, log);
+            _log.Open(partition, number, log, fresh);
+            target = _log.TryReserve(partition, log, bytes);
+            if (target is null)
+            {
+                return false;
+            }
+        }
+
+        Buffer.MemoryCopy(entry.Start, target, bytes, bytes);
+        ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
+        _log.Commit(partition, log, bytes, entry.HasDeadline ? entry.Deadline : long.MaxValue);
+
+        // Compare-and-swap: an operation without the lock may remove the entry at any moment, and its copy must not come back.
+        ulong moved = Bucket.Pack(Bucket.TagOf(slot), entry.Version, _memory.OffsetOf(target));
+        if (Bucket.TryReplace(bucket, slotIndex, slot, moved))
+        {
+            _memory.Header(_memory.SegmentAt(target))->LiveBytes += (int)bytes;
+            int kept = mode == VictimMode.Clean ? frequency : isMain ? frequency - 1 : 0;
+            Bucket.SetFrequency(bucket, slotIndex, Math.Max(0, kept));
+        }
+
+        _memory.Header(_memory.SegmentAt(entry.Start))->LiveBytes -= (int)bytes;
+        partition->VictimSurvivorBytes += (int)bytes;
+        ProtocolHook.Reach(ProtocolStep.SurvivorMoved);
+        return true;
+    }
+
+    // A large value that was used moves to the main log by its place in the queue, without copying.
+    private bool TryKeepRun(PartitionBlock* partition, int number, Bucket* bucket, int slotIndex, int frequency, bool isMain)
+    {
+        int segment = partition->Victim - 1;
+        SegmentHeader* header = _memory.Header(segment);
+        Bucket.SetFrequency(bucket, slotIndex, isMain ? Math.Max(0, frequency - 1) : 0);
+        header->StateWord = SegmentHeader.Word(SegmentState.Sealed, PartitionBlock.LogMain, number);
+        _pool.Enqueue(partition, isMain: true, segment);
+        partition->Victim = 0;
+        return true;
+    }
+
+    // The slow way to what walking the entries could not do: the segment is damaged, or names in it are.
+    private void ClearSlotsOf(PartitionBlock* partition, int number, int segment, int runLength)
+    {
+        for (int i = 0; i < _memory.Layout.BucketsPerPartition; i++)
+        {
+            Bucket* bucket = _memory.BucketAt(number, i);
+            for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
+            {
+                ulong slot = *Bucket.SlotAt(bucket, slotIndex);
+                int named = _memory.SegmentOf(slot);
+                if (slot != 0 && named >= segment && named < segment + runLength)
+                {
+                    Bucket.Store(bucket, slotIndex, 0);
+                    partition->Corrupt++;
+                }
+            }
+        }
+
+        _memory.Header(segment)->LiveBytes = 0;
+    }
+
+    // Every slot that named the segment is clear. What follows must not be seen before that: neither the look at the hazard
+    // cells (a reader pins, fences, and validates its slot: one of us sees the other) nor the reuse of the bytes (a reader on
+    // Arm64 could otherwise see new bytes and the old slot). Store-load fence; pairs with OwnerTable.Pin and HashIndex.Validate.
+    private void Retire(PartitionBlock* partition, int number, int segment)
+    {
+        Interlocked.MemoryBarrier();
+        SegmentHeader* header = _memory.Header(segment);
+        int pinOwner = _owners.FindPinOwner(segment, header->RunLength);
+        if (pinOwner != 0 && !_cleanup.TryCleanUpDead(pinOwner))
+        {
+            header->StateWord = SegmentHeader.Word(SegmentState.Retired, header->Log, number);
+            header->Next = partition->RetiredHead;
+            partition->RetiredHead = segment + 1;
+            return;
+        }
+
+        Recycle(partition, number, segment);
+    }
+
+    private void Recycle(PartitionBlock* partition, int number, int segment)
+    {
+        int runLength = Math.Clamp(_memory.Header(segment)->RunLength, 1, _memory.SegmentCount - segment);
+        for (int i = 0; i < runLength; i++)
+        {
+            if (partition->SpareCount <= SpareTarget && (VictimMode)partition->VictimMode != VictimMode.Yield)
+            {
+                _pool.PushSpare(partition, number, segment + i);
+            }
+            else
+            {
+                _pool.GiveBack(partition, segment + i);
+            }
+        }
+
+        ProtocolHook.Reach(ProtocolStep.SegmentRecycled);
+    }
+
+    private void RecycleRetired(PartitionBlock* partition, int number)
+    {
+        int segment = partition->RetiredHead - 1;
+        partition->RetiredHead = 0;
+        while (_pool.IsSegment(segment))
+        {
+            int next = _memory.Header(segment)->Next - 1;
+            Retire(partition, number, segment);
+            segment = next;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+using Cairn.Concurrency;
+using Cairn.Storage;
+
+namespace Cairn.Eviction;
+
+// Which segments a partition has, and in which order they were sealed; and the segments that nobody has yet.
+//
+//   I1  A segment is linked into at most one list: spare, retired, or the queue of its log, oldest first.
+//   I2  A list says nothing that segment headers do not say: recovery rebuilds every list from them.
+//   I3  Free segments are taken by compare-and-swap of the state word, which records the partition: a process that dies
+//       right after leaves a segment that the partition's recovery finds.
+//
+// Links are segment number + 1, and are checked before use: a damaged one ends the list, and recovery follows.
+internal sealed unsafe class SegmentPool(StoreMemory memory)
+{
+    public const int None = -1;
+
+    /// <summary>Takes a free segment for a partition, or <see cref="None"/>.</summary>
+    public int TakeFree(int partition)
+    {
+        Superblock* super = memory.Super;
+        if (Volatile.Read(ref super->FreeSegments) <= 0)
+        {
+            return None;
+        }
+
+        memory.RefreshSegmentsEnd();
+        int count = memory.SegmentCount;
+        int hint = Volatile.Read(ref super->FreeHint);
+        for (int i = 0; i < count; i++)
+        {
+            int segment = (int)(((uint)hint + (uint)i) % (uint)count);
+            SegmentHeader* header = memory.Header(segment);
+            uint word = Volatile.Read(ref header->StateWord);
+            if ((SegmentState)(byte)word == SegmentState.Free
+                && Interlocked.CompareExchange(
+                    ref header->StateWord, SegmentHeader.Word(SegmentState.Spare, 0, partition), word) == word)
+            {
+                Interlocked.Decrement(ref super->FreeSegments);
+                super->FreeHint = segment + 1;
+                ProtocolHook.Reach(ProtocolStep.SegmentTaken);
+                memory.Partition(partition)->SegmentCount++;
+                return segment;
+            }
+        }
+
+        // The count was wrong: a process died between taking a segment and counting. Correct it for everybody.
+        int seen = Volatile.Read(ref super->FreeSegments);
+        if (seen > 0)
+        {
+            Interlocked.CompareExchange(ref super->FreeSegments, 0, seen);
+        }
+
+        return None;
+    }
+
+    /// <summary>Gives a segment of a partition, named by no slot and pinned by nobody, back to all.</summary>
+    public void GiveBack(PartitionBlock* partition, int segment)
+    {
+        SegmentHeader* header = memory.Header(segment);
+        partition->SegmentCount--;
+        Clear(header);
+
+        // Counted first: a count too high is corrected by whoever finds no segment; one too low would hide the segment.
+        Interlocked.Increment(ref memory.Super->FreeSegments);
+        Volatile.Write(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0));
+    }
+
+    public void PushSpare(PartitionBlock* partition, int number, int segment)
+    {
+        SegmentHeader* header = memory.Header(segment);
+        Clear(header);
+        header->StateWord = SegmentHeader.Word(SegmentState.Spare, 0, number);
+        header->Next = partition->SpareHead;
+        partition->SpareHead = segment + 1;
+        partition->SpareCount++;
+    }
+
+    public int PopSpare(PartitionBlock* partition)
+    {
+        int segment = partition->SpareHead - 1;
+        if (!IsSegment(segment) || partition->SpareCount <= 0)
+        {
+            return None;
+        }
+
+        partition->SpareHead = memory.Header(segment)->Next;
+        partition->SpareCount--;
+        return segment;
+    }
+
+    /// <summary>Appends a sealed segment to the queue of its log.</summary>
+    public void Enqueue(PartitionBlock* partition, bool isMain, int segment)
+    {
+        SegmentHeader* header = memory.Header(segment);
+        header->SealOrder = ++partition->SealSequence;
+        ref int head = ref isMain ? ref partition->MainHead : ref partition->SmallHead;
+        ref int tail = ref isMain ? ref partition->MainTail : ref partition->SmallTail;
+        header->Next = 0;
+        header->Previous = tail;
+        if (tail != 0 && IsSegment(tail - 1))
+        {
+            memory.Header(tail - 1)->Next = segment + 1;
+        }
+        else
+        {
+            head = segment + 1;
+        }
+
+        tail = segment + 1;
+        ref int count = ref isMain ? ref partition->MainCount : ref partition->SmallCount;
+        count += header->RunLength;
+    }
+
+    /// <summary>Takes a sealed segment out of the queue of its log.</summary>
+    public void Unlink(PartitionBlock* partition, int segment)
+    {
+        SegmentHeader* header = memory.Header(segment);
+        bool isMain = header->Log == PartitionBlock.LogMain;
+        ref int head = ref isMain ? ref partition->MainHead : ref partition->SmallHead;
+        ref int tail = ref isMain ? ref partition->MainTail : ref partition->SmallTail;
+        ref int count = ref isMain ? ref partition->MainCount : ref partition->SmallCount;
+        if (header->Previous != 0 && IsSegment(header->Previous - 1))
+        {
+            memory.Header(header->Previous - 1)->Next = header->Next;
+        }
+        else
+        {
+            head = header->Next;
+        }
+
+        if (header->Next != 0 && IsSegment(header->Next - 1))
+        {
+            memory.Header(header->Next - 1)->Previous = header->Previous;
+        }
+        else
+        {
+            tail = header->Previous;
+        }
+
+        header->Next = 0;
+        header->Previous = 0;
+        count -= header->RunLength;
+    }
+
+    public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount;
+
+    /// <summary>Counts the free segments anew.</summary>
+    public void RecountFree()
+    {
+        int free = 0;
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            free += memory.Header(segment)->State == SegmentState.Free ? 1 : 0;
+        }
+
+        Volatile.Write(ref memory.Super->FreeSegments, free);
+    }
+
+    private static void Clear(SegmentHeader* header)
+    {
+        header->Tail = 0;
+        header->SealOrder = 0;
+        header->MaxDeadline = 0;
+        header->LiveBytes = 0;
+        header->RunLength = 1;
+        header->Next = 0;
+        header->Previous = 0;
+    }
+}

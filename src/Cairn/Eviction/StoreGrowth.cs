@@ -1,0 +1,83 @@
+using System.Diagnostics;
+using Cairn.Concurrency;
+using Cairn.Storage;
+
+namespace Cairn.Eviction;
+
+// Grows the file by whole segments, up to the layout's maximum. It never shrinks while it is open: a truncated mapping is a
+// fault that cannot be caught.
+//
+//   I1  The file is longer before the superblock counts the new segments (StoreLayout I3).
+//   I2  One store grows at a time, under the gate. Whoever does not get the gate at once goes on without: it evicts.
+//
+// A full disk is no error here: the store stays as large as it is, and tries again after a while.
+internal sealed unsafe class StoreGrowth(StoreMemory memory)
+{
+    private static readonly TimeSpan RetryAfterFailure = TimeSpan.FromSeconds(10);
+
+    private readonly Lock _growing = new();
+    private long _retryAt;
+
+    /// <summary>True while the file is smaller than it may become and the disk has not refused.</summary>
+    public bool MayGrow =>
+        memory.SegmentCount < memory.Layout.MaxSegments && (_retryAt == 0 || Stopwatch.GetTimestamp() >= Volatile.Read(ref _retryAt));
+
+    /// <summary>Why the file last could not grow; null if it could.</summary>
+    public string? LastFailure { get; private set; }
+
+    /// <summary>Adds segments: as many as asked for, or an eighth of what there is.</summary>
+    public bool TryGrow(int neededSegments)
+    {
+        if (!MayGrow || !_growing.TryEnter())
+        {
+            return false;
+        }
+
+        try
+        {
+            return memory.File.TryLockByte(OwnerTable.GateByte) && GrowUnderGate(neededSegments);
+        }
+        finally
+        {
+            _growing.Exit();
+        }
+    }
+
+    private bool GrowUnderGate(int neededSegments)
+    {
+        try
+        {
+            memory.RefreshSegmentsEnd();
+            int before = memory.SegmentCount;
+            int added = Math.Min(memory.Layout.MaxSegments - before, Math.Max(neededSegments, before / 8));
+            if (added <= 0)
+            {
+                return false;
+            }
+
+            ProtocolHook.Reach(ProtocolStep.Growing);
+            memory.File.Preallocate(0, memory.Layout.FileBytes(before + added));
+            for (int segment = before; segment < before + added; segment++)
+            {
+                *memory.Header(segment) = default;
+            }
+
+            Volatile.Write(ref memory.Super->SegmentCount, before + added);
+            Interlocked.Add(ref memory.Super->FreeSegments, added);
+            ProtocolHook.Reach(ProtocolStep.Grown);
+            memory.RefreshSegmentsEnd();
+            LastFailure = null;
+            return true;
+        }
+        catch (StoreException failure)
+        {
+            LastFailure = failure.Message;
+            Volatile.Write(ref _retryAt, Stopwatch.GetTimestamp() + (long)(RetryAfterFailure.TotalSeconds * Stopwatch.Frequency));
+            return false;
+        }
+        finally
+        {
+            memory.File.UnlockByte(OwnerTable.GateByte);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+namespace Cairn;
+
+/// <summary>When an entry is gone: never, at a moment, or some time after its last use.</summary>
+/// <remarks>
+/// Times are kept in milliseconds, rounded up. The default value means "as the collection says", which for the store itself and for
+/// collections without a default expiration is <see cref="None"/>.
+/// </remarks>
+public readonly record struct Expiration
+{
+    private readonly ExpirationKind _kind;
+    private readonly long _milliseconds;
+    private readonly long _limitUnixMs;
+
+    private Expiration(ExpirationKind kind, long milliseconds, long limitUnixMs)
+    {
+        _kind = kind;
+        _milliseconds = milliseconds;
+        _limitUnixMs = limitUnixMs;
+    }
+
+    internal enum ExpirationKind : byte
+    {
+        Default = 0,
+        None = 1,
+        Relative = 2,
+        Absolute = 3,
+        Sliding = 4,
+    }
+
+    /// <summary>The entry does not expire, whatever the collection's default is.</summary>
+    public static Expiration None => new(ExpirationKind.None, 0, 0);
+
+    internal ExpirationKind Kind => _kind;
+
+    internal long Milliseconds => _milliseconds;
+
+    internal long LimitUnixMs => _limitUnixMs;
+
+    /// <summary>The entry expires some time after the write.</summary>
+    /// <param name="timeToLive">
+    /// Above zero, up to 100,000 days, rounded up to milliseconds; <see cref="Timeout.InfiniteTimeSpan"/> means <see cref="None"/>.
+    /// </param>
+    /// <exception cref="ArgumentOutOfRangeException">The time is zero, negative or too long.</exception>
+    public static Expiration After(TimeSpan timeToLive) =>
+        timeToLive == Timeout.InfiniteTimeSpan ? None : new(ExpirationKind.Relative, ToMilliseconds(timeToLive), 0);
+
+    /// <summary>The entry expires at a moment.</summary>
+    /// <param name="moment">A moment in the past stores nothing and removes what was there.</param>
+    public static Expiration At(DateTimeOffset moment) =>
+        new(ExpirationKind.Absolute, CeilingMilliseconds(moment - DateTimeOffset.UnixEpoch), 0);
+
+    /// <summary>The entry expires when it has not been read for some time, or at a limit, whichever is first.</summary>
+    /// <param name="interval">Above zero, up to 100,000 days. A read that comes in its first eighth does not extend it.</param>
+    /// <param name="limit">The moment beyond which reads do not extend the entry's life, if any.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The interval is zero, negative or too long.</exception>
+    public static Expiration Sliding(TimeSpan interval, DateTimeOffset? limit = null) =>
+        new(
+            ExpirationKind.Sliding,
+            ToMilliseconds(interval),
+            limit is null ? long.MaxValue : CeilingMilliseconds(limit.Value - DateTimeOffset.UnixEpoch));
+
+    /// <summary>The same as <see cref="After"/>.</summary>
+    /// <param name="timeToLive">As for <see cref="After"/>.</param>
+    public static implicit operator Expiration(TimeSpan timeToLive) => After(timeToLive);
+
+    private static long ToMilliseconds(TimeSpan time)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(time, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(time, TimeSpan.FromDays(100_000));
+        return CeilingMilliseconds(time);
+    }
+
+    private static long CeilingMilliseconds(TimeSpan time) =>
+        (time.Ticks / TimeSpan.TicksPerMillisecond) + (time.Ticks % TimeSpan.TicksPerMillisecond > 0 ? 1 : 0);
+}

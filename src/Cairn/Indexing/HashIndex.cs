@@ -1,0 +1,182 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.X86;
+using Cairn.Concurrency;
+using Cairn.Storage;
+
+namespace Cairn.Indexing;
+
+/// <summary>An entry that was found, and what must still be true for it to have been the key's entry.</summary>
+internal unsafe struct Located
+{
+    public Bucket* Bucket;
+    public int SlotIndex;
+    public uint BucketVersion;
+    public ulong Slot;
+    public EntryView Entry;
+}
+
+// Finding keys in the index.
+//
+// A reader takes no lock. It reads the bucket's version, a slot, and the entry's bytes; whatever it concludes from them
+// holds only if Validate then sees the same slot and the same version:
+//   - the slot alone can come back (a segment is recycled and a new entry lands at the same place);
+//   - the version alone can be left raised by a writer that died before it stored the slot.
+// A miss holds only if the versions of both buckets are what they were before the first slot was read.
+internal static unsafe class HashIndex
+{
+    /// <summary>Finds a key's entry, for a reader without the lock. True needs Validate; false is already validated.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool Find(StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
+    {
+        Bucket* primary = memory.BucketAt(place.Partition, place.Primary);
+        while (true)
+        {
+            // Acquire: the slots must not be read before the version. Pairs with Bucket.Store.
+            uint primaryVersion = Volatile.Read(ref primary->Version);
+            ProtocolHook.Reach(ProtocolStep.ReadVersionLoaded);
+            if (Probe(memory, primary, primaryVersion, place, key, keyLength, collection, out located))
+            {
+                return true;
+            }
+
+            Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
+            uint alternateVersion = Volatile.Read(ref alternate->Version);
+            if (Probe(memory, alternate, alternateVersion, place, key, keyLength, collection, out located))
+            {
+                return true;
+            }
+
+            // The loads above must be complete before the versions are read again; Arm64 would let them pass.
+            Volatile.ReadBarrier();
+            if (primary->Version == primaryVersion && alternate->Version == alternateVersion)
+            {
+                return false;
+            }
+        }
+    }
+
+    /// <summary>True if everything read through <paramref name="located"/> since it was found belonged to the key.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool Validate(in Located located)
+    {
+        ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
+
+        // Load barrier: the entry's bytes must have been read before the slot is read again. Pairs with the fence that
+        // separates the last clearing of a segment's slots from the reuse of its bytes (SegmentEvictor).
+        Volatile.ReadBarrier();
+        return *Bucket.SlotAt(located.Bucket, located.SlotIndex) == located.Slot
+            && located.Bucket->Version == located.BucketVersion;
+    }
+
+    /// <summary>Finds a key's entry for the holder of the partition's lock: nobody else stores slots meanwhile.</summary>
+    public static bool FindLocked(StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
+    {
+        Bucket* primary = memory.BucketAt(place.Partition, place.Primary);
+        if (Probe(memory, primary, primary->Version, place, key, keyLength, collection, out located))
+        {
+            return true;
+        }
+
+        Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
+        return Probe(memory, alternate, alternate->Version, place, key, keyLength, collection, out located);
+    }
+
+    /// <summary>Finds the slot that names exactly <paramref name="offset"/>, if any does.</summary>
+    public static bool FindByLocation(
+        StoreMemory memory, in KeyPlacement place, long offset, out Bucket* bucket, out int slotIndex, out ulong slot)
+    {
+        bucket = memory.BucketAt(place.Partition, place.Primary);
+        if (FindInBucket(bucket, place.Tag, offset, out slotIndex, out slot))
+        {
+            return true;
+        }
+
+        bucket = memory.BucketAt(place.Partition, place.Alternate);
+        return FindInBucket(bucket, place.Tag, offset, out slotIndex, out slot);
+    }
+
+    /// <summary>
+    /// An empty slot for a new key: in the primary bucket until four of its slots are used, then in the emptier of the
+    /// two. False if both are full.
+    /// </summary>
+    public static bool TryFindEmpty(StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
+    {
+        bucket = memory.BucketAt(place.Partition, place.Primary);
+        uint empty = Bucket.EmptySlots(bucket);
+        if (BitOperations.PopCount(empty) < 4)
+        {
+            Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
+            uint alternateEmpty = Bucket.EmptySlots(alternate);
+            if (BitOperations.PopCount(alternateEmpty) > BitOperations.PopCount(empty))
+            {
+                bucket = alternate;
+                empty = alternateEmpty;
+            }
+        }
+
+        slotIndex = BitOperations.TrailingZeroCount(empty);
+        return empty != 0;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Prefetch(void* address)
+    {
+        if (Sse.IsSupported)
+        {
+            Sse.Prefetch0(address);
+        }
+
+        // Elsewhere there is no prefetch to be had, and a load whose result is not needed would stall.
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool Probe(
+        StoreMemory memory, Bucket* bucket, uint version, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
+    {
+        uint matches = Bucket.MatchTag(bucket, place.Tag);
+        while (matches != 0)
+        {
+            int slotIndex = BitOperations.TrailingZeroCount(matches);
+            ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
+            ProtocolHook.Reach(ProtocolStep.ReadSlotLoaded);
+            if (slot != 0 && memory.TryView(slot, out EntryView entry)
+                && entry.KeyEquals(key, keyLength)
+                && entry.Collection == collection
+                && Bucket.StampMatches(slot, entry.Version))
+            {
+                located.Bucket = bucket;
+                located.SlotIndex = slotIndex;
+                located.BucketVersion = version;
+                located.Slot = slot;
+                located.Entry = entry;
+                return true;
+            }
+
+            matches &= matches - 1;
+        }
+
+        Unsafe.SkipInit(out located);
+        return false;
+    }
+
+    private static bool FindInBucket(Bucket* bucket, ushort tag, long offset, out int slotIndex, out ulong slot)
+    {
+        uint matches = Bucket.MatchTag(bucket, tag);
+        while (matches != 0)
+        {
+            slotIndex = BitOperations.TrailingZeroCount(matches);
+            slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
+            if (Bucket.LocationOf(slot) == offset && slot != 0)
+            {
+                return true;
+            }
+
+            matches &= matches - 1;
+        }
+
+        slotIndex = 0;
+        slot = 0;
+        return false;
+    }
+}

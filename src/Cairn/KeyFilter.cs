@@ -1,0 +1,60 @@
+using System.Text;
+
+namespace Cairn;
+
+/// <summary>Chooses keys by their beginning or by a pattern.</summary>
+/// <remarks>Immutable, and safe to use from any thread. Compares bytes: text counts in UTF-8, and case matters.</remarks>
+public sealed class KeyFilter
+{
+    private readonly byte[] _prefix;
+    private readonly byte[]? _pattern;
+
+    private KeyFilter(byte[] prefix, byte[]? pattern)
+    {
+        _prefix = prefix;
+        _pattern = pattern;
+    }
+
+    /// <summary>Keys that begin with some bytes.</summary>
+    /// <param name="prefix">The beginning; empty for all keys.</param>
+    /// <returns>The filter.</returns>
+    public static KeyFilter Prefix(ReadOnlySpan<byte> prefix) => new(prefix.ToArray(), null);
+
+    /// <summary>Keys that begin with some text.</summary>
+    /// <param name="prefix">The beginning; empty for all keys.</param>
+    /// <returns>The filter.</returns>
+    public static KeyFilter Prefix(string prefix)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        return new(Encoding.UTF8.GetBytes(prefix), null);
+    }
+
+    /// <summary>Keys that match a pattern.</summary>
+    /// <param name="pattern">
+    /// <c>*</c> matches any bytes, <c>?</c> one byte, <c>[a-z]</c> one byte of a set, <c>[^a-z]</c> one byte not of it, <c>\</c> takes
+    /// the next character as it is; everything else matches itself. The patterns of Redis' KEYS command.
+    /// </param>
+    /// <returns>The filter.</returns>
+    public static KeyFilter Glob(string pattern)
+    {
+        ArgumentNullException.ThrowIfNull(pattern);
+        return Glob(Encoding.UTF8.GetBytes(pattern));
+    }
+
+    /// <summary>Keys that match a pattern of bytes.</summary>
+    /// <param name="pattern">As for <see cref="Glob(string)"/>.</param>
+    /// <returns>The filter.</returns>
+    public static KeyFilter Glob(ReadOnlySpan<byte> pattern)
+    {
+        int literal = pattern.IndexOfAny("*?[\\"u8);
+        return literal < 0
+            ? new(pattern.ToArray(), pattern.ToArray())
+            : new(pattern[..literal].ToArray(), pattern.ToArray());
+    }
+
+    /// <summary>Whether a key is chosen.</summary>
+    /// <param name="key">The key's bytes.</param>
+    /// <returns>True if it is.</returns>
+    public bool Matches(ReadOnlySpan<byte> key) =>
+        key.StartsWith(_prefix) && (_pattern is null || Keys.GlobPattern.IsMatch(_pattern, key));
+}

@@ -1,0 +1,113 @@
+namespace Cairn.Keys;
+
+// Matching with wildcards in time proportional to pattern times text at worst: when a part after a star does not match, only
+// the last star is tried again, one byte further. Earlier stars need not be, because the last one can take what they would.
+internal static class GlobPattern
+{
+    public static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
+    {
+        int p = 0;
+        int t = 0;
+        int starPattern = -1;
+        int starText = 0;
+        while (t < text.Length)
+        {
+            if (p < pattern.Length && pattern[p] == '*')
+            {
+                starPattern = ++p;
+                starText = t;
+            }
+            else if (p < pattern.Length && MatchOne(pattern, ref p, text[t]))
+            {
+                t++;
+            }
+            else if (starPattern >= 0)
+            {
+                p = starPattern;
+                t = ++starText;
+            }
+            else
+            {
+                return false;
+            }
+        }
+
+        while (p < pattern.Length && pattern[p] == '*')
+        {
+            p++;
+        }
+
+        return p == pattern.Length;
+    }
+
+    // Matches one byte against one element of the pattern, and moves behind the element if it does.
+    private static bool MatchOne(ReadOnlySpan<byte> pattern, ref int position, byte value)
+    {
+        switch (pattern[position])
+        {
+            case (byte)'?':
+                position++;
+                return true;
+
+            case (byte)'[':
+                return MatchSet(pattern, ref position, value);
+
+            case (byte)'\\' when position + 1 < pattern.Length:
+                if (pattern[position + 1] != value)
+                {
+                    return false;
+                }
+
+                position += 2;
+                return true;
+
+            default:
+                if (pattern[position] != value)
+                {
+                    return false;
+                }
+
+                position++;
+                return true;
+        }
+    }
+
+    private static bool MatchSet(ReadOnlySpan<byte> pattern, ref int position, byte value)
+    {
+        int p = position + 1;
+        bool isNegated = p < pattern.Length && pattern[p] == '^';
+        p += isNegated ? 1 : 0;
+        bool isInSet = false;
+        while (p < pattern.Length && pattern[p] != ']')
+        {
+            byte low = Literal(pattern, ref p);
+            byte high = low;
+            if (p + 1 < pattern.Length && pattern[p] == '-' && pattern[p + 1] != ']')
+            {
+                p++;
+                high = Literal(pattern, ref p);
+            }
+
+            isInSet |= value >= Math.Min(low, high) && value <= Math.Max(low, high);
+        }
+
+        if (isInSet == isNegated)
+        {
+            return false;
+        }
+
+        // A set that is never closed reaches to the pattern's end.
+        position = Math.Min(p + 1, pattern.Length);
+        return true;
+    }
+
+    private static byte Literal(ReadOnlySpan<byte> pattern, ref int position)
+    {
+        if (pattern[position] == '\\' && position + 1 < pattern.Length)
+        {
+            position++;
+        }
+
+        return pattern[position++];
+    }
+}

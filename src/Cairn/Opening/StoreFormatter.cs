@@ -1,0 +1,145 @@
+using System.Security.Cryptography;
+using Cairn.Concurrency;
+using Cairn.Indexing;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.Opening;
+
+// Makes a file a store, and an old store an empty one.
+//
+// A new store is made in a file without a name, and gets its name when it is complete (StorePlatform P3). So a file that has
+// the name is a store, or somebody else's: never half of one.
+internal static unsafe class StoreFormatter
+{
+    /// <summary>Creates a store at <paramref name="path"/>. False if the name was taken meanwhile.</summary>
+    public static bool TryCreate(StorePlatform platform, StoreOptions options, string path, bool replace)
+    {
+        StoreLayout layout = StoreLayout.Plan(options.PlannedCapacityBytes, options.AverageEntryBytes);
+        int segments = layout.SegmentsWithin(options.CapacityBytes);
+        int needed = layout.PartitionCount * (StoreLayout.ReservedSegmentsPerPartition + 2);
+        if (segments < needed)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options),
+                options.CapacityBytes,
+                $"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)} must be at least {layout.FileBytes(needed):N0} bytes in a store " +
+                $"that may grow to {options.PlannedCapacityBytes:N0}: its index alone, for entries of {options.AverageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
+        }
+
+        string directory = Path.GetDirectoryName(path)!;
+        using StoreFile file = platform.CreateUnnamed(directory, Path.GetFileName(path));
+        file.Preallocate(0, layout.FileBytes(segments));
+        MappedRegion region = file.Map(layout.FileBytes(segments), writable: true);
+        var super = (Superblock*)region.Address;
+        WriteLayout(super, layout);
+        super->SegmentCount = segments;
+        Initialise(super, layout, options.Clock, platform.BootId);
+        super->State = Superblock.StateInUse;
+
+        // Nothing is on disk yet: the name only has to appear after the file is complete in memory, because after a restart of the
+        // machine the boot id tells that the store was not closed.
+        region.Dispose();
+        return file.TryPublish(path, replace);
+    }
+
+    /// <summary>Empties a store that nobody else has open. If this is interrupted, the next opening begins anew.</summary>
+    public static void Reset(StoreFile file, MappedRegion region, StoreLayout layout, StoreOptions options, string bootId)
+    {
+        var super = (Superblock*)region.Address;
+        super->State = Superblock.StateResetting;
+        region.Flush(0, StoreLayout.SuperblockBytes);
+        ProtocolHook.Reach(ProtocolStep.ResetStarted);
+        file.ZeroRange(StoreLayout.SuperblockBytes, layout.SegmentsOffset - StoreLayout.SuperblockBytes);
+        int segments = (int)Math.Min(layout.MaxSegments, (file.Length - layout.SegmentsOffset - StoreLayout.GuardBytes) / layout.SegmentBytes);
+        super->SegmentCount = segments;
+        super->CollectionCount = 0;
+        super->OwnerHighWater = 0;
+        Initialise(super, layout, options.Clock, bootId);
+    }
+
+    public static void WriteBootId(Superblock* super, string bootId)
+    {
+        var target = new Span<byte>(super->BootId, Superblock.BootIdBytes);
+        target.Clear();
+        System.Text.Encoding.ASCII.GetBytes(bootId.AsSpan(0, Math.Min(bootId.Length, target.Length)), target);
+    }
+
+    public static ulong LayoutCheck(Superblock* super) =>
+        KeyHash.Compute((byte*)super, (int)System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.LayoutCheck)), 0);
+
+    /// <summary>The checksum of everything that says where entries are, but for the index: partition blocks and segment headers.</summary>
+    public static ulong ClosedCheck(byte* address, StoreLayout layout)
+    {
+        ulong partitions = KeyHash.Compute(
+            address + layout.PartitionsOffset, layout.PartitionCount * layout.PartitionBlockBytes, 1);
+        ulong headers = 0;
+        for (int segment = 0; segment < layout.MaxSegments; segment += 1024)
+        {
+            headers = KeyHash.Compute(
+                address + layout.SegmentHeadersOffset + ((long)segment * StoreLayout.SegmentHeaderBytes),
+                Math.Min(1024, layout.MaxSegments - segment) * StoreLayout.SegmentHeaderBytes, headers);
+        }
+
+        return KeyHash.Fold(partitions ^ 0x9E37_79B9_7F4A_7C15, headers);
+    }
+
+    private static void WriteLayout(Superblock* super, StoreLayout layout)
+    {
+        super->Magic = Superblock.ExpectedMagic;
+        super->FormatVersion = Superblock.CurrentVersion;
+        super->MaxCapacityBytes = layout.MaxCapacityBytes;
+        super->AverageEntryBytes = layout.AverageEntryBytes;
+        super->SegmentBytes = layout.SegmentBytes;
+        super->PartitionCount = layout.PartitionCount;
+        super->MaxSegments = layout.MaxSegments;
+    }
+
+    // The areas are zero: free segments, empty slots, no ghosts. What must not be zero is set here.
+    private static void Initialise(Superblock* super, StoreLayout layout, TimeProvider clock, string bootId)
+    {
+        long now = clock.GetUtcNow().ToUnixTimeMilliseconds();
+        super->HashSeed = RandomSeed();
+        super->StoreId = RandomSeed();
+        super->CreatedUnixMs = now;
+        super->LayoutCheck = LayoutCheck(super);
+        WriteBootId(super, bootId);
+
+        byte* address = (byte*)super;
+        int segment = 0;
+        for (int number = 0; number < layout.PartitionCount; number++)
+        {
+            var partition = (PartitionBlock*)(address + layout.PartitionsOffset + ((long)number * layout.PartitionBlockBytes));
+            partition->Magic = PartitionBlock.ExpectedMagic;
+
+            // Above any version of an earlier life of the store, so that nobody's compare-and-swap succeeds by accident: a
+            // partition does not make 65,536 versions in a millisecond.
+            partition->Version = (ulong)Math.Max(1, now) << 16;
+            for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
+            {
+                PartitionBlock.Watermark(partition, collection)[1] = ~0UL;
+            }
+
+            for (int i = 0; i < StoreLayout.ReservedSegmentsPerPartition; i++, segment++)
+            {
+                var header = (SegmentHeader*)(address + layout.SegmentHeadersOffset) + segment;
+                header->StateWord = SegmentHeader.Word(SegmentState.Spare, 0, number);
+                header->RunLength = 1;
+                header->Next = partition->SpareHead;
+                partition->SpareHead = segment + 1;
+                partition->SpareCount++;
+                partition->SegmentCount++;
+            }
+        }
+
+        super->FreeSegments = super->SegmentCount - segment;
+        super->FreeHint = segment;
+    }
+
+    private static ulong RandomSeed()
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(ulong)];
+        RandomNumberGenerator.Fill(bytes);
+        return BitConverter.ToUInt64(bytes) | 1;
+    }
+}

@@ -1,0 +1,310 @@
+using System.Text;
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.Opening;
+
+// Opening and closing, one process at a time: all of it happens under the gate, a kernel lock on a byte past the file's end.
+//
+//   open    look at the superblock -> map -> alone? recover what the dead left, or empty the store -> take an owner slot
+//   close   end all writing -> alone? everything to disk, then the mark that says so -> release the slot
+//
+//   I1  A store that the machine's restart may have torn is emptied, never read: an index page from before the last write and
+//       an entry that it names can both be intact and yet stale (Superblock I2, the boot id).
+//   I2  Only who is alone changes Superblock.State.
+internal static unsafe class StoreOpener
+{
+    private const int MaxAttempts = 100;
+    private static readonly TimeSpan GateTimeout = TimeSpan.FromSeconds(60);
+
+    public static OpenedStore Open(StoreOptions options)
+    {
+        options.Validate();
+        StorePlatform platform = StorePlatform.Current;
+        string path = Path.GetFullPath(options.Path);
+        platform.RequireSupportedFileSystem(path);
+        for (int attempt = 0; attempt < MaxAttempts; attempt++)
+        {
+            if (TryOpenFile(platform, options, path) is { } file)
+            {
+                try
+                {
+                    if (TryOpenStore(platform, options, path, file) is { } opened)
+                    {
+                        return opened;
+                    }
+                }
+                catch
+                {
+                    file.Dispose();
+                    throw;
+                }
+
+                file.Dispose();
+            }
+        }
+
+        throw new StoreException(
+            $"The file '{path}' was replaced {MaxAttempts} times while it was being opened. Find out which program keeps replacing it.");
+    }
+
+    /// <summary>Closes a store. Its mapping stays until nothing can use it any more.</summary>
+    public static void Close(OpenedStore opened)
+    {
+        StoreEngine engine = opened.Engine;
+        StoreFile file = engine.Memory.File;
+        bool isUnpinned = engine.Close();
+        if (!isUnpinned)
+        {
+            // Somebody still reads what it pinned: the slot, which keeps it pinned, goes with the mapping.
+            return;
+        }
+
+        bool hasGate = file.LockByte(OwnerTable.GateByte, GateTimeout);
+        try
+        {
+            if (hasGate && opened.Options.FlushOnClose && !engine.Owners.AnyOtherAlive())
+            {
+                FlushAndMark(engine.Memory);
+            }
+        }
+        finally
+        {
+            engine.Owners.ReleaseSlot();
+            if (hasGate)
+            {
+                file.UnlockByte(OwnerTable.GateByte);
+            }
+
+            engine.Memory.Abandon();
+        }
+    }
+
+    private static StoreFile? TryOpenFile(StorePlatform platform, StoreOptions options, string path)
+    {
+        try
+        {
+            StoreFile file = platform.Open(path);
+            if (options.OpenMode == StoreOpenMode.CreateNew && file.Length > 0)
+            {
+                file.Dispose();
+                throw new StoreException($"The file '{path}' exists already. Open it instead, or delete it first.");
+            }
+
+            return file;
+        }
+        catch (FileNotFoundException missing) when (options.OpenMode != StoreOpenMode.OpenExisting)
+        {
+            bool isCreated = StoreFormatter.TryCreate(platform, options, path, replace: false);
+            if (!isCreated && options.OpenMode == StoreOpenMode.CreateNew)
+            {
+                throw new StoreException($"The file '{path}' was created by another process at the same moment. Open it instead.", missing);
+            }
+
+            return OpenCreated(platform, path);
+        }
+    }
+
+    private static StoreFile? OpenCreated(StorePlatform platform, string path)
+    {
+        try
+        {
+            return platform.Open(path);
+        }
+        catch (FileNotFoundException)
+        {
+            return null; // Deleted again: start over.
+        }
+    }
+
+    /// <summary>Null if the path names another file by now: start over.</summary>
+    private static OpenedStore? TryOpenStore(StorePlatform platform, StoreOptions options, string path, StoreFile file)
+    {
+        if (!file.LockByte(OwnerTable.GateByte, GateTimeout))
+        {
+            throw new StoreException(
+                $"The store '{path}' could not be opened within {GateTimeout.TotalSeconds:N0} seconds, because another process is opening, closing or " +
+                "growing it and does not finish; it may be stopped. Continue or end that process.");
+        }
+
+        ProtocolHook.Reach(ProtocolStep.OpenGateTaken);
+        try
+        {
+            if (!file.IsStillAt(path))
+            {
+                return null;
+            }
+
+            if (file.Length == 0)
+            {
+                // Nothing is lost by making it a store.
+                StoreFormatter.TryCreate(platform, options, path, replace: true);
+                return null;
+            }
+
+            StoreLayout layout = ReadLayout(file, path);
+            MappedRegion region = file.Map(layout.MappedBytes, writable: true);
+            return Attach(platform, options, path, file, region, layout);
+        }
+        finally
+        {
+            file.UnlockByte(OwnerTable.GateByte);
+        }
+    }
+
+    internal static StoreLayout ReadLayout(StoreFile file, string path)
+    {
+        var page = new byte[StoreLayout.SuperblockBytes];
+        int read = file.Read(0, page);
+        fixed (byte* bytes = page)
+        {
+            var super = (Superblock*)bytes;
+            if (read < page.Length || super->Magic != Superblock.ExpectedMagic)
+            {
+                throw new StoreCorruptException(
+                    path, 0, "the mark of a Cairn store", read < 8 ? $"only {read} bytes" : $"0x{super->Magic:X16}");
+            }
+
+            if (super->FormatVersion != Superblock.CurrentVersion)
+            {
+                throw new StoreVersionException(path, super->FormatVersion, Superblock.CurrentVersion);
+            }
+
+            if (super->RequiredFeatures != 0)
+            {
+                throw new StoreCorruptException(path, 12, "no features that this version does not know", $"0x{super->RequiredFeatures:X}");
+            }
+
+            ulong check = StoreFormatter.LayoutCheck(super);
+            if (super->LayoutCheck != check)
+            {
+                throw new StoreCorruptException(path, 88, $"layout check 0x{check:X16}", $"0x{super->LayoutCheck:X16}");
+            }
+
+            StoreLayout layout = StoreLayout.Restore(
+                super->MaxCapacityBytes, super->AverageEntryBytes, super->SegmentBytes, super->PartitionCount, super->MaxSegments)
+                ?? throw new StoreCorruptException(path, 16, "a possible layout", "numbers out of range");
+            int segments = super->SegmentCount;
+            if (segments < layout.PartitionCount * StoreLayout.ReservedSegmentsPerPartition || segments > layout.MaxSegments)
+            {
+                throw new StoreCorruptException(path, 256, $"at most {layout.MaxSegments} segments", $"{segments}");
+            }
+
+            long length = file.Length;
+            return length >= layout.FileBytes(segments)
+                ? layout
+                : throw new StoreCorruptException(path, length, $"a file of {layout.FileBytes(segments):N0} bytes", $"{length:N0} bytes");
+        }
+    }
+
+    private static OpenedStore Attach(
+        StorePlatform platform, StoreOptions options, string path, StoreFile file, MappedRegion region, StoreLayout layout)
+    {
+        var warnings = new List<string>();
+        bool isAlone = !file.IsByteLockedByOther(OwnerTable.GateByte + 1, StoreLayout.MaxOwners);
+        string bootId = platform.BootId;
+        bool wasClosed = false;
+        if (isAlone)
+        {
+            var super = (Superblock*)region.Address;
+            wasClosed = super->State == Superblock.StateClosed;
+            bool isSameBoot = BootIdOf(super) == bootId;
+            if (super->State == Superblock.StateResetting || (!wasClosed && !isSameBoot))
+            {
+                warnings.Add($"The machine restarted before the store '{path}' was closed, so what it held cannot be trusted: it starts empty.");
+                StoreFormatter.Reset(file, region, layout, options, bootId);
+                wasClosed = true;
+            }
+        }
+
+        var memory = new StoreMemory(file, region, layout);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout);
+        if (!engine.Owners.TryTakeSlot())
+        {
+            throw new StoreException(
+                $"The store '{path}' is open {StoreLayout.MaxOwners} times already, which is the most there can be. Share one CairnStore within each process.");
+        }
+
+        if (isAlone)
+        {
+            TakeOver(engine, wasClosed, bootId);
+        }
+
+        engine.Cleanup.CleanUp(engine.Owners.Slot);
+        engine.Owners.Announce(engine.Clock.NowMs());
+        if (platform.MemoryLimitBytes is { } limit && layout.MaxCapacityBytes > limit)
+        {
+            warnings.Add(
+                $"The store '{path}' may take {layout.MaxCapacityBytes:N0} bytes of memory, more than the {limit:N0} that this machine or container allows. " +
+                "It will work, but at the speed of the disk. Make the store smaller or the limit larger.");
+        }
+
+        return new OpenedStore(engine, options with { Path = path }, warnings);
+    }
+
+    // Nobody else has the store open: what locks, pins and reservations say was left by the dead, or by damage.
+    private static void TakeOver(StoreEngine engine, bool wasClosed, string bootId)
+    {
+        StoreMemory memory = engine.Memory;
+        Superblock* super = memory.Super;
+        bool isWhole = super->State != Superblock.StateClosed
+            || super->ClosedCheck == StoreFormatter.ClosedCheck(memory.Base, memory.Layout);
+        if (wasClosed)
+        {
+            // On disk before anything changes (Superblock I2).
+            StoreFormatter.WriteBootId(super, bootId);
+            super->State = Superblock.StateInUse;
+            memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+        }
+
+        super->OpenCount++;
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            SegmentHeader* header = memory.Header(segment);
+            if (header->State == SegmentState.Reserved || header->Partition >= memory.PartitionCount)
+            {
+                header->StateWord = SegmentHeader.Word(SegmentState.Free, 0, 0);
+            }
+        }
+
+        for (int number = 0; number < memory.PartitionCount; number++)
+        {
+            PartitionBlock* partition = memory.Partition(number);
+            if (partition->LockWord != 0 && PartitionLock.OwnerOf(partition->LockWord) != 0 || !isWhole || !engine.Recovery.IsPlausible(number))
+            {
+                engine.Recovery.Run(number);
+            }
+
+            partition->LockWord = 0;
+        }
+
+        engine.Pool.RecountFree();
+        for (int slot = 1; slot <= Math.Clamp(super->OwnerHighWater, 0, StoreLayout.MaxOwners); slot++)
+        {
+            engine.Cleanup.CleanUp(slot);
+        }
+
+        super->OwnerHighWater = 0;
+    }
+
+    private static void FlushAndMark(StoreMemory memory)
+    {
+        Superblock* super = memory.Super;
+        super->ClosedCheck = StoreFormatter.ClosedCheck(memory.Base, memory.Layout);
+        memory.Region.Flush(0, memory.Layout.FileBytes(memory.SegmentCount));
+        memory.File.FlushData();
+        ProtocolHook.Reach(ProtocolStep.CloseFlushed);
+        super->State = Superblock.StateClosed;
+        memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+        ProtocolHook.Reach(ProtocolStep.CloseMarked);
+    }
+
+    private static string BootIdOf(Superblock* super)
+    {
+        var bytes = new ReadOnlySpan<byte>(super->BootId, Superblock.BootIdBytes);
+        int end = bytes.IndexOf((byte)0);
+        return Encoding.ASCII.GetString(end < 0 ? bytes : bytes[..end]);
+    }
+}

@@ -1,0 +1,73 @@
+using Cairn.Concurrency;
+using Cairn.Storage;
+
+namespace Cairn.Recovering;
+
+// Puts right what a dead owner left: partitions it had locked, segments it had reserved, hazard cells, unfolded counts.
+//
+//   I1  Run only by who holds the dead owner's kernel lock: by its next holder, or by TryCleanUpDead.
+//   I2  Idempotent: whoever dies in it is followed by another, because the kernel lock is free again.
+internal sealed unsafe class OwnerCleanup(
+    StoreMemory memory, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery)
+{
+    /// <summary>Cleans up after <paramref name="slot"/> if its owner is dead. False if it is alive.</summary>
+    public bool TryCleanUpDead(int slot)
+    {
+        if (owners.IsAlive(slot) || !owners.TrySeizeSlot(slot))
+        {
+            return false;
+        }
+
+        CleanUp(slot);
+        owners.ReleaseSeizedSlot(slot);
+        return true;
+    }
+
+    /// <summary>Cleans up what the slot's last holder left, before the first use of the slot by its next one.</summary>
+    public void CleanUp(int slot)
+    {
+        for (int number = 0; number < memory.PartitionCount; number++)
+        {
+            PartitionBlock* partition = memory.Partition(number);
+            if (partitionLock.TrySeize(partition, slot))
+            {
+                recovery.Run(number);
+                partitionLock.Release(partition);
+            }
+        }
+
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            SegmentHeader* header = memory.Header(segment);
+            uint word = Volatile.Read(ref header->StateWord);
+            if ((SegmentState)(byte)word == SegmentState.Reserved && (byte)(word >> 24) == slot)
+            {
+                // Counted first: a count too high is corrected by whoever finds no segment; one too low would hide it.
+                Interlocked.Increment(ref memory.Super->FreeSegments);
+                Interlocked.CompareExchange(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0), word);
+            }
+        }
+
+        OwnerRecord* record = memory.Owner(slot);
+        for (int cell = 0; cell < StoreLayout.HazardCellsPerOwner; cell++)
+        {
+            Volatile.Write(ref record->Hazards[cell], 0);
+        }
+
+        FoldCounters(slot);
+        ProtocolHook.Reach(ProtocolStep.OwnerSlotCleaned);
+    }
+
+    /// <summary>Moves an owner's hits and misses to the partitions, where those of all departed owners are kept.</summary>
+    public void FoldCounters(int slot)
+    {
+        OwnerRecord* record = memory.Owner(slot);
+        for (int number = 0; number < memory.PartitionCount; number++)
+        {
+            long* counters = OwnerRecord.Counters(record, number);
+            PartitionBlock* partition = memory.Partition(number);
+            Interlocked.Add(ref partition->DepartedHits, Interlocked.Exchange(ref counters[0], 0));
+            Interlocked.Add(ref partition->DepartedMisses, Interlocked.Exchange(ref counters[1], 0));
+        }
+    }
+}

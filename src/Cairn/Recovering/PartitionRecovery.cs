@@ -1,0 +1,275 @@
+using Cairn.Concurrency;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Storage;
+
+namespace Cairn.Recovering;
+
+// Makes a partition whole after its lock's holder died, or after an exception left the lock's region half done.
+//
+// What a reader sees needs no repair: slots are published last and one at a time, so at every step the index is right.
+// What may be wrong is bookkeeping, and all of it follows from segment headers and the index:
+//
+//   1  queues, spares, counts   <- state words and seal orders of the partition's segments
+//   2  open segments            <- a log's segment is open exactly if its header says so; its tail is the partition's
+//   3  slots                    <- a slot that names nothing, or nothing in a segment of this partition below its tail, is cleared
+//   4  entries, bytes, live     <- counted from the slots
+//   5  watermarks               <- a damaged pair counts as "everything is cleared"
+//   6  overrun                  <- raised: whoever cached keys of this partition drops them
+//
+//   I1  Idempotent, and run under the lock: a thief that dies in it is followed by another that starts anew.
+//   I2  It never makes an entry readable that was not.
+internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool pool)
+{
+    public void Run(int number)
+    {
+        ProtocolHook.Reach(ProtocolStep.RecoveryStarted);
+        PartitionBlock* partition = memory.Partition(number);
+        memory.RefreshSegmentsEnd();
+        RepairWatermarks(partition);
+        RebuildQueues(partition, number);
+        ProtocolHook.Reach(ProtocolStep.RecoveryQueuesRebuilt);
+        RecountEntries(partition, number);
+        partition->Magic = PartitionBlock.ExpectedMagic;
+        partition->Recoveries++;
+
+        // Changes may have been published without their ring cells.
+        Interlocked.Increment(ref partition->Overrun);
+        Interlocked.Increment(ref partition->LeaseSignal);
+        ProtocolHook.Reach(ProtocolStep.RecoveryFinished);
+    }
+
+    /// <summary>True if what a file at rest says of the partition can be believed; else it needs <see cref="Run"/>.</summary>
+    public bool IsPlausible(int number)
+    {
+        PartitionBlock* partition = memory.Partition(number);
+        if (partition->Magic != PartitionBlock.ExpectedMagic || partition->OpenCount is < 0 or > PartitionBlock.LogCount)
+        {
+            return false;
+        }
+
+        for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
+        {
+            ulong* pair = PartitionBlock.Watermark(partition, collection);
+            if (pair[0] != ~pair[1] || pair[0] > partition->Version)
+            {
+                return false;
+            }
+        }
+
+        for (int log = 0; log < PartitionBlock.LogCount; log++)
+        {
+            int segment = partition->ActiveSegment[log] - 1;
+            if (segment == SegmentPool.None)
+            {
+                continue;
+            }
+
+            if (!pool.IsSegment(segment) || partition->ActiveTail[log] < 0 || partition->ActiveTail[log] > memory.SegmentBytes
+                || memory.Header(segment)->State != SegmentState.Open || memory.Header(segment)->Partition != number)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static void RepairWatermarks(PartitionBlock* partition)
+    {
+        for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
+        {
+            ulong* pair = PartitionBlock.Watermark(partition, collection);
+            if (pair[0] != ~pair[1] || pair[0] > partition->Version)
+            {
+                // One of the two is what it was before, or was meant to become: the larger believable one is right, and
+                // when neither is, everything goes.
+                ulong watermark = Math.Max(pair[0], ~pair[1]);
+                watermark = watermark <= partition->Version ? watermark : partition->Version;
+                Volatile.Write(ref pair[0], watermark);
+                pair[1] = ~watermark;
+            }
+        }
+    }
+
+    private void RebuildQueues(PartitionBlock* partition, int number)
+    {
+        var sealedSegments = new List<int>();
+        partition->SpareHead = 0;
+        partition->SpareCount = 0;
+        partition->RetiredHead = 0;
+        partition->SmallHead = 0;
+        partition->SmallTail = 0;
+        partition->SmallCount = 0;
+        partition->MainHead = 0;
+        partition->MainTail = 0;
+        partition->MainCount = 0;
+        partition->Victim = 0;
+        partition->VictimCursor = 0;
+        partition->OpenCount = 0;
+        partition->SegmentCount = 0;
+
+        for (int log = 0; log < PartitionBlock.LogCount; log++)
+        {
+            int segment = partition->ActiveSegment[log] - 1;
+            bool isOpen = pool.IsSegment(segment)
+                && Volatile.Read(ref memory.Header(segment)->StateWord) == SegmentHeader.Word(SegmentState.Open, log, number);
+            if (!isOpen)
+            {
+                partition->ActiveSegment[log] = 0;
+                partition->ActiveTail[log] = 0;
+                continue;
+            }
+
+            partition->OpenCount++;
+            partition->ActiveTail[log] = Math.Clamp(partition->ActiveTail[log], 0, memory.SegmentBytes) & ~(EntryView.Alignment - 1);
+            memory.Header(segment)->Tail = partition->ActiveTail[log];
+        }
+
+        int count = memory.SegmentCount;
+        for (int segment = 0; segment < count; segment++)
+        {
+            SegmentHeader* header = memory.Header(segment);
+            if (header->Partition != number || header->State is SegmentState.Free or SegmentState.Reserved)
+            {
+                continue;
+            }
+
+            partition->SegmentCount++;
+            switch (header->State)
+            {
+                case SegmentState.Open when header->Log < PartitionBlock.LogCount && partition->ActiveSegment[header->Log] == segment + 1:
+                    break;
+
+                case SegmentState.Sealed:
+                case SegmentState.Open:
+                    // An open segment that is no log's was on its way in or out: nothing was published in it, or all of it was.
+                    header->RunLength = Math.Clamp(header->RunLength, 1, count - segment);
+                    header->Tail = Math.Clamp(header->Tail, 0, memory.SegmentBytes);
+                    sealedSegments.Add(segment);
+                    break;
+
+                case SegmentState.Spare:
+                    pool.PushSpare(partition, number, segment);
+                    break;
+
+                case SegmentState.Retired:
+                    header->Next = partition->RetiredHead;
+                    partition->RetiredHead = segment + 1;
+                    break;
+
+                case SegmentState.RunBody:
+                    if (!IsInRun(segment, number))
+                    {
+                        pool.PushSpare(partition, number, segment);
+                    }
+
+                    break;
+
+                default:
+                    pool.PushSpare(partition, number, segment);
+                    break;
+            }
+        }
+
+        foreach (int segment in sealedSegments.OrderBy(s => memory.Header(s)->SealOrder))
+        {
+            SegmentHeader* header = memory.Header(segment);
+            bool isMain = header->Log == PartitionBlock.LogMain;
+            header->StateWord = SegmentHeader.Word(
+                SegmentState.Sealed, isMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall, number);
+            pool.Enqueue(partition, isMain, segment);
+        }
+    }
+
+    private bool IsInRun(int segment, int number)
+    {
+        int head = memory.Header(segment)->Next - 1;
+        if (!pool.IsSegment(head) || head >= segment)
+        {
+            return false;
+        }
+
+        SegmentHeader* header = memory.Header(head);
+        return header->State is SegmentState.Sealed or SegmentState.Retired && header->Partition == number && head + header->RunLength > segment;
+    }
+
+    private void RecountEntries(PartitionBlock* partition, int number)
+    {
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            if (memory.Header(segment)->Partition == number)
+            {
+                memory.Header(segment)->LiveBytes = 0;
+            }
+        }
+
+        partition->Entries = 0;
+        partition->LiveBytes = 0;
+        new Span<long>(PartitionBlock.CollectionCounters(partition, 0), 2 * StoreLayout.MaxCollections).Clear();
+        for (int i = 0; i < memory.Layout.BucketsPerPartition; i++)
+        {
+            Bucket* bucket = memory.BucketAt(number, i);
+            for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
+            {
+                ulong slot = *Bucket.SlotAt(bucket, slotIndex);
+                if (slot == 0)
+                {
+                    continue;
+                }
+
+                if (!NamesEntry(slot, number, out EntryView entry))
+                {
+                    Bucket.Store(bucket, slotIndex, 0);
+                    partition->Corrupt++;
+                    continue;
+                }
+
+                Count(partition, entry);
+            }
+
+            ProtocolHook.Reach(ProtocolStep.RecoveryBucketChecked);
+        }
+    }
+
+    private void Count(PartitionBlock* partition, in EntryView entry)
+    {
+        long bytes = entry.PaddedBytes;
+        memory.Header(memory.SegmentAt(entry.Start))->LiveBytes += (int)bytes;
+        uint collection = entry.Collection;
+        if (EntryLedger.IsCleared(memory, partition, entry.Version, collection))
+        {
+            return;
+        }
+
+        partition->Entries++;
+        partition->LiveBytes += bytes;
+        if (collection != 0)
+        {
+            long* counters = PartitionBlock.CollectionCounters(partition, collection);
+            counters[0]++;
+            counters[1] += bytes;
+        }
+    }
+
+    private bool NamesEntry(ulong slot, int number, out EntryView entry)
+    {
+        if (!memory.TryView(slot, out entry) || entry.Type == EntryType.None)
+        {
+            return false;
+        }
+
+        int segment = memory.SegmentOf(slot);
+        SegmentHeader* header = memory.Header(segment);
+        if (header->Partition != number || header->State is not (SegmentState.Open or SegmentState.Sealed))
+        {
+            return false;
+        }
+
+        long end = header->RunLength > 1
+            ? (long)header->RunLength * memory.SegmentBytes
+            : Math.Clamp(header->Tail, 0, memory.SegmentBytes);
+        return entry.Start - memory.SegmentStart(segment) + entry.PaddedBytes <= end
+            && Bucket.StampMatches(slot, entry.Version);
+    }
+}

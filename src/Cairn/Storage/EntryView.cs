@@ -1,0 +1,185 @@
+using System.Runtime.CompilerServices;
+using Cairn.Indexing;
+
+namespace Cairn.Storage;
+
+// An entry as it lies in a segment:
+//
+//   0  key length - 1   u16        8  version   u64       20  optional fields, then the key, then the value
+//   2  type             u8        16  checksum  u32
+//   3  fields           u8
+//   4  value length     u32
+//
+// Optional fields, each only if its bit is set, in this order. Any of them brings the four bytes of flags, which puts
+// the rest on a multiple of eight from the entry's start:
+//
+//   20  flags       u32
+//       deadline    i64   Unix milliseconds; the entry is gone at it
+//       sliding     u64   current deadline 48 bits | check 16 bits, updated in place
+//                   i64   interval, milliseconds
+//       collection  u32   | 4 bytes reserved
+//       lease       u32   owner slot | u32 incarnation | i64 end of the lease, Unix milliseconds
+//
+//   I1  Everything but the sliding word is written once, before a slot names the entry.
+//   I2  The checksum covers everything but itself and the sliding word, which has a check of its own.
+//
+// Lengths are read once, in Parse: a process that scribbles over them afterwards changes what is read, not where.
+internal readonly unsafe struct EntryView
+{
+    public const int HeaderBytes = 20;
+    public const int MaxFieldsBytes = 4 + 8 + 16 + 8 + 16;
+    public const int Alignment = 8;
+    public const int MaxKeyBytes = 64 * 1024;
+
+    private const ulong ChecksumSalt = 0xA076_1D64_78BD_642F;
+
+    public readonly byte* Start;
+    public readonly ulong Word0;
+    public readonly ulong Version;
+    public readonly uint Checksum;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public EntryView(byte* start)
+    {
+        Start = start;
+        Word0 = *(ulong*)start;
+        Version = *(ulong*)(start + 8);
+        Checksum = *(uint*)(start + 16);
+    }
+
+    public int KeyLength => (ushort)Word0 + 1;
+
+    public EntryType Type => (EntryType)(byte)(Word0 >> 16);
+
+    public EntryFields Fields => (EntryFields)(byte)(Word0 >> 24);
+
+    /// <summary>As stored: compare with a bound as an unsigned number before use.</summary>
+    public uint ValueLength => (uint)(Word0 >> 32);
+
+    public int FieldsBytes => FieldsLength(Fields);
+
+    public byte* Key => Start + HeaderBytes + FieldsBytes;
+
+    public byte* Value => Key + KeyLength;
+
+    /// <summary>Bytes of the whole entry before padding; at most a little over 4 GiB, so it cannot overflow.</summary>
+    public long UnpaddedBytes => HeaderBytes + FieldsBytes + KeyLength + (long)ValueLength;
+
+    public long PaddedBytes => (UnpaddedBytes + (Alignment - 1)) & ~(long)(Alignment - 1);
+
+    public uint Flags => (Fields & ~EntryFields.Unknown) == 0 ? 0 : *(uint*)(Start + HeaderBytes);
+
+    public bool HasDeadline => (Fields & (EntryFields.Deadline | EntryFields.Sliding)) != 0;
+
+    public uint Collection =>
+        (Fields & EntryFields.Collection) == 0 ? 0 : *(uint*)(Start + OffsetOf(EntryFields.Collection));
+
+    public long SlidingIntervalMs => (Fields & EntryFields.Sliding) == 0 ? 0 : *(long*)(SlidingWord + 1);
+
+    /// <summary>The absolute deadline, or <see cref="long.MaxValue"/>.</summary>
+    public long AbsoluteDeadline =>
+        (Fields & EntryFields.Deadline) == 0 ? long.MaxValue : *(long*)(Start + OffsetOf(EntryFields.Deadline));
+
+    public ulong* SlidingWord => (ulong*)(Start + OffsetOf(EntryFields.Sliding));
+
+    public uint LeaseOwner => *(uint*)(Start + OffsetOf(EntryFields.Lease));
+
+    public uint LeaseIncarnation => *(uint*)(Start + OffsetOf(EntryFields.Lease) + 4);
+
+    public long LeaseDeadline => *(long*)(Start + OffsetOf(EntryFields.Lease) + 8);
+
+    /// <summary>The moment the entry is gone, Unix milliseconds, or <see cref="long.MaxValue"/>.</summary>
+    public long Deadline
+    {
+        get
+        {
+            long deadline = AbsoluteDeadline;
+            if ((Fields & EntryFields.Sliding) != 0)
+            {
+                // The word is updated in place by others: one atomic read. A word whose check fails was damaged; the
+                // entry then counts as expired, because a wrong deadline could only err towards serving too long.
+                ulong word = Volatile.Read(ref *SlidingWord);
+                deadline = Math.Min(deadline, TryUnpackSliding(word, out long sliding) ? sliding : 0);
+            }
+
+            return deadline;
+        }
+    }
+
+    /// <summary>Bytes that the optional fields take.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int FieldsLength(EntryFields fields) => fields == 0 ? 0 : FieldsLengthOf(fields);
+
+    public static long SizeOf(EntryFields fields, int keyLength, long valueLength) =>
+        (HeaderBytes + FieldsLength(fields) + keyLength + valueLength + (Alignment - 1)) & ~(long)(Alignment - 1);
+
+    /// <summary>The first word of a gap: <paramref name="paddedBytes"/> bytes of a segment that hold no entry.</summary>
+    public static ulong GapWord(long paddedBytes) => (ulong)(paddedBytes - HeaderBytes - 1) << 32;
+
+    public static ulong PackSliding(long deadlineMs)
+    {
+        ulong deadline = (ulong)deadlineMs & 0xFFFF_FFFF_FFFF;
+        return (deadline << 16) | SlidingCheck(deadline);
+    }
+
+    public static bool TryUnpackSliding(ulong word, out long deadlineMs)
+    {
+        ulong deadline = word >> 16;
+        deadlineMs = (long)deadline;
+        return (ushort)word == SlidingCheck(deadline);
+    }
+
+    /// <summary>True if the entry lies whole within <paramref name="available"/> bytes and has a form this version knows.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool IsWithin(long available) =>
+        UnpaddedBytes <= available && (Fields & EntryFields.Unknown) == 0;
+
+    public bool KeyEquals(byte* key, int length) =>
+        length == KeyLength && new ReadOnlySpan<byte>(Key, length).SequenceEqual(new ReadOnlySpan<byte>(key, length));
+
+    /// <summary>What the checksum should be, given the hash of the key and the store's seed.</summary>
+    public uint ComputeChecksum(ulong keyHash, ulong seed) =>
+        ComputeChecksum(Word0, Version, Start, FieldsBytes, KeyHash.Compute(Value, (int)ValueLength, seed), keyHash, seed);
+
+    /// <summary>The checksum of an entry whose value's hash is known, so that long values are hashed outside the lock.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint ComputeChecksum(
+        ulong word0, ulong version, byte* start, int fieldsBytes, ulong valueHash, ulong keyHash, ulong seed)
+    {
+        ulong sum = KeyHash.Fold(keyHash ^ version, word0 ^ ChecksumSalt) ^ valueHash;
+        if (fieldsBytes != 0)
+        {
+            sum = KeyHash.Fold(sum, ChecksumSalt ^ FieldsHash((EntryFields)(byte)(word0 >> 24), start, fieldsBytes, seed));
+        }
+
+        return (uint)(sum ^ (sum >> 32));
+    }
+
+    private static ulong FieldsHash(EntryFields fields, byte* start, int fieldsBytes, ulong seed)
+    {
+        byte* copy = stackalloc byte[MaxFieldsBytes];
+        Unsafe.CopyBlockUnaligned(copy, start + HeaderBytes, (uint)fieldsBytes);
+        if ((fields & EntryFields.Sliding) != 0)
+        {
+            *(ulong*)(copy + OffsetOf(fields, EntryFields.Sliding) - HeaderBytes) = 0;
+        }
+
+        return KeyHash.Compute(copy, fieldsBytes, seed);
+    }
+
+    private static ushort SlidingCheck(ulong deadline)
+    {
+        ulong mixed = KeyHash.Fold(deadline ^ ChecksumSalt, 0x9E37_79B9_7F4A_7C15);
+        return (ushort)(mixed ^ (mixed >> 32));
+    }
+
+    private static int FieldsLengthOf(EntryFields fields) =>
+        4 + ((fields & EntryFields.Deadline) != 0 ? 8 : 0) + ((fields & EntryFields.Sliding) != 0 ? 16 : 0)
+        + ((fields & EntryFields.Collection) != 0 ? 8 : 0) + ((fields & EntryFields.Lease) != 0 ? 16 : 0);
+
+    private int OffsetOf(EntryFields field) => OffsetOf(Fields, field);
+
+    /// <summary>Offset of a field from the entry's start: the header, and the fields whose bits are lower.</summary>
+    public static int OffsetOf(EntryFields fields, EntryFields field) =>
+        HeaderBytes + FieldsLengthOf(fields & (EntryFields)((byte)field - 1));
+}

@@ -1,0 +1,88 @@
+using System.Runtime.InteropServices;
+
+namespace Cairn.Storage;
+
+// The state of one partition: a slice of the index with the segments, lock, clock and statistics that belong to it.
+// Fields are grouped by who writes them, a cache line or more to each group, so that polling readers are not disturbed.
+//
+//   I1  Everything but the lock word, Overrun, LeaseSignal and frequencies is written only by the holder of the lock.
+//   I2  Version only grows. An entry's version is the partition's at the time it was published.
+//   I3  Watermark[c] is at most Version, and its complement is stored beside it: a pair that disagrees was damaged, and
+//       then everything in the collection counts as cleared.
+//   I4  Tail[log] is stored before any slot names bytes below it.
+//   I5  Queues, counters and the eviction cursor can be rebuilt from segment headers and the index (PartitionRecovery).
+[StructLayout(LayoutKind.Explicit, Size = RingOffset)]
+internal unsafe struct PartitionBlock
+{
+    public const uint ExpectedMagic = 0x5041_5254;
+
+    public const int LogSmall = 0;
+    public const int LogMain = 1;
+    public const int FirstTtlLog = 2;
+    public const int TtlLogs = 8;
+    public const int LogCount = FirstTtlLog + TtlLogs;
+
+    public const int WatermarksOffset = 512;
+    public const int CollectionCountersOffset = WatermarksOffset + (StoreLayout.MaxCollections * 16);
+    public const int RingOffset = CollectionCountersOffset + (StoreLayout.MaxCollections * 16);
+
+    // Written by whoever takes or waits for the lock.
+    [FieldOffset(0)] public uint Magic;
+    [FieldOffset(4)] public uint LockWord;
+
+    // Polled by other processes: what changed.
+    [FieldOffset(64)] public ulong RingPosition;
+    [FieldOffset(72)] public uint Overrun;
+    [FieldOffset(76)] public uint LeaseSignal;
+
+    // Written by the holder of the lock.
+    [FieldOffset(128)] public ulong Version;
+    [FieldOffset(136)] public ulong SealSequence;
+    [FieldOffset(144)] public int SegmentCount;
+    [FieldOffset(148)] public int SpareHead;
+    [FieldOffset(152)] public int SpareCount;
+    [FieldOffset(156)] public int SmallHead;
+    [FieldOffset(160)] public int SmallTail;
+    [FieldOffset(164)] public int SmallCount;
+    [FieldOffset(168)] public int MainHead;
+    [FieldOffset(172)] public int MainTail;
+    [FieldOffset(176)] public int MainCount;
+    [FieldOffset(180)] public int Victim;
+    [FieldOffset(184)] public int VictimCursor;
+    [FieldOffset(188)] public int VictimSurvivorBytes;
+    [FieldOffset(192)] public uint VictimMode;
+    [FieldOffset(196)] public int RetiredHead;
+    [FieldOffset(200)] public int OpenCount;
+    [FieldOffset(208)] public long EvictionCredit;
+    [FieldOffset(256)] public fixed int ActiveSegment[LogCount];
+    [FieldOffset(296)] public fixed int ActiveTail[LogCount];
+
+    // Statistics, all written under the lock.
+    [FieldOffset(384)] public long Entries;
+    [FieldOffset(392)] public long LiveBytes;
+    [FieldOffset(400)] public long Sets;
+    [FieldOffset(408)] public long Removals;
+    [FieldOffset(416)] public long Evictions;
+    [FieldOffset(424)] public long Expirations;
+    [FieldOffset(432)] public long Displacements;
+    [FieldOffset(440)] public long Declined;
+    [FieldOffset(448)] public long Recoveries;
+    [FieldOffset(456)] public long DepartedHits;
+    [FieldOffset(464)] public long DepartedMisses;
+    [FieldOffset(472)] public long GhostHits;
+
+    // Written without the lock, atomically, by operations that could not get it.
+    [FieldOffset(480)] public long Dropped;
+    [FieldOffset(488)] public long LockWaits;
+    [FieldOffset(496)] public long Corrupt;
+
+    /// <summary>A watermark and its complement (I3), for each collection.</summary>
+    public static ulong* Watermark(PartitionBlock* partition, uint collection) =>
+        (ulong*)((byte*)partition + WatermarksOffset) + (2 * collection);
+
+    /// <summary>Entries and live bytes of a collection within this partition.</summary>
+    public static long* CollectionCounters(PartitionBlock* partition, uint collection) =>
+        (long*)((byte*)partition + CollectionCountersOffset) + (2 * collection);
+
+    public static ulong* Ring(PartitionBlock* partition) => (ulong*)((byte*)partition + RingOffset);
+}

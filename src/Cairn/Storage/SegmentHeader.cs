@@ -1,0 +1,65 @@
+using System.Runtime.InteropServices;
+
+namespace Cairn.Storage;
+
+/// <summary>What a segment is being used for; the low byte of its state word.</summary>
+internal enum SegmentState : byte
+{
+    Free = 0,
+    Spare = 1,
+    Open = 2,
+    Sealed = 3,
+    Retired = 4,
+    Reserved = 5,
+    RunBody = 6,
+}
+
+// A segment is a fixed-size, append-only region of the file that belongs to one partition and has one writer at a time,
+// the holder of that partition's lock.
+//   0                                    Tail                     SegmentBytes
+//   | complete entries and gaps          | being written or free  |
+//
+//   I1  Tail only grows until the segment is recycled.
+//   I2  Published bytes below Tail never change until the segment is recycled, but for the deadline of a sliding entry.
+//   I3  A segment is recycled only when every slot that named it has been cleared and no pin names it.
+//
+//   Free --TakeFree--> Spare --Open--> Open --Seal--> Sealed --evicted, unpinned--> Spare or Free
+//     |                                                 |---- evicted, pinned -----> Retired --unpinned--> Spare
+//     +--- reserved by a process for a large value ---> Reserved --published--> Sealed head + RunBody ...
+//
+// The state word is changed by compare-and-swap where several processes may want the segment (Free, Reserved), and by
+// the lock's holder otherwise. It names the owner, so that what a dead process left behind can be found again.
+[StructLayout(LayoutKind.Explicit, Size = StoreLayout.SegmentHeaderBytes)]
+internal struct SegmentHeader
+{
+    /// <summary>State 8 | log 8 | partition 8 | owner slot 8 (only while Reserved).</summary>
+    [FieldOffset(0)] public uint StateWord;
+    [FieldOffset(4)] public int Tail;
+
+    /// <summary>The partition's seal sequence when the segment was sealed: the order of eviction.</summary>
+    [FieldOffset(8)] public ulong SealOrder;
+
+    /// <summary>The latest deadline of any entry, Unix milliseconds; <see cref="long.MaxValue"/> if one has none.</summary>
+    [FieldOffset(16)] public long MaxDeadline;
+
+    /// <summary>Bytes of entries that a slot still names.</summary>
+    [FieldOffset(24)] public int LiveBytes;
+
+    /// <summary>Segments in the run that starts here; 1 for an ordinary segment.</summary>
+    [FieldOffset(28)] public int RunLength;
+
+    // Neighbours in the partition's queue, as segment number + 1; 0 for none.
+    [FieldOffset(32)] public int Next;
+    [FieldOffset(36)] public int Previous;
+
+    public readonly SegmentState State => (SegmentState)(byte)StateWord;
+
+    public readonly int Log => (byte)(StateWord >> 8);
+
+    public readonly int Partition => (byte)(StateWord >> 16);
+
+    public readonly int Owner => (byte)(StateWord >> 24);
+
+    public static uint Word(SegmentState state, int log, int partition, int owner = 0) =>
+        (uint)state | ((uint)log << 8) | ((uint)partition << 16) | ((uint)owner << 24);
+}

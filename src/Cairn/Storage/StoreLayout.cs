@@ -1,0 +1,159 @@
+using System.Numerics;
+
+namespace Cairn.Storage;
+
+// Where everything lies in a store's file. Every offset follows from five numbers that the superblock records, so
+// that two processes, and two versions of the code, cannot disagree about it.
+//
+//   | superblock | collections | partition blocks | owner slots | segment headers | ghosts | index | segments | guard |
+//
+//   I1  Every area starts on a 4 KiB boundary.
+//   I2  The areas before the segments are sized for MaxSegments, so growth only adds segments at the end.
+//   I3  The file is at least FileBytes(SegmentCount) long: each segment that the superblock counts, and the guard, exist.
+//
+// The guard is never addressed on purpose: it takes the reads that a vectorised comparison makes past the last byte.
+internal sealed class StoreLayout
+{
+    public const int PageBytes = 4096;
+    public const int SuperblockBytes = PageBytes;
+    public const int MaxCollections = 128;
+    public const int CollectionRecordBytes = 256;
+    public const int SegmentHeaderBytes = 64;
+    public const int BucketBytes = 64;
+    public const int SlotsPerBucket = 7;
+    public const int GhostBucketBytes = 64;
+    public const int FingerprintsPerGhostBucket = 31;
+    public const int MaxOwners = 255;
+    public const int HazardCellsPerOwner = 64;
+    public const int GuardBytes = 64 * 1024;
+    public const int MinSegmentBytes = 4 * 1024;
+    public const int MaxSegmentBytes = 1024 * 1024;
+    public const int MaxPartitions = 64;
+
+    // A partition needs an open segment in each log, one being evicted and two in reserve before it evicts well.
+    public const int MinSegmentsPerPartition = 16;
+    public const int ReservedSegmentsPerPartition = 4;
+
+    // Two choices of a bucket with seven slots fill to three quarters before inserts begin to displace.
+    private const double TargetIndexLoad = 0.75;
+
+    private StoreLayout(long maxCapacityBytes, int averageEntryBytes, int segmentBytes, int partitionCount, int maxSegments)
+    {
+        MaxCapacityBytes = maxCapacityBytes;
+        AverageEntryBytes = averageEntryBytes;
+        SegmentBytes = segmentBytes;
+        PartitionCount = partitionCount;
+        MaxSegments = maxSegments;
+
+        long entries = Math.Max(1, (long)maxSegments * segmentBytes / averageEntryBytes);
+        BucketsPerPartition = (int)Math.Clamp(
+            (long)Math.Ceiling(entries / (double)partitionCount / (SlotsPerBucket * TargetIndexLoad)), 2, int.MaxValue / 2);
+        GhostBucketsPerPartition = (int)Math.Clamp(
+            (long)Math.Ceiling(entries * 0.9 / partitionCount / FingerprintsPerGhostBucket), 1, int.MaxValue / 2);
+        RingCells = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(entries / partitionCount / 64, 64, 4096));
+
+        PartitionBlockBytes = PartitionBlock.RingOffset + (RingCells * sizeof(ulong));
+        OwnerRecordBytes = AlignUp(OwnerRecord.FixedBytes + (partitionCount * OwnerRecord.CounterBytes), 64);
+
+        CollectionsOffset = SuperblockBytes;
+        PartitionsOffset = AlignPage(CollectionsOffset + ((long)MaxCollections * CollectionRecordBytes));
+        OwnersOffset = AlignPage(PartitionsOffset + ((long)partitionCount * PartitionBlockBytes));
+        SegmentHeadersOffset = AlignPage(OwnersOffset + ((long)MaxOwners * OwnerRecordBytes));
+        GhostsOffset = AlignPage(SegmentHeadersOffset + ((long)maxSegments * SegmentHeaderBytes));
+        IndexOffset = AlignPage(GhostsOffset + ((long)partitionCount * GhostBucketsPerPartition * GhostBucketBytes));
+        SegmentsOffset = AlignPage(IndexOffset + ((long)partitionCount * BucketsPerPartition * BucketBytes));
+    }
+
+    public long MaxCapacityBytes { get; }
+
+    public int AverageEntryBytes { get; }
+
+    public int SegmentBytes { get; }
+
+    public int PartitionCount { get; }
+
+    public int MaxSegments { get; }
+
+    public int BucketsPerPartition { get; }
+
+    public int GhostBucketsPerPartition { get; }
+
+    public int RingCells { get; }
+
+    public int PartitionBlockBytes { get; }
+
+    public int OwnerRecordBytes { get; }
+
+    public long CollectionsOffset { get; }
+
+    public long PartitionsOffset { get; }
+
+    public long OwnersOffset { get; }
+
+    public long SegmentHeadersOffset { get; }
+
+    public long GhostsOffset { get; }
+
+    public long IndexOffset { get; }
+
+    public long SegmentsOffset { get; }
+
+    /// <summary>The largest entry, header and key included, that fits one segment; larger ones take a run of segments.</summary>
+    public int MaxSegmentEntryBytes => SegmentBytes;
+
+    public long MappedBytes => FileBytes(MaxSegments);
+
+    public long FileBytes(int segments) => SegmentsOffset + ((long)segments * SegmentBytes) + GuardBytes;
+
+    /// <summary>The most segments for which the file stays within <paramref name="capacityBytes"/>.</summary>
+    public int SegmentsWithin(long capacityBytes) =>
+        (int)Math.Clamp((capacityBytes - SegmentsOffset - GuardBytes) / SegmentBytes, 0, MaxSegments);
+
+    /// <summary>Plans a file that may grow to <paramref name="maxCapacityBytes"/>.</summary>
+    /// <remarks>
+    /// Segments of a 1024th of the capacity and 64 of them to a partition: fewer, larger segments cost hit ratio,
+    /// because a whole segment is evicted at a time; more, smaller ones cost space at their ends.
+    /// </remarks>
+    public static StoreLayout Plan(long maxCapacityBytes, int averageEntryBytes)
+    {
+        int segmentBytes = (int)Math.Clamp(
+            (long)BitOperations.RoundUpToPowerOf2((ulong)(maxCapacityBytes / 1024)), MinSegmentBytes, MaxSegmentBytes);
+        long wholeSegments = maxCapacityBytes / segmentBytes;
+        int partitions = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(wholeSegments / 96, 1, MaxPartitions));
+
+        // The index takes its share of the capacity first; what is left is segments. The share depends on the number
+        // of segments, so approach it from above: each step removes what did not fit.
+        int segments = (int)Math.Min(wholeSegments, int.MaxValue / 2);
+        while (true)
+        {
+            var layout = new StoreLayout(maxCapacityBytes, averageEntryBytes, segmentBytes, partitions, segments);
+            int fitting = layout.SegmentsWithin(maxCapacityBytes);
+            if (fitting >= segments)
+            {
+                return layout;
+            }
+
+            segments = Math.Max(fitting, segments - Math.Max(1, (segments - fitting) / 2));
+            if (segments <= 0)
+            {
+                return layout;
+            }
+        }
+    }
+
+    /// <summary>The layout of a file whose superblock records these numbers; <see langword="null"/> if they are impossible.</summary>
+    public static StoreLayout? Restore(long maxCapacityBytes, int averageEntryBytes, int segmentBytes, int partitionCount, int maxSegments)
+    {
+        bool isPossible = averageEntryBytes is >= StoreOptions.MinAverageEntryBytes and <= StoreOptions.MaxAverageEntryBytes
+            && segmentBytes is >= MinSegmentBytes and <= MaxSegmentBytes && BitOperations.IsPow2(segmentBytes)
+            && partitionCount is >= 1 and <= MaxPartitions && BitOperations.IsPow2(partitionCount)
+            && maxSegments >= partitionCount * ReservedSegmentsPerPartition
+            && maxCapacityBytes is > 0 and <= StoreOptions.LargestCapacityBytes
+            && (long)maxSegments * segmentBytes <= maxCapacityBytes;
+        return isPossible ? new StoreLayout(maxCapacityBytes, averageEntryBytes, segmentBytes, partitionCount, maxSegments) : null;
+    }
+
+    private static long AlignPage(long offset) => (offset + PageBytes - 1) & ~(long)(PageBytes - 1);
+
+    private static int AlignUp(int bytes, int alignment) => (bytes + alignment - 1) & ~(alignment - 1);
+}

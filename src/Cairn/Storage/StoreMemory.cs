@@ -1,0 +1,190 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.ConstrainedExecution;
+using Cairn.Indexing;
+using Cairn.Platform;
+
+namespace Cairn.Storage;
+
+// The mapped file, seen through its layout: the only place that turns numbers from the file into addresses.
+//
+//   I1  An address is formed only from a number that was checked against the layout, so a damaged file, or another
+//       process that writes garbage into it, costs misses and never a fault.
+//   I2  The mapping outlives every operation: it is released by the finalizer, when no operation can reach this object
+//       any more, and never by Dispose. So operations need no count of those in flight; each ends with GC.KeepAlive. The
+//       finalizer is a critical one, which runs after those of pinned values that were forgotten.
+internal sealed unsafe class StoreMemory : CriticalFinalizerObject
+{
+    private readonly MappedRegion _region;
+    private readonly StoreFile _file;
+    private readonly byte* _partitions;
+    private readonly byte* _owners;
+    private readonly SegmentHeader* _segmentHeaders;
+    private readonly byte* _ghosts;
+    private readonly byte* _index;
+    private readonly byte* _base;
+    private readonly int _partitionBlockBytes;
+    private readonly int _partitionShift;
+    private readonly int _bucketsPerPartition;
+    private readonly long _segmentsStart;
+    private readonly int _segmentShift;
+
+    // A hint to the collector that an abandoned mapping is worth collecting.
+    private const long AbandonedPressureBytes = 16L << 20;
+
+    private bool _isAbandoned;
+
+    // Grows only. Read without a lock: a stale value costs one call of RefreshSegmentsEnd.
+    private long _segmentsEnd;
+
+    public StoreMemory(StoreFile file, MappedRegion region, StoreLayout layout)
+    {
+        _file = file;
+        _region = region;
+        Layout = layout;
+        _base = region.Address;
+        _partitions = _base + layout.PartitionsOffset;
+        _owners = _base + layout.OwnersOffset;
+        _segmentHeaders = (SegmentHeader*)(_base + layout.SegmentHeadersOffset);
+        _ghosts = _base + layout.GhostsOffset;
+        _index = _base + layout.IndexOffset;
+        _partitionBlockBytes = layout.PartitionBlockBytes;
+        _partitionShift = KeyPlacement.PartitionShift(layout.PartitionCount);
+        _bucketsPerPartition = layout.BucketsPerPartition;
+        _segmentsStart = layout.SegmentsOffset;
+        _segmentShift = System.Numerics.BitOperations.Log2((uint)layout.SegmentBytes);
+        KeySeed = KeyHash.Derive(Super->HashSeed, 1);
+        ChecksumSeed = KeyHash.Derive(Super->HashSeed, 2);
+        MaxValueBytes = (int)Math.Min(StoreOptions.LargestValueBytes, layout.MaxCapacityBytes / 8);
+        RefreshSegmentsEnd();
+    }
+
+    ~StoreMemory()
+    {
+        _region.Dispose();
+        _file.Dispose();
+        if (_isAbandoned)
+        {
+            GC.RemoveMemoryPressure(AbandonedPressureBytes);
+        }
+    }
+
+    public StoreLayout Layout { get; }
+
+    public StoreFile File => _file;
+
+    public MappedRegion Region => _region;
+
+    public byte* Base => _base;
+
+    public Superblock* Super => (Superblock*)_base;
+
+    public ulong KeySeed { get; }
+
+    public ulong ChecksumSeed { get; }
+
+    public int MaxValueBytes { get; }
+
+    public int PartitionCount => Layout.PartitionCount;
+
+    public int SegmentBytes => Layout.SegmentBytes;
+
+    /// <summary>Segments that exist now, never more than the file was seen to hold.</summary>
+    public int SegmentCount => (int)((Volatile.Read(ref _segmentsEnd) - _segmentsStart) >> _segmentShift);
+
+    public SegmentHeader* Headers => _segmentHeaders;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public PartitionBlock* Partition(int partition) =>
+        (PartitionBlock*)(_partitions + ((long)partition * _partitionBlockBytes));
+
+    public OwnerRecord* Owner(int slot) => (OwnerRecord*)(_owners + ((long)(slot - 1) * Layout.OwnerRecordBytes));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public SegmentHeader* Header(int segment) => _segmentHeaders + segment;
+
+    public byte* SegmentStart(int segment) => _base + _segmentsStart + ((long)segment << _segmentShift);
+
+    public byte* CollectionRecord(int collection) =>
+        _base + Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, _bucketsPerPartition);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Bucket* BucketAt(int partition, int bucket) =>
+        (Bucket*)(_index + ((((long)partition * _bucketsPerPartition) + bucket) * StoreLayout.BucketBytes));
+
+    public ushort* GhostBucket(int partition, int bucket) =>
+        (ushort*)(_ghosts + ((((long)partition * Layout.GhostBucketsPerPartition) + bucket) * StoreLayout.GhostBucketBytes));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong HashKey(byte* key, int length, uint collection) =>
+        KeyHash.Compute(key, length, collection == 0 ? KeySeed : KeyHash.Derive(KeySeed, 16 + (ulong)collection));
+
+    /// <summary>
+    /// The entry that a slot names, if the location lies in the segments and the entry ends within them (I1).
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryView(ulong slot, out EntryView entry)
+    {
+        long offset = Bucket.LocationOf(slot);
+        long end = _segmentsEnd;
+
+        // Unsigned: an offset below the segments wraps to a huge number. The smallest entry is padded to 24 bytes.
+        if ((ulong)(offset - _segmentsStart) > (ulong)(end - _segmentsStart - 24))
+        {
+            return TryViewSlow(offset, out entry);
+        }
+
+        entry = new EntryView(_base + offset);
+        return entry.IsWithin(end - offset);
+    }
+
+    public long OffsetOf(byte* address) => address - _base;
+
+    public int SegmentOf(ulong slot) => (int)((Bucket.LocationOf(slot) - _segmentsStart) >> _segmentShift);
+
+    public int SegmentAt(byte* address) => (int)((address - _base - _segmentsStart) >> _segmentShift);
+
+    /// <summary>Notices segments that another process added; trusts the file's length, not only the superblock.</summary>
+    public void RefreshSegmentsEnd()
+    {
+        int counted = Math.Clamp(Volatile.Read(ref Super->SegmentCount), 0, Layout.MaxSegments);
+        long end = _segmentsStart + ((long)counted << _segmentShift);
+        if (end > Volatile.Read(ref _segmentsEnd) && end + StoreLayout.GuardBytes <= _file.Length)
+        {
+            Volatile.Write(ref _segmentsEnd, end);
+        }
+    }
+
+    /// <summary>Closes the file and leaves the mapping to the finalizer (I2).</summary>
+    public void Abandon()
+    {
+        _isAbandoned = true;
+        GC.AddMemoryPressure(AbandonedPressureBytes);
+        _file.CloseKeepingMappings();
+    }
+
+    public ulong WatermarkOf(PartitionBlock* partition, uint collection) =>
+        Volatile.Read(ref *PartitionBlock.Watermark(partition, collection));
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryViewSlow(long offset, out EntryView entry)
+    {
+        long before = Volatile.Read(ref _segmentsEnd);
+        if (offset >= before && Super->SegmentCount > SegmentCount)
+        {
+            RefreshSegmentsEnd();
+        }
+
+        long end = Volatile.Read(ref _segmentsEnd);
+        if ((ulong)(offset - _segmentsStart) > (ulong)(end - _segmentsStart - 24))
+        {
+            entry = default;
+            return false;
+        }
+
+        entry = new EntryView(_base + offset);
+        return entry.IsWithin(end - offset);
+    }
+}

@@ -1,0 +1,67 @@
+using System.Runtime.InteropServices;
+
+namespace Cairn.Storage;
+
+// The first page of a store: what the file is, how it is laid out, and whether what it holds can be trusted.
+//
+//   Creating --initialised--> InUse(boot id) --last closer, everything on disk--> Closed
+//                               ^                                                    |
+//                               +------------- opened, recorded on disk -------------+
+//
+//   I1  Bytes 0..95 never change after creation and are covered by LayoutCheck.
+//   I2  State is Closed on disk only if every page of the file reached the disk first, and leaves Closed on disk before
+//       any page changes. So after a restart of the machine, Closed means complete and InUse means unknown.
+[StructLayout(LayoutKind.Explicit, Size = StoreLayout.SuperblockBytes)]
+internal unsafe struct Superblock
+{
+    /// <summary>"CAIRNST\n" read as a little-endian number: a text-mode transfer that changes the line end breaks it.</summary>
+    public const ulong ExpectedMagic = 0x0A54_534E_5249_4143;
+
+    /// <summary>Raised when a reader of the earlier format would misread the file.</summary>
+    public const uint CurrentVersion = 1;
+
+    public const uint StateInUse = 1;
+    public const uint StateClosed = 2;
+    public const uint StateResetting = 3;
+    public const int LayoutBytes = 96;
+    public const int BootIdBytes = 40;
+
+    [FieldOffset(0)] public ulong Magic;
+    [FieldOffset(8)] public uint FormatVersion;
+
+    /// <summary>Features a reader must know to open the file (encryption, a keep region, a log): none are defined yet.</summary>
+    [FieldOffset(12)] public uint RequiredFeatures;
+    [FieldOffset(16)] public long MaxCapacityBytes;
+    [FieldOffset(24)] public int AverageEntryBytes;
+    [FieldOffset(28)] public int SegmentBytes;
+    [FieldOffset(32)] public int PartitionCount;
+    [FieldOffset(36)] public int MaxSegments;
+    [FieldOffset(40)] public ulong HashSeed;
+    [FieldOffset(48)] public ulong StoreId;
+    [FieldOffset(56)] public long CreatedUnixMs;
+
+    // 64..87 reserved for the keep region, the log and the key check of encryption.
+    [FieldOffset(88)] public ulong LayoutCheck;
+
+    [FieldOffset(128)] public uint State;
+    [FieldOffset(132)] public fixed byte BootId[BootIdBytes];
+
+    /// <summary>Raised each time nobody had the file open and somebody opened it.</summary>
+    [FieldOffset(176)] public ulong OpenCount;
+
+    /// <summary>Checksum over the partition blocks and segment headers, taken when the last process closed the file.</summary>
+    [FieldOffset(184)] public ulong ClosedCheck;
+
+    // Changed while the store is used: each on a cache line of its own, because every process writes it.
+    [FieldOffset(256)] public int SegmentCount;
+    [FieldOffset(320)] public int FreeSegments;
+    [FieldOffset(324)] public int FreeHint;
+    [FieldOffset(384)] public int CollectionCount;
+    [FieldOffset(448)] public uint LeaseSequence;
+
+    /// <summary>One past the highest owner slot ever used: how far a search for pins must look.</summary>
+    [FieldOffset(512)] public int OwnerHighWater;
+
+    // Hits and misses of processes that have left, per store; those of live ones are in their owner records.
+    [FieldOffset(576)] public long DepartedReserved;
+}

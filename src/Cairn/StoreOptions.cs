@@ -1,0 +1,105 @@
+namespace Cairn;
+
+/// <summary>How a store is opened. Checked as a whole before any file is touched.</summary>
+/// <remarks>
+/// The sizes are those of a file that is created; a file that exists keeps its own, whatever is asked for here, so two processes
+/// may open one store with different options. The lock time-out, the clock and the rest are each opening's own.
+/// </remarks>
+public sealed record StoreOptions
+{
+    /// <summary>The least that a store can be: 1 MiB.</summary>
+    public const long SmallestCapacityBytes = 1L << 20;
+
+    /// <summary>The most that a store can be: 1 TiB.</summary>
+    public const long LargestCapacityBytes = 1L << 40;
+
+    /// <summary>The longest value in any store: 64 MiB. A store's own limit is an eighth of its capacity, if that is less.</summary>
+    public const int LargestValueBytes = 64 << 20;
+
+    /// <summary>The least for <see cref="AverageEntryBytes"/>.</summary>
+    public const int MinAverageEntryBytes = 32;
+
+    /// <summary>The most for <see cref="AverageEntryBytes"/>.</summary>
+    public const int MaxAverageEntryBytes = 1 << 20;
+
+    /// <summary>The store's file. Created if absent; its directory must exist, on a local file system.</summary>
+    public required string Path { get; init; }
+
+    /// <summary>
+    /// Size of the file in bytes when it is created, 1 MiB to 1 TiB. Default 256 MiB: room for about 1.7 million entries of 100 bytes, and
+    /// small enough to be created in a moment. The space is taken from the disk at once, so that it cannot run out later.
+    /// </summary>
+    public long CapacityBytes { get; init; } = 256L << 20;
+
+    /// <summary>
+    /// Size in bytes that the file may grow to, at least <see cref="CapacityBytes"/>, or 0 for no growth. Default 0. The index is
+    /// sized for this from the beginning.
+    /// </summary>
+    public long MaxCapacityBytes { get; init; }
+
+    /// <summary>
+    /// Expected size of an entry in bytes: key, value and about 24 bytes of header; 32 to 1,048,576. Default 128. It sizes the index: if
+    /// entries are much smaller, the index fills up before the file does and entries are evicted early; if they are much larger,
+    /// some index is wasted (at the default, 10 % of the file is index).
+    /// </summary>
+    public int AverageEntryBytes { get; init; } = 128;
+
+    /// <summary>
+    /// How long an operation waits for a partition's lock, above zero, up to an hour. Default 1 second. Locks are held for
+    /// microseconds; only a process that was stopped while it held one makes others wait this long.
+    /// </summary>
+    public TimeSpan LockTimeout { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
+    /// Whether the last process to close the file writes it to disk first, so that it is still there after a restart of the machine.
+    /// Default true. With false, closing is immediate, and after a restart of the machine the store starts empty.
+    /// </summary>
+    public bool FlushOnClose { get; init; } = true;
+
+    /// <summary>What to do if the file is there, or is not. Default <see cref="StoreOpenMode.OpenOrCreate"/>.</summary>
+    public StoreOpenMode OpenMode { get; init; } = StoreOpenMode.OpenOrCreate;
+
+    /// <summary>
+    /// Whether to touch the file's pages in the background after opening, so that later writes do not wait for the system to provide
+    /// them (1 to 6 microseconds a page). Default false.
+    /// </summary>
+    public bool PreTouch { get; init; }
+
+    /// <summary>Source of time for expiration; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
+    public TimeProvider Clock { get; init; } = TimeProvider.System;
+
+    internal long PlannedCapacityBytes => Math.Max(CapacityBytes, MaxCapacityBytes);
+
+    internal void Validate()
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(Path);
+        ThrowIfOutside(CapacityBytes, SmallestCapacityBytes, LargestCapacityBytes, nameof(CapacityBytes), "bytes");
+        if (MaxCapacityBytes != 0)
+        {
+            ThrowIfOutside(MaxCapacityBytes, CapacityBytes, LargestCapacityBytes, nameof(MaxCapacityBytes), "bytes, or 0 for no growth");
+        }
+
+        ThrowIfOutside(AverageEntryBytes, MinAverageEntryBytes, MaxAverageEntryBytes, nameof(AverageEntryBytes), "bytes");
+        if (LockTimeout <= TimeSpan.Zero || LockTimeout > TimeSpan.FromHours(1))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(LockTimeout), LockTimeout, $"{nameof(StoreOptions)}.{nameof(LockTimeout)} must be above zero and at most an hour.");
+        }
+
+        if (!Enum.IsDefined(OpenMode))
+        {
+            throw new ArgumentOutOfRangeException(nameof(OpenMode), OpenMode, $"{nameof(StoreOptions)}.{nameof(OpenMode)} is not one of its values.");
+        }
+
+        ArgumentNullException.ThrowIfNull(Clock);
+    }
+
+    private static void ThrowIfOutside(long value, long least, long most, string name, string unit)
+    {
+        if (value < least || value > most)
+        {
+            throw new ArgumentOutOfRangeException(
+                name, value, $"{nameof(StoreOptions)}.{name} must be {least:N0} to {most:N0} {unit}.");
+        }
+    }
+}

@@ -108,13 +108,18 @@ internal sealed unsafe class LargeRuns(
         return header->State switch
         {
             SegmentState.Free => 0,
-            SegmentState.Sealed when memory.Partition(header->Partition % memory.PartitionCount)->SegmentCount
-                > StoreLayout.ReservedSegmentsPerPartition + header->RunLength =>
-                header->Log == PartitionBlock.LogMain ? 3 : 2,
             SegmentState.RunBody => 2,
+            SegmentState.Spare or SegmentState.Open or SegmentState.Sealed when IsScarce(header) => Impossible,
+            SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
+            SegmentState.Open or SegmentState.Spare => 4,
             _ => Impossible,
         };
     }
+
+    // A partition must keep enough to open a segment in each log and to evict.
+    private bool IsScarce(SegmentHeader* header) =>
+        memory.Partition(header->Partition % memory.PartitionCount)->SegmentCount
+            <= StoreLayout.ReservedSegmentsPerPartition + header->RunLength;
 
     private bool TryReserve(int first, int length)
     {
@@ -123,7 +128,7 @@ internal sealed unsafe class LargeRuns(
         {
             SegmentHeader* header = memory.Header(segment);
             uint word = Volatile.Read(ref header->StateWord);
-            if ((SegmentState)(byte)word is SegmentState.Sealed or SegmentState.RunBody)
+            if ((SegmentState)(byte)word is not (SegmentState.Free or SegmentState.Reserved))
             {
                 Evict(segment);
                 word = Volatile.Read(ref header->StateWord);
@@ -161,7 +166,7 @@ internal sealed unsafe class LargeRuns(
 
         try
         {
-            evictor.TryEvictWhole(partition, number, head);
+            evictor.TryYield(partition, number, head);
             engine.Leave(partition);
         }
         catch

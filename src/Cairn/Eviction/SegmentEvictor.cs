@@ -120,23 +120,49 @@ internal sealed unsafe class SegmentEvictor
     }
 
     /// <summary>
-    /// Takes one segment apart at once, dropping all it holds, for a large value that needs its place. False if it is pinned, open,
-    /// or not this partition's any more.
+    /// Makes one of the partition's segments free for everybody, with all it holds dropped, because a large value needs its place.
     /// </summary>
-    public bool TryEvictWhole(PartitionBlock* partition, int number, int segment)
+    /// <returns>False if it is pinned, or not this partition's any more.</returns>
+    public bool TryYield(PartitionBlock* partition, int number, int segment)
     {
+        if (partition->Victim == segment + 1)
+        {
+            FinishVictim(partition, number);
+        }
+
         SegmentHeader* header = _memory.Header(segment);
-        if (header->State != SegmentState.Sealed || header->Partition != number || partition->Victim == segment + 1
-            || _owners.FindPinOwner(segment, header->RunLength) != 0)
+        if (header->State == SegmentState.Open && header->Partition == number && header->Log < PartitionBlock.LogCount
+            && partition->ActiveSegment[header->Log] == segment + 1)
+        {
+            _log.Seal(partition, number, header->Log);
+        }
+
+        if (header->Partition != number)
         {
             return false;
         }
 
-        FinishVictim(partition, number);
-        _pool.Unlink(partition, segment);
-        BeginVictim(partition, segment, VictimMode.Yield);
-        FinishVictim(partition, number);
-        return true;
+        switch (header->State)
+        {
+            case SegmentState.Spare when _pool.TryRemoveSpare(partition, segment):
+                _pool.GiveBack(partition, segment);
+                return true;
+
+            case SegmentState.Sealed when _owners.FindPinOwner(segment, header->RunLength) == 0:
+                FinishVictim(partition, number);
+                if (header->State != SegmentState.Sealed)
+                {
+                    return false;
+                }
+
+                _pool.Unlink(partition, segment);
+                BeginVictim(partition, segment, VictimMode.Yield);
+                FinishVictim(partition, number);
+                return true;
+
+            default:
+                return false;
+        }
     }
 
     /// <summary>Retires the partition's oldest victims for up to <paramref name="budgetBytes"/> bytes. False if none can be had.</summary>

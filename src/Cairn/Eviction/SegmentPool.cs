@@ -89,6 +89,25 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         return segment;
     }
 
+    /// <summary>Takes one certain segment out of the partition's spares.</summary>
+    public bool TryRemoveSpare(PartitionBlock* partition, int segment)
+    {
+        int* link = &partition->SpareHead;
+        for (int i = 0; i < partition->SpareCount && IsSegment(*link - 1); i++)
+        {
+            if (*link == segment + 1)
+            {
+                *link = memory.Header(segment)->Next;
+                partition->SpareCount--;
+                return true;
+            }
+
+            link = &memory.Header(*link - 1)->Next;
+        }
+
+        return false;
+    }
+
     /// <summary>Appends a sealed segment to the queue of its log.</summary>
     public void Enqueue(PartitionBlock* partition, bool isMain, int segment)
     {

@@ -68,12 +68,19 @@ public sealed record StoreOptions
     /// <summary>Source of time for expiration; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
+    /// <summary>
+    /// Whether the file may be smaller than <see cref="SmallestCapacityBytes"/>, for replays of recorded requests that ask for a cache of
+    /// fewer entries than anybody would make a file for.
+    /// </summary>
+    internal bool AllowsTinyCapacity { get; init; }
+
     internal long PlannedCapacityBytes => Math.Max(CapacityBytes, MaxCapacityBytes);
 
     internal void Validate()
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(Path);
-        ThrowIfOutside(CapacityBytes, SmallestCapacityBytes, LargestCapacityBytes, nameof(CapacityBytes), "bytes");
+        ThrowIfOutside(
+            CapacityBytes, AllowsTinyCapacity ? 1 : SmallestCapacityBytes, LargestCapacityBytes, nameof(CapacityBytes), "bytes");
         if (MaxCapacityBytes != 0)
         {
             ThrowIfOutside(MaxCapacityBytes, CapacityBytes, LargestCapacityBytes, nameof(MaxCapacityBytes), "bytes, or 0 for no growth");

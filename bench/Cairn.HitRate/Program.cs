@@ -1,0 +1,3 @@
+using Cairn.HitRate;
+
+return HitRateCommand.Create().Parse(args).Invoke();

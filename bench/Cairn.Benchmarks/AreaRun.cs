@@ -1,0 +1,70 @@
+using Cairn.Benchmarks.Measuring;
+
+namespace Cairn.Benchmarks;
+
+// One run of one area: measures cases as the area asks for them, and collects the findings. A case that fails is a
+// finding without a figure, not the end of the run.
+internal sealed class AreaRun(RunSettings settings, RunLog log)
+{
+    private readonly List<Finding> _findings = [];
+
+    public RunSettings Settings { get; } = settings;
+
+    public IReadOnlyList<Finding> Findings => _findings;
+
+    /// <summary>Whether some case could not be measured.</summary>
+    public bool HasFailures { get; private set; }
+
+    public RunLog Log { get; } = log;
+
+    public void Add(Finding finding) => _findings.Add(finding);
+
+    /// <summary>Measures a group of contenders in the same rounds and answers its questions.</summary>
+    /// <param name="name">What the group is called in messages.</param>
+    /// <param name="rounds">How often each contender is measured, unless the command line says otherwise.</param>
+    /// <param name="prepare">Loads what is needed, enters the contenders and asks the questions.</param>
+    public void Measure(string name, int rounds, Action<CaseGroup> prepare)
+    {
+        using var group = new CaseGroup(Log);
+        try
+        {
+            Log.Progress($"{name}: loading");
+            prepare(group);
+            var samples = InterleavedRun.Run(
+                group.Contenders, Settings.Rounds ?? rounds, message => Log.Progress($"{name}: {message}"));
+            foreach (var comparison in group.Comparisons)
+            {
+                Add(comparison.Answer(samples[comparison.Subject], comparison.Against is { } peer ? samples[peer] : []));
+            }
+        }
+        catch (Exception failure) when (failure is not OutOfMemoryException)
+        {
+            var pending = group.Comparisons.Select(comparison => comparison.Pending).ToList();
+            Fail(name, pending.Count > 0 ? pending : [new Finding(name, "Cairn", "nothing")], failure);
+        }
+    }
+
+    /// <summary>Measures something that has no peer, only limits.</summary>
+    /// <param name="name">What is measured, as messages call it.</param>
+    /// <param name="pending">The findings without their figures, reported as they are if measuring fails.</param>
+    /// <param name="measure">Gives them with their figures.</param>
+    public void Check(string name, IReadOnlyList<Finding> pending, Func<IReadOnlyList<Finding>> measure)
+    {
+        Log.Progress(name);
+        try
+        {
+            _findings.AddRange(measure());
+        }
+        catch (Exception failure) when (failure is not OutOfMemoryException)
+        {
+            Fail(name, pending, failure);
+        }
+    }
+
+    private void Fail(string name, IEnumerable<Finding> pending, Exception failure)
+    {
+        HasFailures = true;
+        Log.Say($"{name}: failed: {failure}");
+        _findings.AddRange(pending.Select(finding => finding with { Note = $"failed: {failure.Message}" }));
+    }
+}

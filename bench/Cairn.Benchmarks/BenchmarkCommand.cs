@@ -1,0 +1,147 @@
+using System.CommandLine;
+using System.CommandLine.Help;
+using System.Globalization;
+using Cairn.Benchmarks.Reporting;
+using Spectre.Console;
+
+namespace Cairn.Benchmarks;
+
+/// <summary>The command line of <c>bench/run</c>, and what it does.</summary>
+internal static class BenchmarkCommand
+{
+    private const string PeersVariable = "CAIRN_PEERS";
+    private const string TracesVariable = "CAIRN_TRACES";
+
+    public static Command Create(IReadOnlyList<IArea> areas)
+    {
+        var area = new Argument<string>("AREA") { Description = DescribeAreas(areas) };
+        area.AcceptOnlyFromAmong([.. areas.Select(known => known.Name)]);
+        var quick = new Option<bool>("--quick")
+        {
+            Description = "End within a minute: fewer entries and rounds. The figures are not for quoting.",
+        };
+        var json = new Option<FileInfo?>("--json") { Description = "Also write the findings to this file.", HelpName = "FILE" };
+        var rounds = new Option<int?>("--rounds")
+        {
+            Description = "Rounds of each case. By default each area chooses.",
+            HelpName = "N",
+        };
+        rounds.Validators.Add(result =>
+        {
+            if (result.Tokens.Count == 1 && result.GetValueOrDefault<int?>() is < 1)
+            {
+                result.AddError("--rounds takes a number from 1.");
+            }
+        });
+        var folder = new Option<DirectoryInfo?>("--dir")
+        {
+            Description = "Where stores and peers keep their files during the run; on a real disk. Default: the folder for temporary files.",
+            HelpName = "DIR",
+        };
+        var peers = new Option<DirectoryInfo?>("--peers")
+        {
+            Description = $"The Java peers. Default: {PeersVariable}, else ../shared/peers/mapdb beside the repository.",
+            HelpName = "DIR",
+        };
+        var traces = new Option<DirectoryInfo?>("--traces")
+        {
+            Description = $"The traces. Default: {TracesVariable}, else ../shared/traces beside the repository.",
+            HelpName = "DIR",
+        };
+
+        var command = new Command(
+            "bench/run",
+            "Runs one benchmark area with its peers in turn, and prints ratios: medians over rounds of the subject's cost by the peer's in the same round. "
+            + "Exit code 1: some case could not be measured; a goal that is not met does not fail the run.")
+        {
+            area, quick, json, rounds, folder, peers, traces, new HelpOption(),
+        };
+        command.SetAction(parsed =>
+        {
+            var root = RepositoryRoot();
+            var settings = new RunSettings
+            {
+                IsQuick = parsed.GetValue(quick),
+                Rounds = parsed.GetValue(rounds),
+                Folder = parsed.GetValue(folder)?.FullName ?? Path.GetTempPath(),
+                PeersFolder = parsed.GetValue(peers)?.FullName ?? FolderFrom(PeersVariable, root, "../shared/peers/mapdb"),
+                TracesFolder = parsed.GetValue(traces)?.FullName ?? FolderFrom(TracesVariable, root, "../shared/traces"),
+            };
+            return Run(areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), root);
+        });
+        return command;
+    }
+
+    private static int Run(IArea area, RunSettings settings, FileInfo? json, string root)
+    {
+        // Everything a run leaves lies in one folder of its own, which ends with it.
+        var folder = Directory.CreateDirectory(
+            Path.Combine(settings.Folder, string.Create(CultureInfo.InvariantCulture, $"cairn-bench-{Environment.ProcessId}")));
+        try
+        {
+            using var log = RunLog.OnStandardError();
+            var run = new AreaRun(settings with { Folder = folder.FullName }, log);
+            area.Run(run);
+            log.Dispose();
+
+            Print(area, run, root, json);
+            return run.HasFailures ? 1 : 0;
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    private static void Print(IArea area, AreaRun run, string root, FileInfo? json)
+    {
+        var report = new Report(
+            area.Name,
+            DateTime.UtcNow.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture),
+            Surroundings.DescribeCommit(root),
+            Surroundings.DescribeMachine(),
+            CommandFor(area, run.Settings),
+            [.. run.Findings.Select(ReportRow.Of)]);
+
+        var console = ReportTable.StandardOutput();
+        console.MarkupLineInterpolated($"{report.Command} at {report.Commit} on {report.Date}: {report.Machine}");
+        ReportTable.Write(console, run.Findings);
+        if (run.Settings.IsQuick)
+        {
+            console.MarkupLine("A quick run: fewer entries and rounds. These figures are not for quoting.");
+        }
+
+        if (json is not null)
+        {
+            using var target = json.Create();
+            report.WriteTo(target);
+        }
+    }
+
+    // The command without the folders and files of this machine.
+    private static string CommandFor(IArea area, RunSettings settings)
+    {
+        var quick = settings.IsQuick ? " --quick" : string.Empty;
+        var rounds = settings.Rounds is { } number ? string.Create(CultureInfo.InvariantCulture, $" --rounds {number}") : string.Empty;
+        return $"bench/run {area.Name}{quick}{rounds}";
+    }
+
+    private static string DescribeAreas(IReadOnlyList<IArea> areas) =>
+        "What to measure. " + string.Join(' ', areas.Select(area => $"{area.Name}: {area.Summary}."));
+
+    private static string FolderFrom(string variable, string root, string besideRoot) =>
+        Environment.GetEnvironmentVariable(variable) is { Length: > 0 } named ? named : Path.GetFullPath(Path.Combine(root, besideRoot));
+
+    private static string RepositoryRoot()
+    {
+        for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
+        {
+            if (File.Exists(Path.Combine(folder.FullName, "Cairn.slnx")))
+            {
+                return folder.FullName;
+            }
+        }
+
+        throw new InvalidOperationException("Benchmarks run from a clone of the repository.");
+    }
+}

@@ -1,0 +1,53 @@
+using System.Runtime;
+
+namespace Cairn.Benchmarks.Measuring;
+
+// Every contender is measured once in every round, one after the other, so that whatever the machine goes through
+// during a run touches all of them alike. The order turns by one each round: nobody is always first.
+internal static class InterleavedRun
+{
+    // Methods are recompiled after 30 calls, and again after 30 more with what those showed, by a thread that starts
+    // when nothing new was compiled for 100 ms. Three passes are the least in which that can have happened.
+    private const int LeastWarmUpPasses = 3;
+    private const int MostWarmUpPasses = 6;
+    private static readonly TimeSpan CompilerPause = TimeSpan.FromMilliseconds(150);
+
+    /// <summary>Each contender's samples in the order of the rounds.</summary>
+    public static IReadOnlyDictionary<IContender, IReadOnlyList<Sample>> Run(
+        IReadOnlyList<IContender> contenders, int rounds, Action<string> reportProgress)
+    {
+        WarmUp(contenders, reportProgress);
+
+        var samples = contenders.ToDictionary(contender => contender, _ => new List<Sample>(rounds));
+        for (var round = 0; round < rounds; round++)
+        {
+            for (var turn = 0; turn < contenders.Count; turn++)
+            {
+                var contender = contenders[(round + turn) % contenders.Count];
+                reportProgress($"round {round + 1} of {rounds}, {contender.Name}");
+                samples[contender].Add(contender.Measure(round));
+            }
+        }
+
+        return samples.ToDictionary(pair => pair.Key, pair => (IReadOnlyList<Sample>)pair.Value);
+    }
+
+    private static void WarmUp(IReadOnlyList<IContender> contenders, Action<string> reportProgress)
+    {
+        for (var pass = 0; pass < MostWarmUpPasses; pass++)
+        {
+            var compiledBefore = JitInfo.GetCompiledMethodCount();
+            foreach (var contender in contenders)
+            {
+                reportProgress($"warm-up {pass + 1}, {contender.Name}");
+                contender.WarmUp();
+            }
+
+            Thread.Sleep(CompilerPause);
+            if (pass + 1 >= LeastWarmUpPasses && JitInfo.GetCompiledMethodCount() == compiledBefore)
+            {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+using System.Collections.Concurrent;
+using System.Text;
+using Cairn.Benchmarks.Measuring;
+using Cairn.Benchmarks.Store;
+
+namespace Cairn.Benchmarks.Peers;
+
+/// <summary>What most applications begin with: a dictionary of arrays, sized in advance.</summary>
+internal static class DictionaryPeer
+{
+    public const string Name = "ConcurrentDictionary";
+
+    public static ConcurrentDictionary<string, byte[]> Load(int entries, int valueBytes)
+    {
+        var dictionary = new ConcurrentDictionary<string, byte[]>(Environment.ProcessorCount, entries);
+        Span<byte> key = stackalloc byte[Requests.KeyBytes];
+        for (var number = 0; number < entries; number++)
+        {
+            Requests.WriteKey(number, key);
+            dictionary[Encoding.ASCII.GetString(key)] = new byte[valueBytes];
+        }
+
+        return dictionary;
+    }
+}
+
+/// <summary>Get and copy out.</summary>
+internal sealed class DictionaryGet(ConcurrentDictionary<string, byte[]> dictionary, Requests requests, int valueBytes)
+    : OperationContender(DictionaryPeer.Name, requests.Count)
+{
+    private readonly TextRequests _requests = requests.AsTexts();
+    private readonly byte[] _destination = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (dictionary.TryGetValue(_requests.Key(i), out var value))
+            {
+                value.CopyTo(_destination, 0);
+            }
+            else
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>Set to a new array, as an application stores what it has just serialised.</summary>
+internal sealed class DictionarySet(ConcurrentDictionary<string, byte[]> dictionary, Requests requests, int valueBytes)
+    : OperationContender(DictionaryPeer.Name, requests.Count)
+{
+    private readonly TextRequests _requests = requests.AsTexts();
+    private readonly byte[] _value = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            dictionary[_requests.Key(i)] = _value.AsSpan().ToArray();
+        }
+    }
+}

@@ -1,0 +1,65 @@
+using System.Text;
+using Cairn.Benchmarks.Measuring;
+using Cairn.Benchmarks.Store;
+using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.Options;
+
+namespace Cairn.Benchmarks.Peers;
+
+/// <summary>The framework's cache of objects in one process, without a size limit, which is its fastest form.</summary>
+internal static class MemoryCachePeer
+{
+    public const string Name = "MemoryCache";
+
+    public static MemoryCache Load(int entries, int valueBytes)
+    {
+        var cache = new MemoryCache(Options.Create(new MemoryCacheOptions()));
+        Span<byte> key = stackalloc byte[Requests.KeyBytes];
+        for (var number = 0; number < entries; number++)
+        {
+            Requests.WriteKey(number, key);
+            cache.Set(Encoding.ASCII.GetString(key), new byte[valueBytes]);
+        }
+
+        return cache;
+    }
+}
+
+/// <summary>Get and copy out.</summary>
+internal sealed class MemoryCacheGet(MemoryCache cache, Requests requests, int valueBytes)
+    : OperationContender(MemoryCachePeer.Name, requests.Count)
+{
+    private readonly TextRequests _requests = requests.AsTexts();
+    private readonly byte[] _destination = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (cache.TryGetValue(_requests.Key(i), out byte[]? value))
+            {
+                value!.CopyTo(_destination, 0);
+            }
+            else
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>Set to a new array.</summary>
+internal sealed class MemoryCacheSet(MemoryCache cache, Requests requests, int valueBytes)
+    : OperationContender(MemoryCachePeer.Name, requests.Count)
+{
+    private readonly TextRequests _requests = requests.AsTexts();
+    private readonly byte[] _value = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            cache.Set(_requests.Key(i), _value.AsSpan().ToArray());
+        }
+    }
+}

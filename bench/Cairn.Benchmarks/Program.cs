@@ -1,0 +1,19 @@
+using System.CommandLine;
+using Cairn.Benchmarks;
+using Cairn.Benchmarks.HitRate;
+using Cairn.Benchmarks.Reporting;
+using Cairn.Benchmarks.Store;
+
+// Children of a run come first: they are this program with other work to do.
+if (args is [ReaderProcess.Command, .. var readerArguments])
+{
+    return ReaderProcess.Serve(readerArguments);
+}
+
+if (args is [FileCases.OpenCommand, .. var openArguments])
+{
+    return FileCases.ServeOpening(openArguments);
+}
+
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea()];
+return BenchmarkCommand.Create(areas).Parse(args).Invoke();

@@ -1,0 +1,20 @@
+namespace Cairn.Benchmarks;
+
+/// <summary>How an area is run.</summary>
+internal sealed record RunSettings
+{
+    /// <summary>End within a minute: fewer entries and rounds. The figures are not for quoting.</summary>
+    public bool IsQuick { get; init; }
+
+    /// <summary>Rounds per case; <see langword="null"/> leaves the number to the area.</summary>
+    public int? Rounds { get; init; }
+
+    /// <summary>Where stores and peers keep their files for the length of a run; on a real disk.</summary>
+    public required string Folder { get; init; }
+
+    /// <summary>Where the Java peers are: <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>.</summary>
+    public required string PeersFolder { get; init; }
+
+    /// <summary>Where the traces are.</summary>
+    public required string TracesFolder { get; init; }
+}

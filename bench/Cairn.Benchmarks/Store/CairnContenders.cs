@@ -1,0 +1,125 @@
+using System.Buffers.Binary;
+using Cairn.Benchmarks.Measuring;
+
+namespace Cairn.Benchmarks.Store;
+
+/// <summary>The product's name in tables.</summary>
+internal static class CairnSubject
+{
+    public const string Name = "Cairn";
+}
+
+/// <summary>Get by byte key, copied out.</summary>
+internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int valueBytes)
+    : OperationContender(CairnSubject.Name, requests.Count)
+{
+    private readonly byte[] _destination = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (!store.TryGet(requests.Key(i), _destination, out int _))
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>Get by string key, copied out.</summary>
+internal sealed class CairnGetByText(CairnStore store, Requests requests, int valueBytes)
+    : OperationContender(CairnSubject.Name, requests.Count)
+{
+    private readonly TextRequests _requests = requests.AsTexts();
+    private readonly byte[] _destination = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (!store.TryGet(_requests.Key(i), _destination, out int _))
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>Get of sixteen byte keys in one call, counted per key.</summary>
+internal sealed class CairnGetMany(CairnStore store, Requests requests, int valueBytes)
+    : OperationContender(CairnSubject.Name, requests.Count / BatchKeys * BatchKeys)
+{
+    private const int BatchKeys = 16;
+
+    private readonly ReadOnlyMemory<byte>[] _keys = requests.Memories;
+    private readonly byte[] _destination = new byte[BatchKeys * valueBytes];
+    private readonly GetManyResult[] _results = new GetManyResult[BatchKeys];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i += BatchKeys)
+        {
+            var processed = store.GetMany(_keys.AsSpan(i, BatchKeys), _destination, _results);
+            Misses += BatchKeys - processed;
+            foreach (ref readonly var result in _results.AsSpan(0, processed))
+            {
+                if (!result.IsHit)
+                {
+                    Misses++;
+                }
+            }
+        }
+    }
+}
+
+/// <summary>Set by byte key, replacing what is there.</summary>
+internal sealed class CairnSet(CairnStore store, Requests requests, int valueBytes)
+    : OperationContender(CairnSubject.Name, requests.Count)
+{
+    private readonly byte[] _value = new byte[valueBytes];
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            store.Set(requests.Key(i), _value);
+        }
+    }
+}
+
+/// <summary>Set of integers 0, 1, 2 ... to themselves.</summary>
+internal sealed class CairnIntegerSet(CairnStore store, int entries) : OperationContender(CairnSubject.Name, entries)
+{
+    protected override void Run(int first, int count)
+    {
+        Span<byte> integer = stackalloc byte[sizeof(int)];
+        for (var i = first; i < first + count; i++)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(integer, i);
+            store.Set(integer, integer);
+        }
+    }
+}
+
+/// <summary>Get of integers 0, 1, 2 ..., each checked to be itself.</summary>
+internal sealed class CairnIntegerGet(CairnStore store, int entries) : OperationContender(CairnSubject.Name, entries)
+{
+    protected override void Run(int first, int count)
+    {
+        Span<byte> key = stackalloc byte[sizeof(int)];
+        Span<byte> value = stackalloc byte[sizeof(int)];
+        for (var i = first; i < first + count; i++)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(key, i);
+            if (!store.TryGet(key, value, out int _))
+            {
+                Misses++;
+            }
+            else if (BinaryPrimitives.ReadInt32LittleEndian(value) != i)
+            {
+                throw new InvalidDataException($"The store returned another value for {i}.");
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+using System.Diagnostics;
+using System.Globalization;
+using Cairn.Benchmarks.Measuring;
+
+namespace Cairn.Benchmarks.Store;
+
+/// <summary>What the file itself costs: opening it, and its bytes for each entry.</summary>
+internal static class FileCases
+{
+    /// <summary>Started with this and a path, the program opens a store and says in how many nanoseconds.</summary>
+    public const string OpenCommand = "open-store";
+
+    private const int EntryBytes = Requests.KeyBytes + StoreScale.ValueBytes;
+    private const double NsPerMs = 1e6;
+
+    /// <summary>An existing, full store: opened again by a warm process, and by one that has just started.</summary>
+    public static void MeasureOpening(AreaRun run, long capacityBytes)
+    {
+        var size = capacityBytes >= 1L << 30 ? $"{capacityBytes >> 30} GiB" : $"{capacityBytes >> 20} MiB";
+        var warm = new Finding($"open, {size}", CairnSubject.Name, "1 ms") { Goal = Goal.AtMost(20) };
+        var first = new Finding($"open, {size}, first in its process", CairnSubject.Name, "1 ms");
+        run.Check($"open, {size}", [warm, first], () =>
+        {
+            var path = CreateFull(run.Settings.Folder, capacityBytes);
+            var rounds = Enumerable.Range(0, run.Settings.Rounds ?? 9).ToList();
+            return
+            [
+                WithTimes(warm, [.. rounds.Select(_ => TimeOpening(path))]),
+                WithTimes(first, [.. rounds.Select(_ => TimeOpeningInNewProcess(path))]),
+            ];
+        });
+    }
+
+    /// <summary>Bytes of the file for each entry beyond key and value: by its structures, and at work.</summary>
+    /// <remarks>
+    /// By its structures: header and padding of an entry, and its share of everything that is not segments (index, ghosts,
+    /// headers, owners), when every segment is full. At work, some segments are free, open or being evicted, so there are
+    /// fewer entries in the same file; it is measured after twice as many different keys as fit were set.
+    /// </remarks>
+    public static void MeasureOverhead(AreaRun run, long capacityBytes)
+    {
+        var structures = new Finding("file bytes per entry beyond key and value", CairnSubject.Name, "1 byte")
+        {
+            Goal = Goal.AtMost(40),
+        };
+        var atWork = new Finding("the same, under constant eviction", CairnSubject.Name, "1 byte");
+        run.Check(structures.Case, [structures, atWork], () =>
+        {
+            using var store = BenchmarkStore.Create(
+                run.Settings.Folder, "overhead", capacityBytes, Requests.KeyBytes, StoreScale.ValueBytes);
+            BenchmarkStore.Load(store, 0, (int)(capacityBytes / EntryBytes * 2), StoreScale.ValueBytes);
+
+            var statistics = store.GetStatistics();
+            var segmentBytes = (double)statistics.Segments * statistics.BytesPerSegment;
+            var bytesInSegments = (double)statistics.Bytes / statistics.Entries;
+            var entriesWhenFull = segmentBytes / bytesInSegments;
+            return
+            [
+                structures with { Ratio = (statistics.FileBytes / entriesWhenFull) - EntryBytes },
+                atWork with { Ratio = ((double)statistics.FileBytes / statistics.Entries) - EntryBytes },
+            ];
+        });
+    }
+
+    /// <summary>What the program does when it is started to open a store.</summary>
+    public static int ServeOpening(IReadOnlyList<string> arguments)
+    {
+        Console.WriteLine(TimeOpening(arguments[0]).TotalNanoseconds.ToString(CultureInfo.InvariantCulture));
+        return 0;
+    }
+
+    private static string CreateFull(string folder, long capacityBytes)
+    {
+        using var store = BenchmarkStore.Create(folder, "open", capacityBytes, Requests.KeyBytes, StoreScale.ValueBytes);
+        BenchmarkStore.Load(store, 0, (int)(capacityBytes / EntryBytes), StoreScale.ValueBytes);
+        return store.Path;
+    }
+
+    private static TimeSpan TimeOpening(string path)
+    {
+        var startedAt = Stopwatch.GetTimestamp();
+        using var store = CairnStore.Open(new StoreOptions { Path = path, FlushOnClose = false });
+        return Stopwatch.GetElapsedTime(startedAt);
+    }
+
+    private static TimeSpan TimeOpeningInNewProcess(string path)
+    {
+        using var process = ChildProcess.Start(OpenCommand, path);
+        var answer = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        return TimeSpan.FromMilliseconds(double.Parse(answer, CultureInfo.InvariantCulture) / NsPerMs);
+    }
+
+    private static Finding WithTimes(Finding pending, IReadOnlyList<TimeSpan> times)
+    {
+        var wallNs = Statistics.Median(times.Select(time => time.TotalNanoseconds));
+        return pending with
+        {
+            Measured = new Sample(CpuNs: wallNs, wallNs, BytesAllocated: 0),
+            Ratio = wallNs / NsPerMs,
+        };
+    }
+}

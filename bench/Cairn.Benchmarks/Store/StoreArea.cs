@@ -1,0 +1,33 @@
+namespace Cairn.Benchmarks.Store;
+
+/// <summary>The embedded store against dictionaries and other stores of one machine.</summary>
+internal sealed class StoreArea : IArea
+{
+    private const long FullFileBytes = 1L << 30;
+    private const long QuickFileBytes = 64L << 20;
+    private const long OverheadFileBytes = 256L << 20;
+
+    public string Name => "store";
+
+    public string Summary => "get, set and open of the embedded store, against dictionaries, embedded databases and JVM maps";
+
+    public void Run(AreaRun run)
+    {
+        var scale = run.Settings.IsQuick ? StoreScale.Quick : StoreScale.Full;
+        foreach (var distribution in Enum.GetValues<Distribution>())
+        {
+            LookupCases.Measure(run, scale, distribution);
+            SetCases.Measure(run, scale, distribution);
+        }
+
+        SetCases.MeasureMemoryCache(run, scale);
+        IntegerCases.Measure(run, scale);
+        ParallelCases.Measure(run, scale);
+        FileCases.MeasureOpening(run, run.Settings.IsQuick ? QuickFileBytes : FullFileBytes);
+        FileCases.MeasureOverhead(run, run.Settings.IsQuick ? QuickFileBytes : OverheadFileBytes);
+        if (!run.Settings.IsQuick)
+        {
+            LargeCases.Measure(run);
+        }
+    }
+}

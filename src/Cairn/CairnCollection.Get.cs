@@ -128,6 +128,45 @@ public unsafe partial class CairnCollection
         return info.ValueBytes > 0 && Get(key) is { } value ? Encoding.UTF8.GetString(value) : null;
     }
 
+    /// <summary>
+    /// Copies a key's value to the end of a buffer without leaving a trace: it counts neither as a hit or miss nor as a use, and does not
+    /// extend a sliding expiration. For tools that look at a store without taking part in it.
+    /// </summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <param name="info">Of the entry; all zero for a miss.</param>
+    /// <returns>True if there was a value.</returns>
+    public bool TryPeek(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        Engine.ThrowIfClosed();
+        int cell;
+        EntryView entry;
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            cell = PinOrWait(Engine.Place(bytes, encoded.Bytes.Length, Number), out entry, out info, isUse: false);
+        }
+
+        encoded.Release();
+        if (cell < 0)
+        {
+            return false;
+        }
+
+        try
+        {
+            new ReadOnlySpan<byte>(entry.Value, info.ValueBytes).CopyTo(destination.GetSpan(Math.Max(1, info.ValueBytes)));
+            destination.Advance(info.ValueBytes);
+            return true;
+        }
+        finally
+        {
+            Engine.Unpin(cell);
+        }
+    }
+
     /// <summary>What is known of a key's entry besides its value. Does not count as a use.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="info">Of the entry; all zero for a miss.</param>
@@ -289,11 +328,11 @@ public unsafe partial class CairnCollection
         return keys.Length;
     }
 
-    private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info)
+    private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info, bool isUse = true)
     {
         var wait = default(SpinWait);
         int cell;
-        while ((cell = Engine.TryPin(key, acceptStale: false, out entry, out info)) == -2)
+        while ((cell = Engine.TryPin(key, acceptStale: false, out entry, out info, isUse)) == -2)
         {
             wait.SpinOnce();
         }

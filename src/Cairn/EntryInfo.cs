@@ -5,8 +5,9 @@ public readonly record struct EntryInfo
 {
     private readonly long _deadlineUnixMs;
     private readonly long _slidingMs;
+    private readonly long _slidingLimitUnixMs;
 
-    internal EntryInfo(EntryType type, int valueBytes, uint flags, ulong version, long deadlineUnixMs, long slidingMs)
+    internal EntryInfo(EntryType type, int valueBytes, uint flags, ulong version, long deadlineUnixMs, long slidingMs, long slidingLimitUnixMs)
     {
         Type = type;
         ValueBytes = valueBytes;
@@ -14,6 +15,7 @@ public readonly record struct EntryInfo
         Version = version;
         _deadlineUnixMs = deadlineUnixMs;
         _slidingMs = slidingMs;
+        _slidingLimitUnixMs = slidingLimitUnixMs;
     }
 
     /// <summary>What the entry holds.</summary>
@@ -29,11 +31,16 @@ public readonly record struct EntryInfo
     public ulong Version { get; }
 
     /// <summary>When the entry expires, as it stands now; null if it does not.</summary>
-    public DateTimeOffset? ExpiresAt =>
-        _deadlineUnixMs == long.MaxValue ? null : DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(_deadlineUnixMs, 0, 253_402_300_799_999));
+    public DateTimeOffset? ExpiresAt => ToMoment(_deadlineUnixMs);
 
     /// <summary>The interval by which reads extend the entry's life; null without sliding expiration.</summary>
     public TimeSpan? SlidingInterval => _slidingMs == 0 ? null : TimeSpan.FromMilliseconds(_slidingMs);
 
+    /// <summary>The moment beyond which reads do not extend the entry's life; null without sliding expiration, or without a limit.</summary>
+    public DateTimeOffset? SlidingLimit => _slidingMs == 0 ? null : ToMoment(_slidingLimitUnixMs);
+
     internal long DeadlineUnixMs => _deadlineUnixMs;
+
+    private static DateTimeOffset? ToMoment(long unixMs) =>
+        unixMs == long.MaxValue ? null : DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(unixMs, 0, 253_402_300_799_999));
 }

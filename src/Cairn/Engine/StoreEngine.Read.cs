@@ -149,7 +149,8 @@ internal sealed unsafe partial class StoreEngine
 
     /// <summary>Pins a key's value: its bytes stay in place until <see cref="Unpin"/>.</summary>
     /// <returns>The hazard cell; -1 for a miss; -2 if every cell of this process is in use.</returns>
-    public int TryPin(in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info)
+    /// <remarks>With <paramref name="isUse"/> false it leaves no trace: no count, no sign of use, no longer life.</remarks>
+    public int TryPin(in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info, bool isUse = true)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
         int cell = _owners.TakeHazardCell();
@@ -191,19 +192,26 @@ internal sealed unsafe partial class StoreEngine
                 break;
             }
 
-            Bucket.CountHit(located.Bucket, located.SlotIndex);
-            _hits.Hit(key.Place.Partition);
             info = InfoOf(entry, deadline);
-            if (info.SlidingInterval is not null)
+            if (isUse)
             {
-                Slide(key, entry.Version);
+                Bucket.CountHit(located.Bucket, located.SlotIndex);
+                _hits.Hit(key.Place.Partition);
+                if (info.SlidingInterval is not null)
+                {
+                    Slide(key, entry.Version);
+                }
             }
 
             return cell;
         }
 
         Unpin(cell);
-        _hits.Miss(key.Place.Partition);
+        if (isUse)
+        {
+            _hits.Miss(key.Place.Partition);
+        }
+
         entry = default;
         info = default;
         return -1;
@@ -218,8 +226,9 @@ internal sealed unsafe partial class StoreEngine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static EntryInfo InfoOf(in EntryView entry, long deadline) =>
         entry.Fields == 0
-            ? new EntryInfo(entry.Type, (int)entry.ValueLength, 0, entry.Version, long.MaxValue, 0)
-            : new EntryInfo(entry.Type, (int)entry.ValueLength, entry.Flags, entry.Version, deadline, entry.SlidingIntervalMs);
+            ? new EntryInfo(entry.Type, (int)entry.ValueLength, 0, entry.Version, long.MaxValue, 0, long.MaxValue)
+            : new EntryInfo(
+                entry.Type, (int)entry.ValueLength, entry.Flags, entry.Version, deadline, entry.SlidingIntervalMs, entry.AbsoluteDeadline);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool IsReadable(PartitionBlock* partition, in EntryView entry, bool acceptStale, ref long deadline)

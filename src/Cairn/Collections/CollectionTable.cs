@@ -49,7 +49,12 @@ internal static unsafe class CollectionTable
 
             uint number = found ?? (uint)count + 1;
             CollectionRecord* record = Record(engine.Memory, number);
-            Write(record, options ?? new CollectionOptions());
+            if (found is null || options is not null)
+            {
+                // Without options, one that another process has just created keeps its own.
+                Write(record, options ?? new CollectionOptions());
+            }
+
             if (found is null)
             {
                 record->NameBytes = (ushort)bytes.Length;

@@ -137,7 +137,7 @@ internal static unsafe class StoreOpener
                 return null;
             }
 
-            if (file.Length == 0)
+            if (file.Length == 0 && options.OpenMode != StoreOpenMode.OpenExisting)
             {
                 // Nothing is lost by making it a store.
                 StoreFormatter.TryCreate(platform, options, path, replace: true);

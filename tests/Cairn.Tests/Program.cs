@@ -9,6 +9,7 @@ internal static class Program
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
         ["hold-byte"] = PlatformRoles.HoldByte,
+        ["hold-pins"] = StoreRoles.HoldPins,
         ["hold-temporary-name"] = PlatformRoles.HoldTemporaryName,
         ["hold-unnamed-file"] = PlatformRoles.HoldUnnamedFile,
         ["open-as-nobody"] = PlatformRoles.OpenAsNobody,

@@ -125,6 +125,9 @@ internal sealed unsafe class OwnerTable
         Interlocked.MemoryBarrier();
     }
 
+    /// <summary>Gives back a cell that was not used, without touching the record.</summary>
+    public void ReturnHazardCell(int cell) => Interlocked.Or(ref _freeHazards[0], 1UL << cell);
+
     public void Unpin(int cell)
     {
         // Release: reads of the pinned bytes come before it.

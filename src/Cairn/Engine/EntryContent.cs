@@ -21,6 +21,9 @@ internal unsafe ref struct EntryContent
     public uint LeaseIncarnation;
     public long LeaseDeadline;
 
+    /// <summary>Gone before it is written: nothing is stored, and what was there is removed.</summary>
+    public readonly bool IsPast => Expiration.IsPast && !HasLease;
+
     public readonly long ValueBytes => (long)First.Length + Second.Length;
 
     public readonly EntryFields FieldsFor(uint collection)
@@ -122,9 +125,9 @@ internal unsafe ref struct EntryContent
 
         long interval = entry.SlidingIntervalMs;
         long slidingDeadline = 0;
-        if (interval != 0)
+        if (interval != 0 && !EntryView.TryUnpackSliding(Volatile.Read(ref *entry.SlidingWord), out slidingDeadline))
         {
-            _ = EntryView.TryUnpackSliding(Volatile.Read(ref *entry.SlidingWord), out slidingDeadline);
+            slidingDeadline = 0; // Damaged: it stays expired (EntryView.Deadline).
         }
 
         return new ResolvedExpiration(entry.AbsoluteDeadline, interval, slidingDeadline - interval);

@@ -24,15 +24,6 @@ internal sealed unsafe partial class StoreEngine
     private WriteStatus WriteLarge(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
-        if (content.Expiration.IsPast)
-        {
-            // Nothing will be stored: the short way tells what becomes of the key.
-            EntryContent nothing = content;
-            nothing.First = [];
-            nothing.Second = [];
-            return Write(key, nothing, condition, expectedVersion, out version);
-        }
-
         return WriteStreamed(
             key, content, (int)content.ValueBytes, content, CopyParts, condition, expectedVersion, out version);
     }
@@ -47,9 +38,17 @@ internal sealed unsafe partial class StoreEngine
         EntryFields fields = content.FieldsFor(key.Collection);
         long bytes = EntryView.SizeOf(fields, key.Length, valueBytes);
         int runLength = (int)((bytes + Memory.SegmentBytes - 1) / Memory.SegmentBytes);
-        int cell = runLength == 1 ? _owners.TakeHazardCell() : -1;
-        if (runLength == 1 && cell < 0)
+
+        // Also for a run, which needs no pin: while a cell is in use, closing does not give the owner slot away, whose number the
+        // reservation bears.
+        int cell = TakeHazardCell();
+        if (cell < 0)
         {
+            if (condition == WriteCondition.Always)
+            {
+                Kill(key); // W3
+            }
+
             return WriteStatus.NoRoom;
         }
 
@@ -86,11 +85,7 @@ internal sealed unsafe partial class StoreEngine
         }
         finally
         {
-            if (cell >= 0)
-            {
-                _owners.Unpin(cell);
-            }
-
+            _owners.Unpin(cell);
             GC.KeepAlive(this);
         }
     }
@@ -173,6 +168,7 @@ internal sealed unsafe partial class StoreEngine
         try
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            bool restsOnOld = condition is not (WriteCondition.Always or WriteCondition.IfAbsent);
             WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
             if (status != WriteStatus.Stored)
             {
@@ -196,9 +192,15 @@ internal sealed unsafe partial class StoreEngine
                 _pool.Enqueue(partition, isMain: false, segment);
             }
 
-            PublishSlot(partition, key, bytes, isFound, old, target, version, isChange: !content.HasLease);
+            if (!TryPublishSlot(partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease))
+            {
+                // W4. What was written stays where it is, as garbage.
+                isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old);
+                status = Decide(partition, condition, isFound, old, expectedVersion);
+            }
+
             Leave(partition);
-            return WriteStatus.Stored;
+            return status;
         }
         catch
         {
@@ -226,7 +228,7 @@ internal sealed unsafe partial class StoreEngine
                     Expiration = expiration,
                     First = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes),
                 };
-                WriteStatus status = WriteLarge(key, content, WriteCondition.IfVersion, info.Version, out _);
+                WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
                 if (status != WriteStatus.VersionMismatch)
                 {
                     return status;
@@ -265,7 +267,7 @@ internal sealed unsafe partial class StoreEngine
                     First = isPrefix ? addition : value,
                     Second = isPrefix ? value : addition,
                 };
-                WriteStatus status = WriteLarge(key, content, WriteCondition.IfVersion, info.Version, out _);
+                WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
                 if (status != WriteStatus.VersionMismatch)
                 {
                     return status;

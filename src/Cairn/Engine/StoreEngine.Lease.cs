@@ -166,12 +166,18 @@ internal sealed unsafe partial class StoreEngine
             byte* target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
             if (target is not null)
             {
-                version = PublishLocked(partition, key, content, bytes, isFound, old, PartitionBlock.LogSmall, target);
+                if (!TryPublishLocked(
+                    partition, key, content, bytes, isFound, old, restsOnOld: true, PartitionBlock.LogSmall, target, out version))
+                {
+                    continue; // W4: the stale value must not come back.
+                }
+
                 Concurrency.ProtocolHook.Reach(Concurrency.ProtocolStep.LeaseWritten);
                 return LeaseStatus.Acquired;
             }
 
-            if (!OpenSegment(partition, key.Place.Partition, PartitionBlock.LogSmall))
+            // A key longer than a segment cannot be leased: its marker would fit nowhere.
+            if (bytes > Memory.SegmentBytes || !OpenSegment(partition, key.Place.Partition, PartitionBlock.LogSmall))
             {
                 return LeaseStatus.Busy;
             }

@@ -153,7 +153,7 @@ internal sealed unsafe partial class StoreEngine
     public int TryPin(in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info, bool isUse = true)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
-        int cell = _owners.TakeHazardCell();
+        int cell = TakeHazardCell();
         if (cell < 0)
         {
             entry = default;

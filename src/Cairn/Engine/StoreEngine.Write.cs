@@ -14,6 +14,8 @@ namespace Cairn.Engine;
 //   W1  A process that dies before the slot store has changed nothing that can be read; after it, everything.
 //   W2  Reserving may evict, and eviction may take the key's own old entry: whoever evicted finds again.
 //   W3  An unconditional set or a removal that cannot have the lock or the room still retracts the old value.
+//   W4  A write that rests on the old entry, its value, version or mere presence, replaces exactly that entry, by
+//       compare-and-swap: if an operation without the lock retracted it meanwhile (W3), the write decides anew.
 internal sealed unsafe partial class StoreEngine
 {
     /// <summary>Entries longer than this are copied outside the lock.</summary>
@@ -23,8 +25,9 @@ internal sealed unsafe partial class StoreEngine
     public WriteStatus Write(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
+        // What has expired before it is written takes no room, however long it is.
         long bytes = content.PaddedBytes(key);
-        if (bytes > LongestLockedCopy || bytes > Memory.SegmentBytes)
+        if (IsLong(bytes) && !content.IsPast)
         {
             return WriteLarge(key, content, condition, expectedVersion, out version);
         }
@@ -138,31 +141,39 @@ internal sealed unsafe partial class StoreEngine
             return WriteStatus.Busy;
         }
 
+        EntryContent content = default;
         try
         {
             WriteStatus status = WriteStatus.NotFound;
+            bool isLong = false;
             if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
                 && IsLive(partition, old.Entry))
             {
-                var content = new EntryContent
+                content.Type = old.Entry.Type;
+                content.Flags = old.Entry.Flags;
+                content.Expiration = EntryContent.ExpirationOf(old.Entry);
+                content.First = value;
+                long bytes = content.PaddedBytes(key);
+                isLong = IsLong(bytes);
+                if (!isLong)
                 {
-                    Type = old.Entry.Type,
-                    Flags = old.Entry.Flags,
-                    Expiration = EntryContent.ExpirationOf(old.Entry),
-                    First = value,
-                };
-                status = WriteLocked(
-                    partition, key, content, content.PaddedBytes(key), WriteCondition.IfVersion, expectedVersion, out _);
+                    status = WriteLocked(partition, key, content, bytes, WriteCondition.IfVersion, expectedVersion, out _);
+                }
             }
 
             Leave(partition);
-            return status;
+            if (!isLong)
+            {
+                return status;
+            }
         }
         catch
         {
             LeaveBroken(partition, key.Place.Partition);
             throw;
         }
+
+        return Write(key, content, WriteCondition.IfVersion, expectedVersion, out _);
     }
 
     /// <summary>Clears one collection, or all. False if a partition could not be had in time: then call again.</summary>
@@ -228,6 +239,8 @@ internal sealed unsafe partial class StoreEngine
         && !EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection)
         && (!entry.HasDeadline || entry.Deadline > Clock.NowMs());
 
+    private bool IsLong(long bytes) => bytes > LongestLockedCopy || bytes > Memory.SegmentBytes;
+
     private WriteStatus OnBusy(in KeyRef key, WriteCondition condition)
     {
         if (condition == WriteCondition.Always)
@@ -244,6 +257,7 @@ internal sealed unsafe partial class StoreEngine
         ulong expectedVersion, out ulong version)
     {
         version = 0;
+        bool isReturning = false;
         while (true)
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
@@ -256,12 +270,18 @@ internal sealed unsafe partial class StoreEngine
                 }
             }
 
-            if (content.Expiration.IsPast && !content.HasLease)
+            bool restsOnOld = condition is not (WriteCondition.Always or WriteCondition.IfAbsent);
+            if (content.IsPast)
             {
-                return DropLocked(partition, key, isFound, old);
+                if (!DropLocked(partition, key, isFound, old) && restsOnOld)
+                {
+                    continue; // W4
+                }
+
+                return WriteStatus.Stored;
             }
 
-            int log = ChooseLog(partition, key, isFound, old, content);
+            int log = ChooseLog(partition, key, isFound, old, content, ref isReturning);
             byte* target = _log.TryReserve(partition, log, bytes);
             if (target is null)
             {
@@ -273,8 +293,12 @@ internal sealed unsafe partial class StoreEngine
                 return OnNoRoom(partition, key, condition);
             }
 
-            version = PublishLocked(partition, key, content, bytes, isFound, old, log, target);
-            return WriteStatus.Stored;
+            if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld, log, target, out version))
+            {
+                return WriteStatus.Stored;
+            }
+
+            // W4: decide anew.
         }
     }
 
@@ -299,7 +323,8 @@ internal sealed unsafe partial class StoreEngine
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int ChooseLog(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, in EntryContent content)
+    private int ChooseLog(
+        PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, in EntryContent content, ref bool isReturning)
     {
         if (isFound)
         {
@@ -309,8 +334,14 @@ internal sealed unsafe partial class StoreEngine
                 return PartitionBlock.LogMain;
             }
         }
+        else if (isReturning)
+        {
+            return PartitionBlock.LogMain;
+        }
         else if (_ghosts.Remove(key.Place))
         {
+            // Remembered by the caller, who may have to make room and ask again.
+            isReturning = true;
             partition->GhostHits++;
             return PartitionBlock.LogMain;
         }
@@ -338,7 +369,7 @@ internal sealed unsafe partial class StoreEngine
     private WriteStatus OnNoRoom(PartitionBlock* partition, in KeyRef key, WriteCondition condition)
     {
         partition->Declined++;
-        if (condition is WriteCondition.Always or WriteCondition.IfLease)
+        if (condition == WriteCondition.Always)
         {
             RemoveLocked(partition, key, WriteCondition.Always, 0);
         }
@@ -346,25 +377,28 @@ internal sealed unsafe partial class StoreEngine
         return WriteStatus.NoRoom;
     }
 
-    /// <summary>Writes and publishes an entry at a reserved place.</summary>
+    /// <summary>Writes and publishes an entry at a reserved place. False if what it rests on is gone (W4).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private ulong PublishLocked(
-        PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, int log, byte* target)
+    private bool TryPublishLocked(
+        PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, bool restsOnOld,
+        int log, byte* target, out ulong version)
     {
         // The version is stored first: one that was handed out is not handed out again (PartitionBlock I2).
-        ulong version = partition->Version + 1;
+        version = partition->Version + 1;
         partition->Version = version;
         content.Write(target, key, version, Memory.ChecksumSeed);
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         _log.Commit(partition, log, bytes, content.SegmentDeadline);
-        PublishSlot(partition, key, bytes, isFound, old, target, version, isChange: !content.HasLease);
+        bool isPublished = TryPublishSlot(
+            partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease);
         _evictor.Advance(partition, key.Place.Partition, bytes);
-        return version;
+        return isPublished;
     }
 
     /// <summary>Makes a complete entry the key's entry: the moment at which the write happens.</summary>
-    private void PublishSlot(
-        PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, byte* target, ulong version, bool isChange)
+    private bool TryPublishSlot(
+        PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool restsOnOld, byte* target, ulong version,
+        bool isChange)
     {
         Bucket* bucket;
         int slotIndex;
@@ -378,15 +412,31 @@ internal sealed unsafe partial class StoreEngine
             Displace(partition, key.Place, out bucket, out slotIndex);
         }
 
-        Bucket.Store(bucket, slotIndex, Bucket.Pack(key.Place.Tag, version, Memory.OffsetOf(target)));
+        bool isPublished = true;
+        ulong slot = Bucket.Pack(key.Place.Tag, version, Memory.OffsetOf(target));
+        if (isFound && restsOnOld)
+        {
+            isPublished = Bucket.TryReplace(bucket, slotIndex, old.Slot, slot);
+        }
+        else
+        {
+            Bucket.Store(bucket, slotIndex, slot);
+        }
+
         if (isFound)
         {
+            // Also if it was retracted without the lock: whoever did that left the books to us.
             EntryLedger.TakeOut(Memory, partition, old.Entry);
             _leases.OnRetracted(partition, old.Entry);
         }
         else
         {
             Bucket.SetFrequency(bucket, slotIndex, 0);
+        }
+
+        if (!isPublished)
+        {
+            return false;
         }
 
         EntryLedger.Enter(Memory, partition, target, bytes, key.Collection);
@@ -396,6 +446,8 @@ internal sealed unsafe partial class StoreEngine
             partition->Sets++;
             Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
         }
+
+        return true;
     }
 
     // Both buckets are full: the entry used least gives way, in a tie the older one.
@@ -459,21 +511,23 @@ internal sealed unsafe partial class StoreEngine
             }
         }
 
-        DropLocked(partition, key, isFound, old);
-        return isLive ? WriteStatus.Stored : WriteStatus.NotFound;
+        bool isDropped = DropLocked(partition, key, isFound, old);
+        return isLive && isDropped ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
-    // Posted even if there was nothing: another level may still hold a value that was evicted here.
-    private WriteStatus DropLocked(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old)
+    // True if it was this that retracted the entry. Posted even if there was none: another level may still hold a value that was
+    // evicted here.
+    private bool DropLocked(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old)
     {
+        bool isDropped = false;
         if (isFound)
         {
-            _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
-            partition->Removals++;
+            isDropped = _evictor.TryDrop(partition, old);
+            partition->Removals += isDropped ? 1 : 0;
         }
 
         Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
-        return WriteStatus.Stored;
+        return isDropped;
     }
 
     private WriteStatus TouchLocked(PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration)
@@ -532,6 +586,7 @@ internal sealed unsafe partial class StoreEngine
     private WriteStatus RewriteLocked(
         PartitionBlock* partition, in KeyRef key, EntryContent content, ReadOnlySpan<byte> addition, bool isPrefix)
     {
+        bool isReturning = false;
         while (true)
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
@@ -543,9 +598,14 @@ internal sealed unsafe partial class StoreEngine
             var value = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
             content.First = isPrefix ? addition : value;
             content.Second = isPrefix ? value : addition;
-            if (content.Expiration.IsPast)
+            if (content.IsPast)
             {
-                return DropLocked(partition, key, isFound, old);
+                if (!DropLocked(partition, key, isFound, old))
+                {
+                    continue; // W4
+                }
+
+                return WriteStatus.Stored;
             }
 
             // The new entry gets a checksum of its own, which would make damage to the old one look whole.
@@ -556,12 +616,16 @@ internal sealed unsafe partial class StoreEngine
             }
 
             long bytes = content.PaddedBytes(key);
-            int log = ChooseLog(partition, key, isFound, old, content);
+            int log = ChooseLog(partition, key, isFound, old, content, ref isReturning);
             byte* target = _log.TryReserve(partition, log, bytes);
             if (target is not null)
             {
-                PublishLocked(partition, key, content, bytes, isFound, old, log, target);
-                return WriteStatus.Stored;
+                if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out _))
+                {
+                    return WriteStatus.Stored;
+                }
+
+                continue; // W4
             }
 
             if (!OpenSegment(partition, key.Place.Partition, log))

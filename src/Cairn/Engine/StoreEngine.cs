@@ -18,6 +18,8 @@ namespace Cairn.Engine;
 //
 //   I1  After Close has set IsClosed and taken and released every partition's lock once, no operation of this engine
 //       changes the file: whoever takes a lock looks at IsClosed after taking it.
+//   I2  The owner slot is given away only when no hazard cell is in use, and whoever takes a cell looks at IsClosed after
+//       taking it. So no pin is stored into the record of the slot's next holder, and no segment reserved in its name.
 internal sealed unsafe partial class StoreEngine
 {
     private readonly StorePlatform _platform;
@@ -125,8 +127,17 @@ internal sealed unsafe partial class StoreEngine
         // Whoever is inside a partition finishes first (I1).
         for (int number = 0; number < Memory.PartitionCount; number++)
         {
+            // However long it takes: the lock would be stolen from a thread that still writes. Another owner is not waited for.
             PartitionBlock* partition = Memory.Partition(number);
-            switch (_lock.Acquire(partition, _lockTimeout))
+            LockOutcome outcome;
+            do
+            {
+                outcome = _lock.Acquire(partition, _lockTimeout);
+            }
+            while (outcome == LockOutcome.TimedOut
+                && PartitionLock.OwnerOf(Volatile.Read(ref partition->LockWord)) == _owners.Slot);
+
+            switch (outcome)
             {
                 case LockOutcome.Stolen:
                     LeaveBroken(partition, number);
@@ -142,6 +153,22 @@ internal sealed unsafe partial class StoreEngine
         FlushHitCounters();
         _cleanup.FoldCounters(_owners.Slot);
         return !_owners.HasPins;
+    }
+
+    /// <summary>A hazard cell, or -1 when all are in use.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed: the slot may have its next holder already (I2).</exception>
+    private int TakeHazardCell()
+    {
+        // Taking it is a full fence, as is each lock that Close takes between setting IsClosed and looking for pins: one of the
+        // two sees the other.
+        int cell = _owners.TakeHazardCell();
+        if (_isClosed && cell >= 0)
+        {
+            _owners.ReturnHazardCell(cell);
+            ThrowClosed();
+        }
+
+        return cell;
     }
 
     /// <summary>Adds this engine's hits and misses to its owner record, where other processes see them.</summary>

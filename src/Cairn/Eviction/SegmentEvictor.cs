@@ -137,12 +137,14 @@ internal sealed unsafe class SegmentEvictor
             _log.Seal(partition, number, header->Log);
         }
 
-        if (header->Partition != number)
+        // Read once: a free segment, which names partition 0, may become another partition's between two looks.
+        uint word = Volatile.Read(ref header->StateWord);
+        if (SegmentHeader.PartitionOf(word) != number)
         {
             return false;
         }
 
-        switch (header->State)
+        switch (SegmentHeader.StateOf(word))
         {
             case SegmentState.Spare when _pool.TryRemoveSpare(partition, segment):
                 _pool.GiveBack(partition, segment);
@@ -193,10 +195,11 @@ internal sealed unsafe class SegmentEvictor
     private bool ChooseVictim(PartitionBlock* partition, int number)
     {
         SealExpiredLogs(partition, number);
+        ulong youngest = partition->SealSequence;
         int attempts = partition->SmallCount + partition->MainCount;
         for (; attempts > 0; attempts--)
         {
-            int segment = PickVictim(partition, out VictimMode mode);
+            int segment = PickVictim(partition, youngest, out VictimMode mode);
             if (segment == SegmentPool.None)
             {
                 return false;
@@ -204,8 +207,7 @@ internal sealed unsafe class SegmentEvictor
 
             SegmentHeader* header = _memory.Header(segment);
             _pool.Unlink(partition, segment);
-            int pinOwner = _owners.FindPinOwner(segment, header->RunLength);
-            if (pinOwner != 0 && !_cleanup.TryCleanUpDead(pinOwner))
+            if (IsPinned(segment, header->RunLength))
             {
                 // Somebody alive reads it, or still writes into it: it becomes the youngest, and another is tried.
                 _pool.Enqueue(partition, header->Log == PartitionBlock.LogMain, segment);
@@ -228,7 +230,8 @@ internal sealed unsafe class SegmentEvictor
         ProtocolHook.Reach(ProtocolStep.VictimChosen);
     }
 
-    private int PickVictim(PartitionBlock* partition, out VictimMode mode)
+    // Segments younger than `youngest` were found to be pinned a moment ago.
+    private int PickVictim(PartitionBlock* partition, ulong youngest, out VictimMode mode)
     {
         long now = _clock.NowMs();
         int garbage = SegmentPool.None;
@@ -241,6 +244,11 @@ internal sealed unsafe class SegmentEvictor
             for (int i = 0; i < 128 && _pool.IsSegment(segment); i++)
             {
                 SegmentHeader* header = _memory.Header(segment);
+                if (header->SealOrder > youngest)
+                {
+                    break;
+                }
+
                 if (header->MaxDeadline <= now || header->LiveBytes <= 0)
                 {
                     mode = VictimMode.Drop;
@@ -267,7 +275,25 @@ internal sealed unsafe class SegmentEvictor
         bool isSmallFull = partition->SmallCount > Math.Max(1, partition->SegmentCount / 10);
         int first = (isSmallFull ? partition->SmallHead : partition->MainHead) - 1;
         int second = (isSmallFull ? partition->MainHead : partition->SmallHead) - 1;
-        return _pool.IsSegment(first) ? first : _pool.IsSegment(second) ? second : SegmentPool.None;
+        return IsCandidate(first, youngest) ? first : IsCandidate(second, youngest) ? second : SegmentPool.None;
+    }
+
+    private bool IsCandidate(int segment, ulong youngest) =>
+        _pool.IsSegment(segment) && _memory.Header(segment)->SealOrder <= youngest;
+
+    // Each dead owner that pinned it is cleaned up after; it may hide one that is alive.
+    private bool IsPinned(int segment, int runLength)
+    {
+        int pinOwner;
+        while ((pinOwner = _owners.FindPinOwner(segment, runLength)) != 0)
+        {
+            if (!_cleanup.TryCleanUpDead(pinOwner))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     // A TTL log that gets no more entries would keep its segment open for ever.
@@ -404,6 +430,16 @@ internal sealed unsafe class SegmentEvictor
         Drop(partition, entry, bucket, slotIndex);
     }
 
+    /// <summary>The same for who must know whether it was this that retracted the entry. False if an operation without the lock had.</summary>
+    public bool TryDrop(PartitionBlock* partition, in Located located)
+    {
+        bool isDropped = Bucket.TryReplace(located.Bucket, located.SlotIndex, located.Slot, 0);
+        Bucket.SetFrequency(located.Bucket, located.SlotIndex, 0);
+        EntryLedger.TakeOut(_memory, partition, located.Entry);
+        _leases.OnRetracted(partition, located.Entry);
+        return isDropped;
+    }
+
     /// <summary>Clears the slot of an entry and takes it out of the books.</summary>
     public void Drop(PartitionBlock* partition, in EntryView entry, Bucket* bucket, int slotIndex)
     {
@@ -508,8 +544,7 @@ internal sealed unsafe class SegmentEvictor
     {
         Interlocked.MemoryBarrier();
         SegmentHeader* header = _memory.Header(segment);
-        int pinOwner = _owners.FindPinOwner(segment, header->RunLength);
-        if (pinOwner != 0 && !_cleanup.TryCleanUpDead(pinOwner))
+        if (IsPinned(segment, header->RunLength))
         {
             header->StateWord = SegmentHeader.Word(SegmentState.Retired, header->Log, number);
             header->Next = partition->RetiredHead;

@@ -52,13 +52,18 @@ internal struct SegmentHeader
     [FieldOffset(32)] public int Next;
     [FieldOffset(36)] public int Previous;
 
-    public readonly SegmentState State => (SegmentState)(byte)StateWord;
+    public readonly SegmentState State => StateOf(StateWord);
 
     public readonly int Log => (byte)(StateWord >> 8);
 
-    public readonly int Partition => (byte)(StateWord >> 16);
+    public readonly int Partition => PartitionOf(StateWord);
 
     public readonly int Owner => (byte)(StateWord >> 24);
+
+    // For who reads the word of a segment that others may take: read it once, then ask these.
+    public static SegmentState StateOf(uint word) => (SegmentState)(byte)word;
+
+    public static int PartitionOf(uint word) => (byte)(word >> 16);
 
     public static uint Word(SegmentState state, int log, int partition, int owner = 0) =>
         (uint)state | ((uint)log << 8) | ((uint)partition << 16) | ((uint)owner << 24);

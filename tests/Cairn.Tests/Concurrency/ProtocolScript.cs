@@ -1,0 +1,40 @@
+using Cairn.Concurrency;
+
+namespace Cairn.Tests.Concurrency;
+
+/// <summary>The tests that act between steps: one at a time, because there is one hook in the process.</summary>
+[CollectionDefinition(Name, DisableParallelization = true)]
+public sealed class ProtocolScripts
+{
+    public const string Name = "Protocol scripts";
+}
+
+/// <summary>Does something when this thread first reaches a step of a protocol.</summary>
+internal sealed class ProtocolScript : IDisposable
+{
+    private readonly Action<ProtocolStep>? _previous = ProtocolHook.Handler;
+    private readonly int _thread = Environment.CurrentManagedThreadId;
+    private readonly ProtocolStep _step;
+    private readonly Action _action;
+
+    public ProtocolScript(ProtocolStep step, Action action)
+    {
+        _step = step;
+        _action = action;
+        ProtocolHook.Handler = OnStep;
+    }
+
+    /// <summary>Whether the step was reached: a script that never ran proves nothing.</summary>
+    public bool HasRun { get; private set; }
+
+    public void Dispose() => ProtocolHook.Handler = _previous;
+
+    private void OnStep(ProtocolStep step)
+    {
+        if (step == _step && !HasRun && Environment.CurrentManagedThreadId == _thread)
+        {
+            HasRun = true;
+            _action();
+        }
+    }
+}

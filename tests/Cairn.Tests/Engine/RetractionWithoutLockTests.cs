@@ -1,0 +1,107 @@
+using Cairn.Concurrency;
+using Cairn.Tests.Concurrency;
+
+namespace Cairn.Tests.Engine;
+
+/// <summary>
+/// W3 and W4: an operation that cannot have the lock retracts the value without it, and the lock's holder, who was about to write
+/// something that rests on that value, does not bring it back. The holder is stopped between two steps; the other is a second opening.
+/// </summary>
+[Collection(ProtocolScripts.Name)]
+public sealed class RetractionWithoutLockTests : IDisposable
+{
+    private static readonly byte[] Long = new byte[100_000];
+
+    private readonly TestDirectory _directory = new();
+    private readonly CairnStore _holder;
+    private readonly CairnStore _other;
+
+    public RetractionWithoutLockTests()
+    {
+        var options = new StoreOptions { Path = _directory["store"], CapacityBytes = 4 << 20 };
+        _holder = CairnStore.Open(options);
+        _other = CairnStore.Open(options with { LockTimeout = TimeSpan.FromMilliseconds(1) });
+    }
+
+    public static TheoryData<string> Operations =>
+        ["append", "prepend", "replace", "compare and swap", "increment", "touch", "replace by a long value"];
+
+    public void Dispose()
+    {
+        _other.Dispose();
+        _holder.Dispose();
+        _directory.Dispose();
+    }
+
+    [Theory]
+    [MemberData(nameof(Operations))]
+    public void Value_removed_without_the_lock_is_not_brought_back_by_the_holder(string operation)
+    {
+        _holder.Set("key", "1"u8);
+        _holder.TryGetInfo("key", out EntryInfo info);
+        bool isRemoved = false;
+        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => isRemoved = _other.Remove("key"));
+
+        WriteStatus status = Run(operation, info.Version);
+
+        Assert.True(script.HasRun);
+        Assert.True(isRemoved);
+        Assert.Equal(WriteStatus.NotFound, status);
+        Assert.False(_other.Contains("key"));
+        Assert.Equal(0, _holder.GetStatistics().Entries);
+    }
+
+    [Fact]
+    public void Value_set_unconditionally_stays_because_it_does_not_rest_on_what_was_removed()
+    {
+        _holder.Set("key", "1"u8);
+        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => _other.Remove("key"));
+
+        bool isSet = _holder.Set("key", "2"u8);
+
+        Assert.True(script.HasRun);
+        Assert.True(isSet);
+        Assert.Equal("2", _other.GetString("key"));
+        Assert.Equal(1, _holder.GetStatistics().Entries);
+    }
+
+    [Fact]
+    public void One_value_is_removed_once()
+    {
+        _holder.Set("key", "1"u8);
+        bool isRemovedByOther = false;
+        using var script = new ProtocolScript(ProtocolStep.BucketVersionRaised, () => isRemovedByOther = _other.Remove("key"));
+
+        bool isRemovedByHolder = _holder.Remove("key");
+
+        Assert.True(script.HasRun);
+        Assert.True(isRemovedByOther);
+        Assert.False(isRemovedByHolder);
+        Assert.Equal(0, _holder.GetStatistics().Entries);
+    }
+
+    [Fact]
+    public void Lease_cancelled_without_the_lock_sets_nothing()
+    {
+        _holder.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => _other.Remove("key"));
+
+        bool isSet = lease!.TrySet("late"u8);
+
+        Assert.True(script.HasRun);
+        Assert.False(isSet);
+        Assert.False(_other.Contains("key"));
+    }
+
+    private WriteStatus Run(string operation, ulong version) => operation switch
+    {
+        "append" => _holder.Append("key", "0"u8),
+        "prepend" => _holder.Prepend("key", "0"u8),
+        "replace" => _holder.Replace("key", "2"u8),
+        "compare and swap" => _holder.CompareAndSwap("key", "2"u8, version),
+        "increment" => _holder.Increment("key", 1, out _),
+        "touch" => _holder.Touch("key", TimeSpan.FromMinutes(1)),
+        "replace by a long value" => _holder.Replace("key", Long),
+        _ => throw new ArgumentOutOfRangeException(nameof(operation), operation, "Not an operation."),
+    };
+}

@@ -1,0 +1,60 @@
+using System.Globalization;
+using Cairn.Concurrency;
+using Cairn.Tests.Concurrency;
+
+namespace Cairn.Tests.Eviction;
+
+/// <summary>A segment that several processes pin stays until the last of them gives it up, whichever of them die.</summary>
+[Collection(ProtocolScripts.Name)]
+public sealed class PinOfDeadOwnerTests : IDisposable
+{
+    private const int ValueBytes = 3_000; // One to a segment.
+
+    private readonly TestDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public void Pin_of_a_process_that_died_does_not_hide_the_pin_of_one_that_lives()
+    {
+        var options = new StoreOptions { Path = _directory["store"], CapacityBytes = StoreOptions.SmallestCapacityBytes };
+        CairnStore.Open(options).Dispose();
+        string[] oldest = [.. Enumerable.Range(0, 20).Select(i => $"key:{i}")];
+        using var doomed = ChildProcess.Start(typeof(PinOfDeadOwnerTests), ["hold-pins", options.Path, .. oldest]);
+        Assert.Equal("open", doomed.ReadLine());
+        using var store = CairnStore.Open(options);
+        var pins = new List<PinnedValue>();
+        int doomedPins = 0;
+
+        // Pinned when the victim has been chosen and its slots have not been cleared: so it is retired, not passed over.
+        using (var script = new ProtocolScript(ProtocolStep.VictimChosen, () =>
+        {
+            pins.AddRange(oldest.Select(key => store.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>());
+            doomed.WriteLine("pin");
+            doomedPins = int.Parse(doomed.ReadLine(), CultureInfo.InvariantCulture);
+        }))
+        {
+            Fill(store, 0, 400);
+            Assert.True(script.HasRun);
+        }
+
+        byte[][] before = [.. pins.Select(pinned => pinned.Value.ToArray())];
+        doomed.Kill();
+        Fill(store, 400, 800);
+
+        Assert.NotEmpty(pins);
+        Assert.Equal(pins.Count, doomedPins);
+        Assert.Equal(before, pins.Select(pinned => pinned.Value.ToArray()));
+        pins.ForEach(pinned => pinned.Dispose());
+    }
+
+    private static void Fill(CairnStore store, int from, int to)
+    {
+        byte[] value = new byte[ValueBytes];
+        for (int i = from; i < to; i++)
+        {
+            value.AsSpan().Fill((byte)i);
+            store.Set($"key:{i}", value);
+        }
+    }
+}

@@ -20,6 +20,7 @@ public unsafe partial class CairnCollection
     public bool Scan(ref ScanCursor cursor, KeyFilter? filter, ScanVisitor visitor)
     {
         ArgumentNullException.ThrowIfNull(visitor);
+        ArgumentOutOfRangeException.ThrowIfNegative(cursor.Position, nameof(cursor));
         Engine.ThrowIfClosed();
         long bucket = cursor.Position;
         long end = Math.Min(bucket + BucketsPerStep, Engine.BucketCount);

@@ -47,8 +47,8 @@ internal sealed unsafe class LargeRuns(
     {
         for (int segment = first; segment < first + length; segment++)
         {
-            Interlocked.Increment(ref memory.Super->FreeSegments);
             Volatile.Write(ref memory.Header(segment)->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0));
+            Interlocked.Increment(ref memory.Super->FreeSegments);
         }
     }
 

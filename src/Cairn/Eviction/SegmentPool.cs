@@ -9,6 +9,8 @@ namespace Cairn.Eviction;
 //   I2  A list says nothing that segment headers do not say: recovery rebuilds every list from them.
 //   I3  Free segments are taken by compare-and-swap of the state word, which records the partition: a process that dies
 //       right after leaves a segment that the partition's recovery finds.
+//   I4  FreeSegments is a hint that is raised after a segment became free and lowered after it was taken. A death in between
+//       leaves it too low, which recovery corrects, or too high, which whoever finds no segment does.
 //
 // Links are segment number + 1, and are checked before use: a damaged one ends the list, and recovery follows.
 internal sealed unsafe class SegmentPool(StoreMemory memory)
@@ -19,7 +21,8 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public int TakeFree(int partition)
     {
         Superblock* super = memory.Super;
-        if (Volatile.Read(ref super->FreeSegments) <= 0)
+        int counted = Volatile.Read(ref super->FreeSegments);
+        if (counted <= 0)
         {
             return None;
         }
@@ -44,13 +47,9 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             }
         }
 
-        // The count was wrong: a process died between taking a segment and counting. Correct it for everybody.
-        int seen = Volatile.Read(ref super->FreeSegments);
-        if (seen > 0)
-        {
-            Interlocked.CompareExchange(ref super->FreeSegments, 0, seen);
-        }
-
+        // The count was wrong: a process died between taking a segment and counting. Correct it for everybody, but only if it
+        // is what it was before the search: a segment that became free meanwhile has raised it (I4).
+        Interlocked.CompareExchange(ref super->FreeSegments, 0, counted);
         return None;
     }
 
@@ -60,10 +59,8 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         SegmentHeader* header = memory.Header(segment);
         partition->SegmentCount--;
         Clear(header);
-
-        // Counted first: a count too high is corrected by whoever finds no segment; one too low would hide the segment.
-        Interlocked.Increment(ref memory.Super->FreeSegments);
         Volatile.Write(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0));
+        Interlocked.Increment(ref memory.Super->FreeSegments);
     }
 
     public void PushSpare(PartitionBlock* partition, int number, int segment)
@@ -164,8 +161,21 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
 
     public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount;
 
-    /// <summary>Counts the free segments anew.</summary>
-    public void RecountFree()
+    /// <summary>Counts the free segments anew, while nobody else has the store open.</summary>
+    public void RecountFree() => Volatile.Write(ref memory.Super->FreeSegments, CountFree());
+
+    /// <summary>Raises the count of free segments if there are more of them, while others take and free segments (I4).</summary>
+    public void RevealFree()
+    {
+        int counted = Volatile.Read(ref memory.Super->FreeSegments);
+        int free = CountFree();
+        if (free > counted)
+        {
+            Interlocked.CompareExchange(ref memory.Super->FreeSegments, free, counted);
+        }
+    }
+
+    private int CountFree()
     {
         int free = 0;
         for (int segment = 0; segment < memory.SegmentCount; segment++)
@@ -173,7 +183,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             free += memory.Header(segment)->State == SegmentState.Free ? 1 : 0;
         }
 
-        Volatile.Write(ref memory.Super->FreeSegments, free);
+        return free;
     }
 
     private static void Clear(SegmentHeader* header)

@@ -7,20 +7,38 @@ namespace Cairn.Recovering;
 //
 //   I1  Run only by who holds the dead owner's kernel lock: by its next holder, or by TryCleanUpDead.
 //   I2  Idempotent: whoever dies in it is followed by another, because the kernel lock is free again.
+//   I3  One thread of a store at a time: to the kernel, a store's threads are one holder of its locks, so the first to finish
+//       would give the byte away under the second.
 internal sealed unsafe class OwnerCleanup(
     StoreMemory memory, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery)
 {
-    /// <summary>Cleans up after <paramref name="slot"/> if its owner is dead. False if it is alive.</summary>
+    private readonly Lock _seizing = new();
+
+    /// <summary>
+    /// Cleans up after <paramref name="slot"/> if its owner is dead. False if it is alive, or somebody else is at it already.
+    /// </summary>
     public bool TryCleanUpDead(int slot)
     {
-        if (owners.IsAlive(slot) || !owners.TrySeizeSlot(slot))
+        if (!_seizing.TryEnter())
         {
             return false;
         }
 
-        CleanUp(slot);
-        owners.ReleaseSeizedSlot(slot);
-        return true;
+        try
+        {
+            if (owners.IsAlive(slot) || !owners.TrySeizeSlot(slot))
+            {
+                return false;
+            }
+
+            CleanUp(slot);
+            owners.ReleaseSeizedSlot(slot);
+            return true;
+        }
+        finally
+        {
+            _seizing.Exit();
+        }
     }
 
     /// <summary>Cleans up what the slot's last holder left, before the first use of the slot by its next one.</summary>
@@ -36,15 +54,15 @@ internal sealed unsafe class OwnerCleanup(
             }
         }
 
+        memory.RefreshSegmentsEnd();
         for (int segment = 0; segment < memory.SegmentCount; segment++)
         {
             SegmentHeader* header = memory.Header(segment);
             uint word = Volatile.Read(ref header->StateWord);
-            if ((SegmentState)(byte)word == SegmentState.Reserved && (byte)(word >> 24) == slot)
+            if ((SegmentState)(byte)word == SegmentState.Reserved && (byte)(word >> 24) == slot
+                && Interlocked.CompareExchange(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0), word) == word)
             {
-                // Counted first: a count too high is corrected by whoever finds no segment; one too low would hide it.
                 Interlocked.Increment(ref memory.Super->FreeSegments);
-                Interlocked.CompareExchange(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0), word);
             }
         }
 

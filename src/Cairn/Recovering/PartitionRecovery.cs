@@ -28,6 +28,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         memory.RefreshSegmentsEnd();
         RepairWatermarks(partition);
         RebuildQueues(partition, number);
+        pool.RevealFree();
         ProtocolHook.Reach(ProtocolStep.RecoveryQueuesRebuilt);
         RecountEntries(partition, number);
         partition->Magic = PartitionBlock.ExpectedMagic;
@@ -129,14 +130,17 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         int count = memory.SegmentCount;
         for (int segment = 0; segment < count; segment++)
         {
+            // Read once: a free segment, which names partition 0, may become another partition's between two looks.
             SegmentHeader* header = memory.Header(segment);
-            if (header->Partition != number || header->State is SegmentState.Free or SegmentState.Reserved)
+            uint word = Volatile.Read(ref header->StateWord);
+            SegmentState state = SegmentHeader.StateOf(word);
+            if (SegmentHeader.PartitionOf(word) != number || state is SegmentState.Free or SegmentState.Reserved)
             {
                 continue;
             }
 
             partition->SegmentCount++;
-            switch (header->State)
+            switch (state)
             {
                 case SegmentState.Open when header->Log < PartitionBlock.LogCount && partition->ActiveSegment[header->Log] == segment + 1:
                     break;
@@ -198,7 +202,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     {
         for (int segment = 0; segment < memory.SegmentCount; segment++)
         {
-            if (memory.Header(segment)->Partition == number)
+            uint word = Volatile.Read(ref memory.Header(segment)->StateWord);
+            if (SegmentHeader.PartitionOf(word) == number && SegmentHeader.StateOf(word) is not (SegmentState.Free or SegmentState.Reserved))
             {
                 memory.Header(segment)->LiveBytes = 0;
             }
@@ -261,7 +266,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
 
         int segment = memory.SegmentOf(slot);
         SegmentHeader* header = memory.Header(segment);
-        if (header->Partition != number || header->State is not (SegmentState.Open or SegmentState.Sealed))
+        uint word = Volatile.Read(ref header->StateWord);
+        if (SegmentHeader.PartitionOf(word) != number || SegmentHeader.StateOf(word) is not (SegmentState.Open or SegmentState.Sealed))
         {
             return false;
         }

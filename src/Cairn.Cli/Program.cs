@@ -1,4 +1,4 @@
-using System.CommandLine;
+using Cairn.Cli.Output;
 
 namespace Cairn.Cli;
 
@@ -6,7 +6,7 @@ internal static class Program
 {
     private static int Main(string[] args)
     {
-        var root = new RootCommand("Works on Cairn store files, also while other processes use them.");
-        return root.Parse(args.Length == 0 ? ["--help"] : args).Invoke();
+        using var console = new SystemConsole();
+        return Tool.Run(args, console);
     }
 }

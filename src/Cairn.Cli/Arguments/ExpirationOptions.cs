@@ -1,0 +1,64 @@
+using System.CommandLine;
+
+namespace Cairn.Cli.Arguments;
+
+/// <summary>When an entry expires, as set and touch take it.</summary>
+internal sealed class ExpirationOptions
+{
+    private readonly ValueOption<TimeSpan> _timeToLive = ValueOptions.Time("--ttl", "Expires this long from now: 30s, 5m, 1h30m, 2d.");
+
+    private readonly ValueOption<DateTimeOffset> _expires = ValueOptions.Moment(
+        "--expires", "Expires at a moment of ISO 8601, such as 2026-12-31T23:59:59Z.");
+
+    private readonly ValueOption<TimeSpan> _sliding = ValueOptions.Time(
+        "--sliding", "Expires when it has not been read for this long. With --ttl or --expires, at the latest then.");
+
+    private readonly Flag _never = new("--no-expiry", "Does not expire, whatever the collection's default is.");
+
+    public void AddTo(Command command)
+    {
+        command.Add(_timeToLive);
+        command.Add(_expires);
+        command.Add(_sliding);
+        command.Add(_never);
+    }
+
+    /// <summary>The expiration that was asked for; null if none was.</summary>
+    /// <exception cref="ToolException">Two contradict each other, or one lies outside its range.</exception>
+    public Expiration? Read(ParseResult parsed, TimeProvider clock)
+    {
+        TimeSpan? timeToLive = parsed.GetValue(_timeToLive);
+        DateTimeOffset? expires = parsed.GetValue(_expires);
+        TimeSpan? sliding = parsed.GetValue(_sliding);
+        bool isNever = parsed.GetValue(_never);
+        Require(timeToLive is null || expires is null, "--ttl and --expires contradict each other");
+        Require(!isNever || (timeToLive ?? sliding) is null && expires is null, "--no-expiry contradicts the other expiration");
+        RequireRange("--ttl", timeToLive);
+        RequireRange("--sliding", sliding);
+        Require(
+            expires is null || expires > clock.GetUtcNow(),
+            "--expires lies in the past; 'cairn del' removes a key at once");
+
+        if (sliding is { } interval)
+        {
+            return Expiration.Sliding(interval, timeToLive is { } limit ? clock.GetUtcNow() + limit : expires);
+        }
+
+        return timeToLive is { } time ? Expiration.After(time)
+            : expires is { } moment ? Expiration.At(moment)
+            : isNever ? Expiration.None
+            : null;
+    }
+
+    private static void RequireRange(string option, TimeSpan? time) => Require(
+        time is null || (time > TimeSpan.Zero && time <= TimeSpan.FromDays(100_000)),
+        $"{option} must be above zero and at most 100000d");
+
+    private static void Require(bool isTrue, string otherwise)
+    {
+        if (!isTrue)
+        {
+            throw ToolException.Usage(otherwise);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+
+namespace Cairn.Cli;
+
+// What is wrong with a command line, in one sentence that names the way out.
+internal static class CommandLineMistakes
+{
+    /// <summary>Checks a command line as a whole.</summary>
+    /// <exception cref="ToolException">There is a mistake.</exception>
+    public static void ThrowIfAny(ParseResult parsed, Command root)
+    {
+        ThrowIfUnknownCommand(parsed, root);
+        Command command = parsed.CommandResult.Command;
+        string seeHelp = $"; see '{Tool.Name}{(command == root ? "" : " " + command.Name)} --help'";
+        if (MistakenOption(parsed) is { } option)
+        {
+            string? similar = MostSimilar(option, OptionNames(command, root));
+            throw ToolException.Usage(
+                $"there is no option {option}"
+                + (similar is null ? "" : $", but {similar}")
+                + "; a key or value that begins with a hyphen goes after --"
+                + seeHelp);
+        }
+
+        if (command == root)
+        {
+            throw ToolException.Usage($"a command is missing{seeHelp}");
+        }
+
+        if (parsed.Errors.Count > 0)
+        {
+            throw ToolException.Usage(Sentence(parsed, parsed.Errors[0].Message) + seeHelp);
+        }
+    }
+
+    /// <summary>Checks only that the command exists.</summary>
+    /// <exception cref="ToolException">The first word that is no option names no command.</exception>
+    public static void ThrowIfUnknownCommand(ParseResult parsed, Command root)
+    {
+        if (parsed.CommandResult.Command == root
+            && parsed.UnmatchedTokens.FirstOrDefault(token => !token.StartsWith('-')) is { } unknown)
+        {
+            string? similar = MostSimilar(unknown, root.Subcommands.Select(command => command.Name));
+            throw ToolException.Usage(
+                $"there is no command '{unknown}'{(similar is null ? "" : $", but '{similar}'")}; see '{Tool.Name} --help'");
+        }
+    }
+
+    // The parser takes a word it does not know for an argument, so that a misspelt option would be a key: `cairn del --al`
+    // must not remove a key of that name.
+    private static string? MistakenOption(ParseResult parsed)
+    {
+        int end = 0;
+        while (end < parsed.Tokens.Count && parsed.Tokens[end].Type != TokenType.DoubleDash)
+        {
+            end++;
+        }
+
+        List<Token> values = [.. parsed.Tokens.Take(end).Where(token => token.Type == TokenType.Argument && LooksLikeOption(token.Value))];
+        HashSet<Token> ofOptions = [.. parsed.CommandResult.Children.OfType<OptionResult>().SelectMany(option => option.Tokens)];
+        return values.FirstOrDefault(token => !ofOptions.Any(other => ReferenceEquals(other, token)))?.Value;
+    }
+
+    // A lone hyphen is standard input; -5 is a number.
+    private static bool LooksLikeOption(string word) => word.Length > 1 && word[0] == '-' && !char.IsAsciiDigit(word[1]);
+
+    private static IEnumerable<string> OptionNames(Command command, Command root) =>
+        command.Options.Concat(root.Options).Select(option => option.Name).Distinct(StringComparer.Ordinal);
+
+    private static string Sentence(ParseResult parsed, string message)
+    {
+        if (parsed.UnmatchedTokens is [var first, ..])
+        {
+            return $"'{first}' is one argument too many";
+        }
+
+        // The parser's own messages are sentences; ours are not.
+        message = message.TrimEnd('.');
+        return message.Length > 1 && char.IsUpper(message[0]) ? char.ToLowerInvariant(message[0]) + message[1..] : message;
+    }
+
+    private static string? MostSimilar(string word, IEnumerable<string> candidates)
+    {
+        const int MostEdits = 2;
+        return candidates
+            .Select(candidate => (candidate, edits: candidate.StartsWith(word, StringComparison.Ordinal) ? 1 : Edits(word, candidate)))
+            .Where(pair => pair.edits <= MostEdits)
+            .OrderBy(pair => pair.edits)
+            .Select(pair => pair.candidate)
+            .FirstOrDefault();
+    }
+
+    // Levenshtein's distance, row by row.
+    private static int Edits(string source, string target)
+    {
+        int[] row = [.. Enumerable.Range(0, target.Length + 1)];
+        for (int i = 0; i < source.Length; i++)
+        {
+            int diagonal = row[0];
+            row[0] = i + 1;
+            for (int j = 0; j < target.Length; j++)
+            {
+                int changed = diagonal + (source[i] == target[j] ? 0 : 1);
+                diagonal = row[j + 1];
+                row[j + 1] = Math.Min(changed, 1 + Math.Min(row[j], row[j + 1]));
+            }
+        }
+
+        return row[target.Length];
+    }
+}

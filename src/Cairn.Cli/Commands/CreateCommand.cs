@@ -1,0 +1,102 @@
+using System.Globalization;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Output;
+using Cairn.Cli.Reports;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class CreateCommand : ToolCommand
+{
+    private readonly ValueOption<long> _capacity;
+
+    private readonly ValueOption<long> _maxCapacity = ValueOptions.Size(
+        "--max-capacity", "Size that the file may grow to, in place of evicting. Default: it does not grow.");
+
+    private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
+        "--average-entry",
+        string.Create(CultureInfo.InvariantCulture, $"Expected size of key and value with about 24 bytes of header; sizes the index. Default {new StoreOptions { Path = "-" }.AverageEntryBytes}."));
+
+    public CreateCommand(SharedOptions shared)
+        : base("create", "Makes a new, empty store.")
+    {
+        _capacity = shared.Capacity;
+        Add(_capacity);
+        Add(_maxCapacity);
+        Add(_averageEntry);
+    }
+
+    public override string Details =>
+        "The file takes its whole size from the disk at once, so that the space cannot run out later. It is readable by its owner alone. A file that is there already is left as it is, which is an error.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn create --store books.cairn", "With the default size."),
+        new("cairn create --store books.cairn --capacity 64MiB --max-capacity 1GiB", "Grows as it fills."),
+        new("cairn create --store pages.cairn --capacity 4GiB --average-entry 20KiB", "For large values: less index, more room."),
+    ];
+
+    public override string JsonShape => """{"store", "fileBytes", "maxCapacityBytes", "maxValueBytes", "partitions", "indexSlots"}.""";
+
+    public override int Run(Invocation invocation)
+    {
+        long capacity = invocation.Get(_capacity) ?? SharedOptions.DefaultCapacityBytes;
+        long? most = invocation.Get(_maxCapacity);
+        long? average = invocation.Get(_averageEntry);
+        RequireCapacity("--capacity", capacity);
+        RequireCapacity("--max-capacity", most);
+        if (most < capacity)
+        {
+            throw ToolException.Usage(
+                $"--max-capacity must be at least the capacity, which is {Figures.Bytes(capacity)}; it is {Figures.Bytes(most.Value)}");
+        }
+
+        if (average is < StoreOptions.MinAverageEntryBytes or > StoreOptions.MaxAverageEntryBytes)
+        {
+            throw ToolException.Usage(
+                $"--average-entry must be {StoreOptions.MinAverageEntryBytes} B to {Figures.Bytes(StoreOptions.MaxAverageEntryBytes)}");
+        }
+
+        string path = invocation.StorePath;
+        var options = new StoreOptions
+        {
+            Path = path,
+            OpenMode = StoreOpenMode.CreateNew,
+            CapacityBytes = capacity,
+            MaxCapacityBytes = most ?? 0,
+            Clock = invocation.Console.Clock,
+        };
+        using CairnStore store = invocation.Open(average is { } bytes ? options with { AverageEntryBytes = (int)bytes } : options);
+        Report(invocation, path, store);
+        return ExitCode.Done;
+    }
+
+    /// <summary>Checks a capacity before any file is touched.</summary>
+    /// <exception cref="ToolException">No store can have that capacity.</exception>
+    public static void RequireCapacity(string option, long? capacity)
+    {
+        if (capacity is < StoreOptions.SmallestCapacityBytes or > StoreOptions.LargestCapacityBytes)
+        {
+            throw ToolException.Usage(
+                $"{option} must be {Figures.Bytes(StoreOptions.SmallestCapacityBytes)} to {Figures.Bytes(StoreOptions.LargestCapacityBytes)}, not {Figures.Bytes(capacity.Value)}");
+        }
+    }
+
+    private static void Report(Invocation invocation, string path, CairnStore store)
+    {
+        StoreStatistics statistics = store.GetStatistics();
+        if (invocation.IsJson)
+        {
+            using var line = new JsonLine(invocation.Output);
+            line.Writer.WriteString("store"u8, path);
+            line.Writer.WriteNumber("fileBytes"u8, statistics.FileBytes);
+            line.Writer.WriteNumber("maxCapacityBytes"u8, statistics.MaxCapacityBytes);
+            line.Writer.WriteNumber("maxValueBytes"u8, store.MaxValueBytes);
+            line.Writer.WriteNumber("partitions"u8, store.PartitionCount);
+            line.Writer.WriteNumber("indexSlots"u8, statistics.IndexSlots);
+            return;
+        }
+
+        invocation.Output.WriteLine(
+            $"created {path}: {Figures.Bytes(statistics.FileBytes)}{StatisticsReport.Growth(statistics)}, for {Figures.Count(statistics.IndexSlots)} entries, values up to {Figures.Bytes(store.MaxValueBytes)}");
+    }
+}

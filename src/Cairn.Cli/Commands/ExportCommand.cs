@@ -1,0 +1,140 @@
+using System.CommandLine;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Entries;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class ExportCommand : ToolCommand
+{
+    private readonly Option<string?> _file = new("--file")
+    {
+        HelpName = "FILE",
+        Description = "Write to this file, which is replaced when the export is complete. Default: standard output.",
+    };
+
+    private readonly FilterOptions _filter = new();
+    private readonly SharedOptions _shared;
+
+    public ExportCommand(SharedOptions shared)
+        : base("export", "Writes the entries as JSON Lines, which 'cairn import' reads.")
+    {
+        _shared = shared;
+        Add(_file);
+        _filter.AddTo(this);
+        Add(shared.Collection);
+    }
+
+    public override string Details =>
+        "Works while others use the store, and leaves no trace: nothing counts as used. An entry that lives from beginning to end is written exactly once. Ctrl-C ends it: a file is then left as it was before; on standard output every line is complete, but entries are missing.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn export --store books.cairn > books.jsonl", "Writes everything."),
+        new("cairn export --store books.cairn --file books.jsonl", "The same; the file is complete or not there."),
+        new("cairn export --store books.cairn | gzip > books.jsonl.gz", "Compressed."),
+        new("cairn export --store old.cairn | cairn import --store new.cairn --capacity 1GiB", "Into a larger store."),
+    ];
+
+    public override string JsonShape =>
+        """A last word: {"entries", "valueBytes", "file"?, "complete": true}, on standard error if the entries go to standard output. An entry is a line {"collection"?, "key" or "keyBase64", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
+
+    public override string MeaningOfNo => "the store has no such collection";
+
+    public override int Run(Invocation invocation)
+    {
+        KeyFilter? filter = _filter.Read(invocation);
+        using CairnStore store = invocation.OpenExisting();
+        CairnCollection? collection = invocation.FindCollection(store);
+        if (collection is null)
+        {
+            invocation.Tell($"the store has no collection '{invocation.CollectionName}'");
+            return ExitCode.No;
+        }
+
+        CairnCollection? only = invocation.IsGiven(_shared.Collection) ? collection : null;
+        string? path = invocation.Get(_file);
+        if (path is null or "-")
+        {
+            WriteTo(invocation, store, only, filter, invocation.Output, path: null);
+            return ExitCode.Done;
+        }
+
+        using ReplacedFile file = ReplacedFile.Create(path);
+        WriteTo(invocation, store, only, filter, new ToolOutput(file.Stream), path);
+        file.Commit();
+        return ExitCode.Done;
+    }
+
+    private static void WriteTo(
+        Invocation invocation, CairnStore store, CairnCollection? only, KeyFilter? filter, ToolOutput output, string? path)
+    {
+        long expected = filter is null ? store.GetStatistics().Entries : 0;
+        using var progress = new ProgressLine(invocation.Console, "Exporting", "entries");
+        EntryExport export = null!;
+        export = new EntryExport(store, output, invocation.Console.Interruption)
+        {
+            Filter = filter,
+            Progress = () => progress.Report(export.Entries, export.Entries, only is null ? expected : 0),
+        };
+        try
+        {
+            if (only is null)
+            {
+                export.WriteAll();
+            }
+            else
+            {
+                export.Write(only);
+            }
+
+            output.Flush();
+        }
+        catch (OperationCanceledException interruption)
+        {
+            progress.Dispose();
+            output.Flush();
+            string left = path is null
+                ? $"{Figures.Count(export.Entries)} entries were written, each a complete line, but not all"
+                : $"'{path}' is as it was before";
+            throw new ToolException(invocation.Console.InterruptedCode, $"interrupted: {left}", interruption);
+        }
+
+        progress.Dispose();
+        Report(invocation, export, path);
+    }
+
+    private static void Report(Invocation invocation, EntryExport export, string? path)
+    {
+        if (invocation.IsJson)
+        {
+            // On standard output the entries end before.
+            var summary = path is null ? new ToolOutput(new TextWriterStream(invocation.Console.Error)) : invocation.Output;
+            using (var line = new JsonLine(summary))
+            {
+                line.Writer.WriteNumber("entries"u8, export.Entries);
+                line.Writer.WriteNumber("valueBytes"u8, export.ValueBytes);
+                if (path is not null)
+                {
+                    line.Writer.WriteString("file"u8, path);
+                }
+
+                line.Writer.WriteBoolean("complete"u8, true);
+            }
+
+            summary.Flush();
+        }
+        else if (path is not null || (invocation.Console.IsErrorTerminal && !invocation.Console.IsOutputTerminal))
+        {
+            string text = $"exported {Figures.Count(export.Entries)} entries with {Figures.Bytes(export.ValueBytes)} of values";
+            if (path is null)
+            {
+                invocation.Tell(text);
+            }
+            else
+            {
+                invocation.Output.WriteLine($"{text} to {path}");
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Entries;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class SetCommand : ToolCommand
+{
+    private readonly Argument<string> _key = new("KEY") { Description = "The key: text, or Base64 with --key-base64." };
+
+    private readonly Argument<string?> _value = new("VALUE")
+    {
+        Description = "The value; - reads it from standard input.",
+        Arity = ArgumentArity.ZeroOrOne,
+    };
+
+    private readonly Option<string?> _file = new("--file") { HelpName = "FILE", Description = "Read the value from this file." };
+    private readonly Flag _base64 = new("--base64", "The value is given in Base64.");
+    private readonly ExpirationOptions _expiration = new();
+
+    private readonly ValueOption<uint> _flags = new(
+        "--flags", "N", "32 bits kept with the value, for applications. Default 0.", "a number from 0 to 4294967295 (or 0x…)", TryParseFlags);
+
+    private readonly Flag _add = new("--add", "Only if the key has no value.");
+    private readonly Flag _replace = new("--replace", "Only if the key has a value.");
+
+    private readonly ValueOption<ulong> _version = new(
+        "--if-version", "N", "Only if the key's value is still this version, which 'get --json' tells.", "the version of an entry",
+        static (string text, out ulong version) => ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out version));
+
+    public SetCommand(SharedOptions shared)
+        : base("set", "Stores a value under a key, in a store that is created if need be.")
+    {
+        Add(_key);
+        Add(_value);
+        Add(_file);
+        Add(_base64);
+        _expiration.AddTo(this);
+        Add(_flags);
+        Add(_add);
+        Add(_replace);
+        Add(_version);
+        Add(shared.Collection);
+        Add(shared.KeyBase64);
+        Add(shared.Capacity);
+        Capacity = shared.Capacity;
+    }
+
+    public override string Details =>
+        "Without an expiration the value expires as its collection says, or not at all. A value or key that begins with a hyphen goes after --.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn set --store books.cairn book:42 Dune", "Stores a text."),
+        new("cairn set --store books.cairn book:42 Dune --ttl 5m --add", "For five minutes, and only if there is none."),
+        new("cairn set --store books.cairn cover:42 --file cover.jpg", "Stores a file's content."),
+        new("date | cairn set --store books.cairn today -", "Stores what a command prints."),
+        new("cairn set --store books.cairn --collection sessions alice token --sliding 20m", "Until nobody has read it for 20 minutes."),
+    ];
+
+    public override string JsonShape =>
+        """{"key", "collection"?, "status": "stored", "exists", "notFound", "versionMismatch", "tooLarge", "noRoom" or "busy", "valueBytes"}.""";
+
+    public override string MeaningOfNo => "the condition does not hold, so nothing was stored";
+
+    private ValueOption<long> Capacity { get; }
+
+    public override int Run(Invocation invocation)
+    {
+        byte[] key = invocation.ReadKey(_key);
+        Expiration expiration = invocation.Read(_expiration) ?? default;
+        if ((invocation.Get(_add) ? 1 : 0) + (invocation.Get(_replace) ? 1 : 0) + (invocation.Get(_version) is null ? 0 : 1) > 1)
+        {
+            throw ToolException.Usage("--add, --replace and --if-version are three different conditions; give one");
+        }
+
+        // Before the store is opened: standard input may take its time.
+        byte[] value = ReadValue(invocation);
+        CreateCommand.RequireCapacity("--capacity", invocation.Get(Capacity));
+        using CairnStore store = invocation.OpenOrCreate();
+        return Report(invocation, key, value, Store(invocation, store, key, value, expiration), store);
+    }
+
+    private static bool TryParseFlags(string text, out uint flags) =>
+        text.StartsWith("0x", StringComparison.OrdinalIgnoreCase)
+            ? uint.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out flags)
+            : uint.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out flags);
+
+    private static byte[] ReadFile(string path)
+    {
+        try
+        {
+            using FileStream stream = File.OpenRead(path);
+            return ReadAll(stream);
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            throw new ToolException(ExitCode.File, $"'{path}' cannot be read: {failure.Message}", failure);
+        }
+    }
+
+    // Half as much again as the longest value, for Base64; what is longer is not read to its end.
+    private static byte[] ReadAll(Stream stream)
+    {
+        const int Most = StoreOptions.LargestValueBytes / 2 * 3;
+        var all = new MemoryStream();
+        var buffer = new byte[64 * 1024];
+        while (stream.Read(buffer, 0, buffer.Length) is > 0 and var read)
+        {
+            all.Write(buffer, 0, read);
+            if (all.Length > Most)
+            {
+                throw new ToolException(ExitCode.Store, $"the value is too long: no store takes more than {Figures.Bytes(StoreOptions.LargestValueBytes)}");
+            }
+        }
+
+        return all.ToArray();
+    }
+
+    private byte[] ReadValue(Invocation invocation)
+    {
+        string? text = invocation.Get(_value);
+        string? path = invocation.Get(_file);
+        if (text is null == path is null)
+        {
+            throw ToolException.Usage(
+                text is null
+                    ? "which value? Give it after the key, with --file FILE, or with - on standard input"
+                    : "the value is given twice: after the key and with --file");
+        }
+
+        bool isBase64 = invocation.Get(_base64);
+        if (text is not null and not "-")
+        {
+            return isBase64
+                ? KeyInput.FromBase64(text, "the value")
+                : KeyInput.FromText(text, "the value", "give it on standard input with -, with --file, or with --base64");
+        }
+
+        byte[] bytes;
+        if (path is null or "-")
+        {
+            using Stream input = invocation.Console.OpenInput();
+            bytes = ReadAll(input);
+        }
+        else
+        {
+            bytes = ReadFile(path);
+        }
+
+        return isBase64 ? KeyInput.FromBase64(Encoding.ASCII.GetString(bytes), "the value") : bytes;
+    }
+
+    private WriteStatus Store(Invocation invocation, CairnStore store, byte[] key, byte[] value, Expiration expiration)
+    {
+        if (value.Length > store.MaxValueBytes)
+        {
+            return WriteStatus.TooLarge;
+        }
+
+        CairnCollection collection = invocation.OpenCollection(store);
+        uint flags = invocation.Get(_flags) ?? 0;
+        return invocation.Get(_add) ? collection.Add(key, value, expiration, flags)
+            : invocation.Get(_replace) ? collection.Replace(key, value, expiration, flags)
+            : invocation.Get(_version) is { } version ? collection.CompareAndSwap(key, value, version, expiration, flags)
+            : collection.Set(key, value, expiration, flags) ? WriteStatus.Stored
+            : WriteStatus.NoRoom;
+    }
+
+    private static int Report(Invocation invocation, byte[] key, byte[] value, WriteStatus status, CairnStore store)
+    {
+        if (invocation.IsJson)
+        {
+            using var line = new JsonLine(invocation.Output);
+            EntryJson.WriteKey(line.Writer, key);
+            EntryJson.WriteCollection(line.Writer, invocation.CollectionName ?? "");
+            line.Writer.WriteString("status"u8, WriteStatusText.Name(status));
+            line.Writer.WriteNumber("valueBytes"u8, value.Length);
+        }
+
+        if (status == WriteStatus.Stored)
+        {
+            return ExitCode.Done;
+        }
+
+        string reason = status == WriteStatus.TooLarge
+            ? $"the value has {Figures.Count(value.Length)} bytes, more than the {Figures.Count(store.MaxValueBytes)} that this store takes"
+            : WriteStatusText.Reason(status, KeyText.Quote(key));
+        invocation.Tell(reason);
+        return WriteStatusText.ExitCodeOf(status);
+    }
+}

@@ -1,0 +1,100 @@
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Output;
+using Cairn.Cli.Reports;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class StatsCommand : ToolCommand
+{
+    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(2);
+
+    private readonly Flag _partitions = new("--partitions", "Also each partition.");
+    private readonly Flag _sizes = new("--sizes", "Also how long the values are; reads the whole index.");
+    private readonly Flag _watch = new("--watch", "Print again and again, until Ctrl-C.");
+    private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between prints. Default 2s.");
+    private readonly ValueOption<int> _count = ValueOptions.Count("--count", "With --watch, stop after this many prints.", 1, int.MaxValue);
+
+    public StatsCommand(SharedOptions shared)
+        : base("stats", "Prints what the store holds and has done.")
+    {
+        _ = shared;
+        Add(_partitions);
+        Add(_sizes);
+        Add(_watch);
+        Add(_interval);
+        Add(_count);
+    }
+
+    public override string Details =>
+        "Counters are since the store was created. Those of other processes are up to a second old. Looking stops nobody.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn stats --store books.cairn", "Prints totals and collections."),
+        new("cairn stats --store books.cairn --partitions --sizes", "Prints everything."),
+        new("cairn stats --store books.cairn --json | jq .hitRatio", "For programs."),
+        new("cairn stats --store books.cairn --watch --interval 10s --json >> books.stats", "A record of them."),
+    ];
+
+    public override string JsonShape =>
+        """{"store", "fileBytes", "maxCapacityBytes", "createdAt", "openings", "segments", "bytesPerSegment", "freeSegments", "indexSlots", "growthFailure"?, COUNTERS, "collections": [{"name", "entries", "bytes", "budgetBytes"}], "partitions"?: [{COUNTERS}], "sizes"?: {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}, where COUNTERS are "entries", "bytes", "segmentBytes", "hits", "misses", "hitRatio", "sets", "removals", "evictions", "displacements", "expirations", "ghostHits", "declined", "dropped", "lockWaits", "recoveries", "damagedEntries". With --watch one line each time.""";
+
+    public override int Run(Invocation invocation)
+    {
+        if (!invocation.Get(_watch) && (invocation.IsGiven(_interval) || invocation.IsGiven(_count)))
+        {
+            throw ToolException.Usage("--interval and --count go with --watch");
+        }
+
+        TimeSpan interval = IntervalOf(invocation.Get(_interval), DefaultInterval);
+        using CairnStore store = invocation.OpenExisting();
+        if (!invocation.Get(_watch))
+        {
+            Print(invocation, store);
+            return ExitCode.Done;
+        }
+
+        int left = invocation.Get(_count) ?? int.MaxValue;
+        while (true)
+        {
+            if (invocation.Console.IsOutputTerminal && !invocation.IsJson)
+            {
+                invocation.Output.Write("\e[H\e[2J");
+            }
+
+            Print(invocation, store);
+            invocation.Output.Flush();
+            if (left != int.MaxValue && --left == 0)
+            {
+                return ExitCode.Done;
+            }
+
+            invocation.Console.Wait(interval);
+        }
+    }
+
+    /// <summary>The interval that was given, if it is within its range.</summary>
+    /// <exception cref="ToolException">The interval lies outside its range.</exception>
+    public static TimeSpan IntervalOf(TimeSpan? given, TimeSpan otherwise)
+    {
+        TimeSpan interval = given ?? otherwise;
+        return interval >= TimeSpan.FromMilliseconds(100) && interval <= TimeSpan.FromDays(1)
+            ? interval
+            : throw ToolException.Usage("--interval must be 100ms to 1d");
+    }
+
+    private void Print(Invocation invocation, CairnStore store)
+    {
+        SizeHistogram? sizes = invocation.Get(_sizes) ? store.GetSizeHistogram(invocation.Console.Interruption) : null;
+        StoreStatistics statistics = store.GetStatistics();
+        if (invocation.IsJson)
+        {
+            using var line = new JsonLine(invocation.Output);
+            StatisticsReport.WriteJson(line.Writer, invocation.StorePath, statistics, invocation.Get(_partitions), sizes);
+        }
+        else
+        {
+            StatisticsReport.WriteText(invocation.Output, invocation.StorePath, statistics, invocation.Get(_partitions), sizes);
+        }
+    }
+}

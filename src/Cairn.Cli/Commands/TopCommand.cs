@@ -1,0 +1,180 @@
+using System.Globalization;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Output;
+using Cairn.Cli.Reports;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class TopCommand : ToolCommand
+{
+    private const int LinesPerHeading = 20;
+    private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan KeyInterval = TimeSpan.FromMilliseconds(50);
+
+    private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between looks. Default 1s.");
+    private readonly ValueOption<int> _count = ValueOptions.Count("--count", "Stop after this many looks.", 1, int.MaxValue);
+
+    public TopCommand(SharedOptions shared)
+        : base("top", "Shows what the store is doing, second by second.")
+    {
+        _ = shared;
+        Add(_interval);
+        Add(_count);
+    }
+
+    public override string Details =>
+        "On a terminal a picture that q or Ctrl-C ends; elsewhere, and with --json, a line for each look. Reads of other processes appear up to a second late.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn top --store books.cairn", "Shows the picture."),
+        new("cairn top --store books.cairn --count 60 > minute.txt", "A minute's lines."),
+        new("cairn top --store books.cairn --json --count 1", "One look, for programs."),
+    ];
+
+    public override string JsonShape =>
+        """One line a look: {"at", "getsPerSecond", "hitRatio" (null without gets), "setsPerSecond", "removalsPerSecond", "evictionsPerSecond", "expirationsPerSecond", "entries", "bytes", "fill", "openings"}.""";
+
+    public override int Run(Invocation invocation)
+    {
+        TimeSpan interval = StatsCommand.IntervalOf(invocation.Get(_interval), DefaultInterval);
+        int looks = invocation.Get(_count) ?? int.MaxValue;
+        bool isScreen = invocation.Console.IsOutputTerminal && !invocation.IsJson
+            && invocation.Console.GetEnvironmentVariable("TERM") is not ("dumb" or "" or null);
+        using CairnStore store = invocation.OpenExisting();
+        try
+        {
+            if (isScreen)
+            {
+                ShowScreen(invocation, store, interval, looks);
+            }
+            else
+            {
+                PrintLines(invocation, store, interval, looks);
+            }
+        }
+        catch (OperationCanceledException) when (invocation.Console.InterruptedCode == ExitCode.Interrupted)
+        {
+            // Ctrl-C is how one leaves.
+        }
+
+        return ExitCode.Done;
+    }
+
+    private static void ShowScreen(Invocation invocation, CairnStore store, TimeSpan interval, int looks)
+    {
+        ToolOutput output = invocation.Output;
+        output.Write(ActivityScreen.Enter);
+        try
+        {
+            foreach (Activity activity in Looks(invocation, store, () => WaitForQuit(invocation.Console, interval)).Take(looks))
+            {
+                output.Write(ActivityScreen.Draw(invocation.StorePath, activity, invocation.Console.Width));
+                output.Flush();
+            }
+        }
+        finally
+        {
+            output.Write(ActivityScreen.Leave);
+            output.Flush();
+        }
+    }
+
+    private static void PrintLines(Invocation invocation, CairnStore store, TimeSpan interval, int looks)
+    {
+        int printed = 0;
+        bool Wait()
+        {
+            invocation.Console.Wait(interval);
+            return true;
+        }
+
+        foreach (Activity activity in Looks(invocation, store, Wait).Skip(1).Take(looks))
+        {
+            if (invocation.IsJson)
+            {
+                WriteJson(invocation.Output, activity);
+            }
+            else
+            {
+                if (printed % LinesPerHeading == 0)
+                {
+                    invocation.Output.WriteLine(
+                        $"{"time",-24} {"gets/s",12} {"hits",8} {"sets/s",12} {"evictions/s",12} {"entries",14} {"bytes",10} {"fill",8}");
+                }
+
+                WriteLine(invocation.Output, activity);
+            }
+
+            printed++;
+            invocation.Output.Flush();
+        }
+    }
+
+    /// <summary>Looks at the store, the first time at once and with nothing to compare it with, until the wait says no.</summary>
+    private static IEnumerable<Activity> Looks(Invocation invocation, CairnStore store, Func<bool> wait)
+    {
+        TimeProvider clock = invocation.Console.Clock;
+        StoreStatistics before = store.GetStatistics();
+        long lookedAt = clock.GetTimestamp();
+        yield return Activity.Between(before, before, clock.GetUtcNow(), TimeSpan.FromSeconds(1));
+        while (wait())
+        {
+            StoreStatistics now = store.GetStatistics();
+            TimeSpan elapsed = clock.GetElapsedTime(lookedAt);
+            lookedAt = clock.GetTimestamp();
+            yield return Activity.Between(before, now, clock.GetUtcNow(), elapsed);
+            before = now;
+        }
+    }
+
+    private static bool WaitForQuit(ToolConsole console, TimeSpan interval)
+    {
+        for (TimeSpan waited = TimeSpan.Zero; waited < interval; waited += KeyInterval)
+        {
+            if (console.TryReadKey() is 'q' or 'Q' or '\e')
+            {
+                return false;
+            }
+
+            console.Wait(interval < KeyInterval ? interval : KeyInterval);
+        }
+
+        return true;
+    }
+
+    private static void WriteLine(ToolOutput output, Activity activity)
+    {
+        string hits = activity.HitRatio is { } ratio ? Figures.Percent(ratio) : "-";
+        output.WriteLine(
+            $"{Figures.Moment(activity.At),-24} {Rate(activity.GetsPerSecond),12} {hits,8} {Rate(activity.SetsPerSecond),12} " +
+            $"{Rate(activity.EvictionsPerSecond),12} {Figures.Count(activity.Statistics.Entries),14} {Figures.Bytes(activity.Statistics.Bytes),10} " +
+            $"{Figures.Percent(StatisticsReport.Fill(activity.Statistics)),8}");
+    }
+
+    private static string Rate(double perSecond) => perSecond.ToString("N0", CultureInfo.InvariantCulture);
+
+    private static void WriteJson(ToolOutput output, Activity activity)
+    {
+        using var line = new JsonLine(output);
+        line.Writer.WriteString("at"u8, Figures.Moment(activity.At));
+        line.Writer.WriteNumber("getsPerSecond"u8, Math.Round(activity.GetsPerSecond, 1));
+        if (activity.HitRatio is { } ratio)
+        {
+            line.Writer.WriteNumber("hitRatio"u8, Math.Round(ratio, 6));
+        }
+        else
+        {
+            line.Writer.WriteNull("hitRatio"u8);
+        }
+
+        line.Writer.WriteNumber("setsPerSecond"u8, Math.Round(activity.SetsPerSecond, 1));
+        line.Writer.WriteNumber("removalsPerSecond"u8, Math.Round(activity.RemovalsPerSecond, 1));
+        line.Writer.WriteNumber("evictionsPerSecond"u8, Math.Round(activity.EvictionsPerSecond, 1));
+        line.Writer.WriteNumber("expirationsPerSecond"u8, Math.Round(activity.ExpirationsPerSecond, 1));
+        line.Writer.WriteNumber("entries"u8, activity.Statistics.Entries);
+        line.Writer.WriteNumber("bytes"u8, activity.Statistics.Bytes);
+        line.Writer.WriteNumber("fill"u8, Math.Round(StatisticsReport.Fill(activity.Statistics), 6));
+        line.Writer.WriteNumber("openings"u8, activity.Statistics.Openings);
+    }
+}

@@ -1,0 +1,33 @@
+namespace Cairn.Cli.Commands;
+
+/// <summary>What a write that was not done means to a script, and to people.</summary>
+internal static class WriteStatusText
+{
+    /// <summary>As JSON names it.</summary>
+    public static string Name(WriteStatus status) => status switch
+    {
+        WriteStatus.Stored => "stored",
+        WriteStatus.Exists => "exists",
+        WriteStatus.NotFound => "notFound",
+        WriteStatus.VersionMismatch => "versionMismatch",
+        WriteStatus.TooLarge => "tooLarge",
+        WriteStatus.NoRoom => "noRoom",
+        _ => "busy",
+    };
+
+    public static string Reason(WriteStatus status, string key) => status switch
+    {
+        WriteStatus.Exists => $"{key} has a value already",
+        WriteStatus.NotFound => $"{key} has no value",
+        WriteStatus.VersionMismatch => $"{key} was written since that version",
+        WriteStatus.NoRoom => $"{key} could not be stored: readers hold on to everything that could make room, or a stopped process holds the lock",
+        _ => $"{key} could not be written: a stopped process holds the lock; continue or end it",
+    };
+
+    public static int ExitCodeOf(WriteStatus status) => status switch
+    {
+        WriteStatus.Stored => ExitCode.Done,
+        WriteStatus.Exists or WriteStatus.NotFound or WriteStatus.VersionMismatch => ExitCode.No,
+        _ => ExitCode.Store,
+    };
+}

@@ -1,0 +1,50 @@
+namespace Cairn.Cli;
+
+/// <summary>What the tool exits with. Part of its interface: scripts compare these, and docs/reference/tool.md lists them.</summary>
+internal static class ExitCode
+{
+    /// <summary>Done.</summary>
+    public const int Done = 0;
+
+    /// <summary>Understood, and the answer is no: no such key, a condition that does not hold, lines that were skipped.</summary>
+    public const int No = 1;
+
+    /// <summary>The command line is wrong.</summary>
+    public const int Usage = 2;
+
+    /// <summary>The store is not there, may not be used, or could not do what was asked.</summary>
+    public const int Store = 3;
+
+    /// <summary>The store is damaged, or the file is not a store.</summary>
+    public const int Damaged = 4;
+
+    /// <summary>A file other than the store could not be read or written, or an input is wrong.</summary>
+    public const int File = 5;
+
+    /// <summary>A mistake in the tool itself.</summary>
+    public const int Failure = 70;
+
+    /// <summary>Ended by Ctrl-C (128 + SIGINT, as shells have it).</summary>
+    public const int Interrupted = 130;
+
+    /// <summary>Whoever read the output went away (128 + SIGPIPE).</summary>
+    public const int OutputClosed = 141;
+
+    /// <summary>Ended by a request to terminate (128 + SIGTERM).</summary>
+    public const int Terminated = 143;
+
+    /// <summary>Every code with its meaning, for the help.</summary>
+    public static IReadOnlyList<(int Code, string Meaning)> All { get; } =
+    [
+        (Done, "done"),
+        (No, "the answer is no: no such key, a condition that does not hold, lines that were skipped"),
+        (Usage, "the command line is wrong"),
+        (Store, "the store is not there, may not be used, or could not do what was asked"),
+        (Damaged, "the store is damaged, or the file is not a store"),
+        (File, "a file other than the store could not be read or written, or a line of an import is wrong"),
+        (Failure, "a mistake in the tool itself"),
+        (Interrupted, "ended by Ctrl-C"),
+        (OutputClosed, "the reader of the output went away"),
+        (Terminated, "ended by a request to terminate"),
+    ];
+}

@@ -1,0 +1,131 @@
+using System.CommandLine;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli;
+
+/// <summary>One call of a command: what was asked for, and where the answer goes.</summary>
+internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolConsole console)
+{
+    public ToolConsole Console => console;
+
+    public ToolOutput Output => console.Output;
+
+    public bool IsJson => parsed.GetValue(shared.Json);
+
+    /// <summary>The collection that was named; null for the store's own.</summary>
+    public string? CollectionName => parsed.GetValue(shared.Collection);
+
+    /// <summary>Path of the store, as it was given.</summary>
+    /// <exception cref="ToolException">None was given.</exception>
+    public string StorePath
+    {
+        get
+        {
+            string? path = parsed.GetValue(shared.Store) ?? console.GetEnvironmentVariable(SharedOptions.StoreVariable);
+            return string.IsNullOrWhiteSpace(path)
+                ? throw ToolException.Usage($"which store? Name its file with --store FILE, or in the environment variable {SharedOptions.StoreVariable}")
+                : path;
+        }
+    }
+
+    public T? Get<T>(Option<T> option) => parsed.GetValue(option);
+
+    public T? Get<T>(Argument<T> argument) => parsed.GetValue(argument);
+
+    public bool IsGiven(Option option) => parsed.GetResult(option) is { Implicit: false };
+
+    public Expiration? Read(ExpirationOptions options) => options.Read(parsed, console.Clock);
+
+    public byte[] ReadKey(Argument<string> argument) => KeyInput.ReadKey(Get(argument)!, Get(shared.KeyBase64));
+
+    public byte[][] ReadKeys(Argument<string[]> argument) =>
+        [.. Get(argument)!.Select(key => KeyInput.ReadKey(key, Get(shared.KeyBase64)))];
+
+    /// <summary>Opens the store; one that is not there is an error.</summary>
+    public CairnStore OpenExisting() => Open(new StoreOptions
+    {
+        Path = StorePath,
+        OpenMode = StoreOpenMode.OpenExisting,
+        Clock = console.Clock,
+    });
+
+    /// <summary>Opens the store, or creates it with the capacity that was asked for.</summary>
+    public CairnStore OpenOrCreate()
+    {
+        string path = StorePath;
+        bool isThere = File.Exists(path);
+        CairnStore store = Open(new StoreOptions
+        {
+            Path = path,
+            CapacityBytes = Get(shared.Capacity) ?? SharedOptions.DefaultCapacityBytes,
+            Clock = console.Clock,
+        });
+        if (!isThere && console.IsErrorTerminal)
+        {
+            console.Error.WriteLine($"{Tool.Name}: created '{path}' ({Figures.Bytes(store.GetStatistics().FileBytes)})");
+        }
+
+        return store;
+    }
+
+    /// <summary>Opens a store and passes on what the library has to say about it.</summary>
+    public CairnStore Open(StoreOptions options)
+    {
+        try
+        {
+            CairnStore store = CairnStore.Open(options);
+            foreach (string warning in store.Warnings)
+            {
+                Warn(warning);
+            }
+
+            return store;
+        }
+        catch (FileNotFoundException missing)
+        {
+            throw new ToolException(
+                ExitCode.Store,
+                $"there is no store '{options.Path}'; 'cairn create', 'cairn set' and 'cairn import' make one",
+                missing);
+        }
+        catch (DirectoryNotFoundException missing)
+        {
+            throw new ToolException(ExitCode.Store, $"the directory of the store '{options.Path}' does not exist", missing);
+        }
+        catch (Exception denied) when (denied is UnauthorizedAccessException || (denied is IOException and not StoreException))
+        {
+            throw new ToolException(ExitCode.Store, $"the store '{options.Path}' cannot be opened: {denied.Message}", denied);
+        }
+        catch (ArgumentException wrong)
+        {
+            string message = WithoutParameterName(wrong)
+                .Replace($"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)}", "--capacity", StringComparison.Ordinal)
+                .Replace($"{nameof(StoreOptions)}.{nameof(StoreOptions.MaxCapacityBytes)}", "--max-capacity", StringComparison.Ordinal)
+                .Replace($"{nameof(StoreOptions)}.{nameof(StoreOptions.AverageEntryBytes)}", "--average-entry", StringComparison.Ordinal);
+            throw new ToolException(ExitCode.Usage, message, wrong);
+        }
+    }
+
+    /// <summary>The collection that was asked for; null if the store has none of that name. Never creates one.</summary>
+    public CairnCollection? FindCollection(CairnStore store) =>
+        CollectionName is not { Length: > 0 } name ? store
+        : store.CollectionNames.Contains(name, StringComparer.Ordinal) ? store.Collection(name)
+        : null;
+
+    /// <summary>The collection that was asked for, created if need be.</summary>
+    public CairnCollection OpenCollection(CairnStore store) =>
+        CollectionName is { Length: > 0 } name ? store.Collection(name) : store;
+
+    public void Tell(string message) => console.Error.WriteLine($"{Tool.Name}: {message}");
+
+    public void Warn(string message) => Tell($"warning: {message}");
+
+    /// <summary>The framework appends the parameter and the value, which mean nothing to somebody at a command line.</summary>
+    public static string WithoutParameterName(ArgumentException wrong)
+    {
+        string message = wrong.Message;
+        int end = message.IndexOf(" (Parameter '", StringComparison.Ordinal);
+        return end < 0 ? message : message[..end];
+    }
+}

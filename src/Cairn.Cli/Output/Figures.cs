@@ -1,0 +1,52 @@
+using System.Globalization;
+
+namespace Cairn.Cli.Output;
+
+/// <summary>Numbers as people read them.</summary>
+internal static class Figures
+{
+    private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+    public static string Count(long count) => count.ToString("N0", CultureInfo.InvariantCulture);
+
+    /// <summary>Such as 17 B, 1.5 KiB, 256 MiB: three digits that matter.</summary>
+    public static string Bytes(long bytes)
+    {
+        double size = bytes;
+        int unit = 0;
+        while (size >= 999.5 && unit < Units.Length - 1)
+        {
+            size /= 1024;
+            unit++;
+        }
+
+        string format = unit == 0 || size >= 99.95 ? "0" : size >= 9.995 ? "0.#" : "0.##";
+        return string.Create(CultureInfo.InvariantCulture, $"{size.ToString(format, CultureInfo.InvariantCulture)} {Units[unit]}");
+    }
+
+    public static string Percent(double part) => string.Create(CultureInfo.InvariantCulture, $"{part * 100:0.0} %");
+
+    /// <summary>Such as 3 s, 2 min 5 s, 1 h 20 min, 12 d 3 h: the two largest units.</summary>
+    public static string Time(TimeSpan time)
+    {
+        if (time < TimeSpan.Zero)
+        {
+            time = TimeSpan.Zero;
+        }
+
+        return time switch
+        {
+            { TotalSeconds: < 1 } => Format($"{time.TotalMilliseconds:0} ms"),
+            { TotalMinutes: < 1 } => Format($"{Math.Floor(time.TotalSeconds):0} s"),
+            { TotalHours: < 1 } => Format($"{time.Minutes} min {time.Seconds} s"),
+            { TotalDays: < 1 } => Format($"{time.Hours} h {time.Minutes} min"),
+            _ => Format($"{time.Days} d {time.Hours} h"),
+        };
+    }
+
+    /// <summary>ISO 8601 in UTC with the milliseconds that a store keeps.</summary>
+    public static string Moment(DateTimeOffset moment) =>
+        moment.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
+
+    private static string Format(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,73 @@
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Cairn.Cli.Output;
+
+/// <summary>The process's own streams and signals. Each is looked at only when it is needed: a plain get should be quick.</summary>
+internal sealed class SystemConsole : ToolConsole, IDisposable
+{
+    private const int WidthOfUnknownTerminal = 80;
+
+    private readonly CancellationTokenSource _interruption = new();
+    private PosixSignalRegistration[]? _signals;
+    private TextWriter? _error;
+    private int _interruptedCode = ExitCode.Interrupted;
+
+    public override ToolOutput Output { get; } = new(Open(1));
+
+    // Small writes of whole lines, in order, also when the process is killed after them.
+    public override TextWriter Error => _error ??= new StreamWriter(Open(2), new UTF8Encoding(false), 256) { AutoFlush = true, NewLine = "\n" };
+
+    public override bool IsInputTerminal => !Console.IsInputRedirected;
+
+    public override bool IsOutputTerminal => !Console.IsOutputRedirected;
+
+    public override bool IsErrorTerminal => !Console.IsErrorRedirected;
+
+    public override int Width => Console.WindowWidth is > 0 and var width ? width : WidthOfUnknownTerminal;
+
+    public override int InterruptedCode => _interruptedCode;
+
+    public override CancellationToken Interruption
+    {
+        get
+        {
+            _signals ??=
+            [
+                PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal),
+                PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal),
+            ];
+            return _interruption.Token;
+        }
+    }
+
+    public override Stream OpenInput() => new InterruptibleInput(Console.OpenStandardInput(), Interruption);
+
+    public override char? TryReadKey() =>
+        IsInputTerminal && Console.KeyAvailable ? Console.ReadKey(intercept: true).KeyChar : null;
+
+    public override string? GetEnvironmentVariable(string name) => Environment.GetEnvironmentVariable(name);
+
+    public void Dispose()
+    {
+        foreach (PosixSignalRegistration signal in _signals ?? [])
+        {
+            signal.Dispose();
+        }
+
+        _interruption.Dispose();
+    }
+
+    private static Stream Open(int descriptor) =>
+        !OperatingSystem.IsWindows() ? new DescriptorStream(descriptor)
+        : descriptor == 1 ? Console.OpenStandardOutput()
+        : Console.OpenStandardError();
+
+    private void OnSignal(PosixSignalContext context)
+    {
+        // The second one is not cancelled and ends the process.
+        context.Cancel = !_interruption.IsCancellationRequested;
+        _interruptedCode = context.Signal == PosixSignal.SIGTERM ? ExitCode.Terminated : ExitCode.Interrupted;
+        _interruption.Cancel();
+    }
+}

@@ -1,0 +1,90 @@
+using System.Globalization;
+using Cairn.Cli.Output;
+using Spectre.Console;
+
+namespace Cairn.Cli.Reports;
+
+// The picture that `cairn top` shows. The only place that loads Spectre.Console, so that no other command pays for it.
+internal static class ActivityScreen
+{
+    private const int MostCollections = 10;
+
+    // Takes the second screen of the terminal and hides the cursor; undone by Leave.
+    public const string Enter = "\e[?1049h\e[?25l";
+    public const string Leave = "\e[?25h\e[?1049l";
+
+    /// <summary>The whole picture, with the control sequences that draw it over the one before.</summary>
+    public static string Draw(string path, Activity activity, int width)
+    {
+        var text = new StringWriter(CultureInfo.InvariantCulture);
+        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Ansi = AnsiSupport.Yes,
+            ColorSystem = ColorSystemSupport.Standard,
+            Interactive = InteractionSupport.No,
+            Out = new AnsiConsoleOutput(text),
+        });
+        console.Profile.Width = width;
+        console.Write(new Rule($"[bold]{Markup.Escape(path)}[/]").LeftJustified());
+        console.Write(Summary(activity));
+        console.Write(Rates(activity));
+        console.Write(Collections(activity));
+        console.Write(new Markup("[dim]q quits[/]"));
+
+        // Each line wipes what the picture before left behind it, and the end wipes the lines below.
+        return $"\e[H{text.ToString().Replace("\n", "\e[K\n", StringComparison.Ordinal)}\e[K\e[J";
+    }
+
+    private static Grid Summary(Activity activity)
+    {
+        StoreStatistics statistics = activity.Statistics;
+        double index = statistics.IndexSlots == 0 ? 0 : (double)statistics.Entries / statistics.IndexSlots;
+        double fill = StatisticsReport.Fill(statistics);
+        Grid grid = new Grid().AddColumn().AddColumn().AddColumn();
+        grid.AddRow("entries", Figures.Count(statistics.Entries), $"{Bar(index)} {Figures.Percent(index)} of the index");
+        grid.AddRow("bytes", Figures.Bytes(statistics.Bytes), $"{Bar(fill)} {Figures.Percent(fill)} of {Figures.Bytes(statistics.FileBytes)}");
+        grid.AddRow("openings", Figures.Count(statistics.Openings), Figures.Moment(activity.At));
+        return grid;
+    }
+
+    private static string Bar(double part)
+    {
+        const int Length = 24;
+        int filled = (int)Math.Round(Math.Clamp(part, 0, 1) * Length);
+        return $"[green]{new string('█', filled)}[/][dim]{new string('░', Length - filled)}[/]";
+    }
+
+    private static Table Rates(Activity activity)
+    {
+        StoreStatistics statistics = activity.Statistics;
+        Table table = new Table().RoundedBorder().AddColumn("").AddColumn(Right("per second")).AddColumn(Right("since creation"));
+        table.AddRow("gets", Rate(activity.GetsPerSecond), Figures.Count(statistics.Hits + statistics.Misses));
+        table.AddRow(
+            "hit ratio",
+            activity.HitRatio is { } ratio ? Figures.Percent(ratio) : "-",
+            statistics.Hits + statistics.Misses == 0 ? "-" : Figures.Percent(statistics.HitRatio));
+        table.AddRow("sets", Rate(activity.SetsPerSecond), Figures.Count(statistics.Sets));
+        table.AddRow("removals", Rate(activity.RemovalsPerSecond), Figures.Count(statistics.Removals));
+        table.AddRow("evictions", Rate(activity.EvictionsPerSecond), Figures.Count(statistics.Evictions));
+        table.AddRow("expirations", Rate(activity.ExpirationsPerSecond), Figures.Count(statistics.Expirations));
+        return table;
+    }
+
+    private static Table Collections(Activity activity)
+    {
+        Table table = new Table().RoundedBorder().AddColumn("collection").AddColumn(Right("entries")).AddColumn(Right("bytes"));
+        IEnumerable<CollectionStatistics> biggest =
+            StatisticsReport.AllCollections(activity.Statistics).OrderByDescending(collection => collection.Bytes).Take(MostCollections);
+        foreach (CollectionStatistics collection in biggest)
+        {
+            table.AddRow(
+                Markup.Escape(StatisticsReport.NameOf(collection)), Figures.Count(collection.Entries), Figures.Bytes(collection.Bytes));
+        }
+
+        return table;
+    }
+
+    private static TableColumn Right(string heading) => new TableColumn(heading).RightAligned();
+
+    private static string Rate(double perSecond) => Figures.Count((long)Math.Round(perSecond));
+}

@@ -1,0 +1,186 @@
+using System.Text.Json;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli.Reports;
+
+/// <summary>What a store holds and has done, as text and as JSON.</summary>
+internal static class StatisticsReport
+{
+    /// <summary>Every named collection, and before them the store's own, which has the rest.</summary>
+    public static IReadOnlyList<CollectionStatistics> AllCollections(StoreStatistics statistics)
+    {
+        long entries = statistics.Entries - statistics.Collections.Sum(collection => collection.Entries);
+        long bytes = statistics.Bytes - statistics.Collections.Sum(collection => collection.Bytes);
+        return [new CollectionStatistics("", Math.Max(0, entries), Math.Max(0, bytes), 0), .. statistics.Collections];
+    }
+
+    public static void WriteJson(Utf8JsonWriter writer, string path, StoreStatistics statistics, bool withPartitions, SizeHistogram? sizes)
+    {
+        writer.WriteString("store"u8, path);
+        writer.WriteNumber("fileBytes"u8, statistics.FileBytes);
+        writer.WriteNumber("maxCapacityBytes"u8, statistics.MaxCapacityBytes);
+        writer.WriteString("createdAt"u8, Figures.Moment(statistics.CreatedAt));
+        writer.WriteNumber("openings"u8, statistics.Openings);
+        writer.WriteNumber("segments"u8, statistics.Segments);
+        writer.WriteNumber("bytesPerSegment"u8, statistics.BytesPerSegment);
+        writer.WriteNumber("freeSegments"u8, statistics.FreeSegments);
+        writer.WriteNumber("indexSlots"u8, statistics.IndexSlots);
+        if (statistics.GrowthFailure is { } failure)
+        {
+            writer.WriteString("growthFailure"u8, failure);
+        }
+
+        WriteCounters(writer, statistics);
+        writer.WriteStartArray("collections"u8);
+        foreach (CollectionStatistics collection in AllCollections(statistics))
+        {
+            writer.WriteStartObject();
+            writer.WriteString("name"u8, collection.Name);
+            writer.WriteNumber("entries"u8, collection.Entries);
+            writer.WriteNumber("bytes"u8, collection.Bytes);
+            writer.WriteNumber("budgetBytes"u8, collection.BudgetBytes);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+        if (withPartitions)
+        {
+            writer.WriteStartArray("partitions"u8);
+            foreach (PartitionStatistics partition in statistics.Partitions)
+            {
+                writer.WriteStartObject();
+                WriteCounters(writer, partition);
+                writer.WriteEndObject();
+            }
+
+            writer.WriteEndArray();
+        }
+
+        if (sizes is not null)
+        {
+            SizesReport.WriteJson(writer, sizes);
+        }
+    }
+
+    public static void WriteText(ToolOutput output, string path, StoreStatistics statistics, bool withPartitions, SizeHistogram? sizes)
+    {
+        output.WriteLine(path);
+        var table = new TextTable("", "");
+        foreach ((string name, string text) in Describe(statistics))
+        {
+            table.Add($"  {name}", text);
+        }
+
+        table.WriteTo(output);
+        output.WriteLine();
+        WriteCollections(output, statistics);
+        if (withPartitions)
+        {
+            output.WriteLine();
+            WritePartitions(output, statistics);
+        }
+
+        if (sizes is not null)
+        {
+            output.WriteLine();
+            SizesReport.WriteText(output, sizes);
+        }
+    }
+
+    private static IEnumerable<(string Name, string Text)> Describe(StoreStatistics statistics)
+    {
+        yield return ("file", $"{Figures.Bytes(statistics.FileBytes)}{Growth(statistics)}, since {Figures.Moment(statistics.CreatedAt)}");
+        if (statistics.GrowthFailure is { } failure)
+        {
+            yield return ("", $"could not grow: {failure}");
+        }
+
+        yield return ("openings", $"{Figures.Count(statistics.Openings)}, this one included");
+        yield return ("entries", $"{Figures.Count(statistics.Entries)} ({Figures.Percent(Part(statistics.Entries, statistics.IndexSlots))} of the index)");
+        yield return ("bytes", $"{Figures.Bytes(statistics.Bytes)} ({Figures.Percent(Fill(statistics))} of the segments)");
+        yield return ("segments", $"{Figures.Count(statistics.Segments)} of {Figures.Bytes(statistics.BytesPerSegment)}, {Figures.Count(statistics.FreeSegments)} free");
+        string ratio = statistics.Hits + statistics.Misses == 0 ? "" : $", hit ratio {Figures.Percent(statistics.HitRatio)}";
+        yield return ("gets", $"{Figures.Count(statistics.Hits)} hits, {Figures.Count(statistics.Misses)} misses{ratio}");
+        yield return ("sets", $"{Figures.Count(statistics.Sets)}, {Figures.Count(statistics.Declined + statistics.Dropped)} could not be stored");
+        yield return ("removals", Figures.Count(statistics.Removals));
+        yield return ("evictions", $"{Figures.Count(statistics.Evictions)}, {Figures.Count(statistics.GhostHits)} came back soon after");
+        yield return ("expirations", Figures.Count(statistics.Expirations));
+        yield return ("lock waits", Figures.Count(statistics.LockWaits));
+        yield return ("recoveries", $"{Figures.Count(statistics.Recoveries)} after the death of a process");
+        yield return ("damaged", $"{Figures.Count(statistics.DamagedEntries)} entries found and removed");
+    }
+
+    /// <summary>What the file may grow to, if there is at least a segment to grow by.</summary>
+    public static string Growth(StoreStatistics statistics) =>
+        statistics.MaxCapacityBytes - statistics.FileBytes >= statistics.BytesPerSegment
+            ? $", may grow to {Figures.Bytes(statistics.MaxCapacityBytes)}"
+            : "";
+
+    /// <summary>Live bytes as a part of what the segments can hold.</summary>
+    public static double Fill(StoreStatistics statistics) => Part(statistics.Bytes, (long)statistics.Segments * statistics.BytesPerSegment);
+
+    private static double Part(long part, long whole) => whole == 0 ? 0 : (double)part / whole;
+
+    private static void WriteCollections(ToolOutput output, StoreStatistics statistics)
+    {
+        var table = new TextTable("collection", ">entries", ">bytes", ">budget");
+        foreach (CollectionStatistics collection in AllCollections(statistics))
+        {
+            table.Add(
+                NameOf(collection),
+                Figures.Count(collection.Entries),
+                Figures.Bytes(collection.Bytes),
+                collection.BudgetBytes == 0 ? "-" : Figures.Bytes(collection.BudgetBytes));
+        }
+
+        table.WriteTo(output);
+    }
+
+    /// <summary>A collection as people read it.</summary>
+    public static string NameOf(CollectionStatistics collection) =>
+        collection.Name.Length == 0 ? "(the store's own)" : KeyText.Escape(System.Text.Encoding.UTF8.GetBytes(collection.Name));
+
+    private static void WritePartitions(ToolOutput output, StoreStatistics statistics)
+    {
+        var table = new TextTable(
+            ">partition", ">entries", ">bytes", ">segments", ">hits", ">misses", ">sets", ">evictions", ">lock waits", ">recoveries");
+        for (int number = 0; number < statistics.Partitions.Count; number++)
+        {
+            PartitionStatistics partition = statistics.Partitions[number];
+            table.Add(
+                Figures.Count(number),
+                Figures.Count(partition.Entries),
+                Figures.Bytes(partition.Bytes),
+                Figures.Bytes(partition.SegmentBytes),
+                Figures.Count(partition.Hits),
+                Figures.Count(partition.Misses),
+                Figures.Count(partition.Sets),
+                Figures.Count(partition.Evictions),
+                Figures.Count(partition.LockWaits),
+                Figures.Count(partition.Recoveries));
+        }
+
+        table.WriteTo(output);
+    }
+
+    private static void WriteCounters(Utf8JsonWriter writer, PartitionStatistics counters)
+    {
+        writer.WriteNumber("entries"u8, counters.Entries);
+        writer.WriteNumber("bytes"u8, counters.Bytes);
+        writer.WriteNumber("segmentBytes"u8, counters.SegmentBytes);
+        writer.WriteNumber("hits"u8, counters.Hits);
+        writer.WriteNumber("misses"u8, counters.Misses);
+        writer.WriteNumber("hitRatio"u8, Math.Round(counters.HitRatio, 6));
+        writer.WriteNumber("sets"u8, counters.Sets);
+        writer.WriteNumber("removals"u8, counters.Removals);
+        writer.WriteNumber("evictions"u8, counters.Evictions);
+        writer.WriteNumber("displacements"u8, counters.Displacements);
+        writer.WriteNumber("expirations"u8, counters.Expirations);
+        writer.WriteNumber("ghostHits"u8, counters.GhostHits);
+        writer.WriteNumber("declined"u8, counters.Declined);
+        writer.WriteNumber("dropped"u8, counters.Dropped);
+        writer.WriteNumber("lockWaits"u8, counters.LockWaits);
+        writer.WriteNumber("recoveries"u8, counters.Recoveries);
+        writer.WriteNumber("damagedEntries"u8, counters.DamagedEntries);
+    }
+}

@@ -1,0 +1,36 @@
+using System.CommandLine;
+using System.CommandLine.Completions;
+using System.Globalization;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli;
+
+// What a shell asks while the user types: `cairn [suggest:12] "cairn get --st"`, the cursor's position in the line and the
+// line, in the form that System.CommandLine's tools use. One suggestion a line.
+internal static class Suggestions
+{
+    private const string Directive = "[suggest";
+
+    public static bool IsAskedFor(IReadOnlyList<string> args) =>
+        args.Count > 0 && (args[0] == $"{Directive}]" || args[0].StartsWith($"{Directive}:", StringComparison.Ordinal));
+
+    public static void Write(Command root, ParserConfiguration parsing, IReadOnlyList<string> args, ToolOutput output)
+    {
+        string line = args.Count > 1 ? args[1] : "";
+        int position = PositionOf(args[0]) is { } given && given >= 0 && given <= line.Length ? given : line.Length;
+
+        // What follows the cursor has no say, and the first word is the tool's own name, however it was called.
+        line = line[..position];
+        int space = line.IndexOf(' ', StringComparison.Ordinal);
+        line = space < 0 ? "" : line[(space + 1)..].TrimStart();
+        foreach (CompletionItem item in root.Parse(line, parsing).GetCompletions(line.Length))
+        {
+            output.WriteLine(item.InsertText ?? item.Label);
+        }
+    }
+
+    private static int? PositionOf(string directive) =>
+        int.TryParse(directive.AsSpan(Directive.Length).Trim(":]"), NumberStyles.None, CultureInfo.InvariantCulture, out int position)
+            ? position
+            : null;
+}

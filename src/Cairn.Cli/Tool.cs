@@ -1,0 +1,159 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Reflection;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Commands;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli;
+
+// One run of the tool: command line -> command -> exit code. Nothing of the process is used but what the console gives, so
+// tests run it as it is.
+//
+// The parser of System.CommandLine is used, but not its invocation: help and errors read the same everywhere here, name the
+// tool `cairn` whatever its assembly is called, and cost no start-up time.
+internal static class Tool
+{
+    public const string Name = "cairn";
+
+    // Keys may begin with @, which otherwise names a file of arguments, and with a hyphen after --.
+    private static readonly ParserConfiguration Parsing = new() { ResponseFileTokenReplacer = null, EnablePosixBundling = false };
+
+    /// <summary>Runs the tool.</summary>
+    /// <returns>The exit code: one of <see cref="ExitCode"/>.</returns>
+    public static int Run(IReadOnlyList<string> args, ToolConsole console)
+    {
+        ArgumentNullException.ThrowIfNull(args);
+        ArgumentNullException.ThrowIfNull(console);
+        int code;
+        try
+        {
+            code = RunCommand(args, console);
+            console.Output.Flush();
+            return code;
+        }
+#pragma warning disable CA1031 // Whatever it is, the user gets one line and a script an exit code.
+        catch (Exception failure)
+#pragma warning restore CA1031
+        {
+            code = Report(failure, console);
+        }
+
+        try
+        {
+            // What was done before the failure counts.
+            console.Output.Flush();
+        }
+        catch (IOException)
+        {
+            // The failure that was reported is the one that matters, and may be this one.
+        }
+
+        return code;
+    }
+
+    /// <summary>All commands with their options, as a run sees them.</summary>
+    public static Command CreateRoot(SharedOptions shared)
+    {
+        var root = new Command(Name, "Works on the store files of Cairn, also while other processes use them.")
+        {
+            new GetCommand(shared),
+            new SetCommand(shared),
+            new DelCommand(shared),
+            new TouchCommand(shared),
+            new KeysCommand(shared),
+            new DumpCommand(shared),
+            new ExportCommand(shared),
+            new ImportCommand(shared),
+            new StatsCommand(shared),
+            new TopCommand(shared),
+            new BigKeysCommand(shared),
+            new CreateCommand(shared),
+            new CompletionCommand(),
+        };
+        root.Add(shared.Store);
+        root.Add(shared.Json);
+        root.Add(shared.Help);
+        root.Add(shared.Version);
+        return root;
+    }
+
+    /// <summary>The version of the tool, without the commit it was built from.</summary>
+    public static string Version =>
+        typeof(Tool).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion.Split('+')[0];
+
+    private static int RunCommand(IReadOnlyList<string> args, ToolConsole console)
+    {
+        var shared = new SharedOptions();
+        Command root = CreateRoot(shared);
+        if (Suggestions.IsAskedFor(args))
+        {
+            Suggestions.Write(root, Parsing, args, console.Output);
+            return ExitCode.Done;
+        }
+
+        if (args is ["help", ..])
+        {
+            args = [.. args.Skip(1), "--help"];
+        }
+
+        ParseResult parsed = root.Parse(args, Parsing);
+        if (parsed.GetValue(shared.Help) || args.Count == 0)
+        {
+            CommandLineMistakes.ThrowIfUnknownCommand(parsed, root);
+            HelpText.Write(root, parsed.CommandResult.Command, shared, console.Output);
+            return ExitCode.Done;
+        }
+
+        if (parsed.GetResult(shared.Version) is { Implicit: false } && parsed.CommandResult.Command == root)
+        {
+            WriteVersion(parsed.GetValue(shared.Json), console.Output);
+            return ExitCode.Done;
+        }
+
+        CommandLineMistakes.ThrowIfAny(parsed, root);
+        var command = (ToolCommand)parsed.CommandResult.Command;
+        return command.Run(new Invocation(parsed, shared, console));
+    }
+
+    private static void WriteVersion(bool isJson, ToolOutput output)
+    {
+        if (isJson)
+        {
+            using JsonLine line = new(output);
+            line.Writer.WriteString("version", Version);
+            return;
+        }
+
+        output.WriteLine($"{Name} {Version}");
+    }
+
+    // Messages of the store say what happened, with which value, and what to do; here they only get a name before them.
+    private static int Report(Exception failure, ToolConsole console)
+    {
+        (int code, string? message) = failure switch
+        {
+            ToolException known => (known.ExitCode, known.Message),
+            OutputClosedException => (ExitCode.OutputClosed, null),
+            OperationCanceledException => (console.InterruptedCode, "interrupted"),
+            StoreCorruptException => (ExitCode.Damaged, failure.Message),
+            StoreException => (ExitCode.Store, failure.Message),
+            ArgumentException wrong => (ExitCode.Usage, Invocation.WithoutParameterName(wrong)),
+            IOException or UnauthorizedAccessException => (ExitCode.File, failure.Message),
+            _ => (ExitCode.Failure, $"this is a mistake in the tool: {failure.GetType().Name}: {failure.Message}"),
+        };
+        if (message is not null)
+        {
+            try
+            {
+                console.Error.WriteLine($"{Name}: {message}");
+            }
+            catch (IOException)
+            {
+                // Nobody listens; the exit code says the rest.
+            }
+        }
+
+        return code;
+    }
+}

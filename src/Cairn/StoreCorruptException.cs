@@ -20,6 +20,14 @@ public sealed class StoreCorruptException : StoreException
         Found = found;
     }
 
+    private StoreCorruptException(string message, string file, string expected, string found)
+        : base(message)
+    {
+        File = file;
+        Expected = expected;
+        Found = found;
+    }
+
     /// <summary>Path of the store's file.</summary>
     public string File { get; }
 
@@ -31,4 +39,16 @@ public sealed class StoreCorruptException : StoreException
 
     /// <summary>What is at <see cref="Offset"/> instead.</summary>
     public string Found { get; }
+
+    // Nobody should be told to delete a file that only its name made a store.
+    internal static StoreCorruptException NotAStore(string file, string found)
+    {
+        const string Mark = "the mark of a Cairn store";
+        return new(
+            $"The file '{file}' is not a Cairn store: expected {Mark} at its beginning, found {found}. Nothing was changed. Name " +
+            "another file; if this was a store, its first bytes are damaged, and only deleting it lets a new one begin.",
+            file,
+            Mark,
+            found);
+    }
 }

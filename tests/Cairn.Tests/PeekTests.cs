@@ -101,6 +101,19 @@ public sealed class PeekTests : IDisposable
         Assert.Equal(0, new FileInfo(file).Length);
     }
 
+    [Fact]
+    public void Nobody_is_told_to_delete_a_file_that_is_no_store()
+    {
+        string file = _directory["notes.txt"];
+        File.WriteAllText(file, new string('x', 8192));
+
+        var refusal = Assert.Throws<StoreCorruptException>(() => CairnStore.Open(new StoreOptions { Path = file }));
+
+        Assert.Contains("is not a Cairn store", refusal.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("or delete", refusal.Message, StringComparison.Ordinal);
+        Assert.Equal(8192, new FileInfo(file).Length);
+    }
+
     private sealed class SettableClock : TimeProvider
     {
         public DateTimeOffset Now { get; set; } = new(2026, 1, 2, 3, 4, 5, TimeSpan.Zero);

@@ -163,8 +163,7 @@ internal static unsafe class StoreOpener
             var super = (Superblock*)bytes;
             if (read < page.Length || super->Magic != Superblock.ExpectedMagic)
             {
-                throw new StoreCorruptException(
-                    path, 0, "the mark of a Cairn store", read < 8 ? $"only {read} bytes" : $"0x{super->Magic:X16}");
+                throw StoreCorruptException.NotAStore(path, read < page.Length ? $"only {read} bytes" : $"0x{super->Magic:X16}");
             }
 
             if (super->FormatVersion != Superblock.CurrentVersion)

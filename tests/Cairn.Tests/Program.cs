@@ -9,7 +9,9 @@ internal static class Program
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
         ["hold-byte"] = PlatformRoles.HoldByte,
+        ["hold-lease"] = StoreRoles.HoldLease,
         ["hold-pins"] = StoreRoles.HoldPins,
+        ["hold-store"] = StoreRoles.HoldStore,
         ["hold-temporary-name"] = PlatformRoles.HoldTemporaryName,
         ["hold-unnamed-file"] = PlatformRoles.HoldUnnamedFile,
         ["open-as-nobody"] = PlatformRoles.OpenAsNobody,

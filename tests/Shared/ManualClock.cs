@@ -3,11 +3,14 @@ namespace Cairn.Testing;
 /// <summary>Time that stands still until the test moves it.</summary>
 internal sealed class ManualClock : TimeProvider
 {
-    private DateTimeOffset _now = new(2026, 1, 2, 3, 4, 5, TimeSpan.Zero);
+    private long _ticks = new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero).UtcTicks;
 
-    public override DateTimeOffset GetUtcNow() => _now;
+    public DateTimeOffset Now => GetUtcNow();
 
-    public void Advance(TimeSpan time) => _now += time;
+    public override DateTimeOffset GetUtcNow() => new(Volatile.Read(ref _ticks), TimeSpan.Zero);
 
-    public void Set(DateTimeOffset now) => _now = now;
+    /// <summary>Moves it on; back, if the time is negative.</summary>
+    public void Advance(TimeSpan time) => Interlocked.Add(ref _ticks, time.Ticks);
+
+    public void Set(DateTimeOffset now) => Volatile.Write(ref _ticks, now.UtcTicks);
 }

@@ -1,0 +1,246 @@
+namespace Cairn.Tests.Collections;
+
+/// <summary>Named parts of a store.</summary>
+public sealed class CollectionTests : StoreTest
+{
+    [Fact]
+    public void Collections_have_keys_of_their_own()
+    {
+        CairnCollection books = Store.Collection("books");
+        CairnCollection films = Store.Collection("films");
+
+        Store.Set("42", "store"u8);
+        books.Set("42", "book"u8);
+        films.Set("42", "film"u8);
+
+        Assert.Equal("store", Store.GetString("42"));
+        Assert.Equal("book", books.GetString("42"));
+        Assert.Equal("film", films.GetString("42"));
+        books.Remove("42");
+        Assert.Equal("store", Store.GetString("42"));
+        Assert.False(books.Contains("42"));
+        Assert.Equal("film", films.GetString("42"));
+    }
+
+    [Fact]
+    public void Same_name_is_the_same_collection_also_in_another_opening()
+    {
+        CairnCollection books = Store.Collection("books");
+        books.Set("42", "Dune"u8);
+
+        Assert.Same(books, Store.Collection("books"));
+        CairnStore other = OpenAgain();
+        Assert.Equal(["books"], other.CollectionNames);
+        Assert.Equal("Dune", other.Collection("books").GetString("42"));
+        Assert.Equal("books", books.Name);
+        Assert.Equal("", Store.Name);
+    }
+
+    [Fact]
+    public void Names_differ_by_case_and_may_be_any_text()
+    {
+        string longest = new('n', 192);
+        foreach (string name in (string[])["a", "A", " ", "имя", longest])
+        {
+            Store.Collection(name).Set("key", System.Text.Encoding.UTF8.GetBytes(name));
+        }
+
+        Assert.Equal(["a", "A", " ", "имя", longest], Store.CollectionNames);
+        Assert.Equal("A", Store.Collection("A").GetString("key"));
+        Assert.Equal(longest, OpenAgain().Collection(longest).GetString("key"));
+    }
+
+    [Fact]
+    public void Name_out_of_range_is_refused()
+    {
+        Assert.Throws<ArgumentException>(() => Store.Collection(""));
+        Assert.Throws<ArgumentNullException>(() => Store.Collection(null!));
+        Assert.Throws<ArgumentException>(() => Store.Collection(new string('n', 193)));
+        Assert.Throws<ArgumentException>(() => Store.Collection(new string('é', 97)));
+        Assert.Throws<ArgumentException>(() => Store.Collection("\ud800"));
+        Assert.Empty(Store.CollectionNames);
+    }
+
+    [Fact]
+    public void Collection_127_is_the_last()
+    {
+        for (int i = 1; i <= 127; i++)
+        {
+            Store.Collection($"{i}").Set("key", [(byte)i]);
+        }
+
+        var refused = Assert.Throws<StoreException>(() => Store.Collection("128"));
+
+        Assert.Contains("127", refused.Message, StringComparison.Ordinal);
+        Assert.Equal([(byte)127], Store.Collection("127").Get("key")!);
+        Assert.Equal(127, Store.CollectionNames.Count);
+    }
+
+    [Fact]
+    public void Default_expiration_applies_unless_an_entry_has_its_own()
+    {
+        CairnCollection books = Store.Collection("books", new() { DefaultExpiration = TimeSpan.FromSeconds(10) });
+        books.Set("default", "x"u8);
+        books.Set("none", "x"u8, Expiration.None);
+        books.Set("own", "x"u8, TimeSpan.FromSeconds(20));
+        Store.Set("default", "x"u8);
+
+        Clock.Advance(TimeSpan.FromSeconds(10));
+
+        Assert.False(books.Contains("default"));
+        Assert.True(books.Contains("none"));
+        Assert.True(books.Contains("own"));
+        Assert.True(Store.Contains("default"));
+    }
+
+    [Fact]
+    public void Default_expiration_may_slide()
+    {
+        CairnCollection books =
+            Store.Collection("books", new() { DefaultExpiration = Expiration.Sliding(TimeSpan.FromSeconds(10)) });
+        books.Set("key", "x"u8);
+
+        Clock.Advance(TimeSpan.FromSeconds(9));
+        Assert.NotNull(books.Get("key"));
+        Clock.Advance(TimeSpan.FromSeconds(9));
+        Assert.True(books.Contains("key"));
+        Clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.False(books.Contains("key"));
+    }
+
+    [Fact]
+    public void Options_are_remembered_and_changed_by_opening_with_others()
+    {
+        Store.Collection("books", new() { DefaultExpiration = TimeSpan.FromSeconds(10), BudgetBytes = 1000 });
+        CairnStore other = OpenAgain();
+
+        other.Collection("books").Set("a", "x"u8);
+        other.Collection("books", new() { DefaultExpiration = Expiration.None });
+        Store.Collection("books").Set("b", "x"u8);
+
+        Clock.Advance(TimeSpan.FromSeconds(10));
+        Assert.False(Store.Collection("books").Contains("a"));
+        Assert.True(Store.Collection("books").Contains("b"));
+        Assert.Equal(0, Store.GetStatistics().Collections[0].BudgetBytes);
+    }
+
+    [Fact]
+    public void Options_out_of_range_are_refused()
+    {
+        Assert.Throws<ArgumentOutOfRangeException>(() => Store.Collection("a", new() { BudgetBytes = -1 }));
+        Assert.Throws<ArgumentException>(
+            () => Store.Collection("a", new() { DefaultExpiration = Expiration.At(DateTimeOffset.MaxValue) }));
+        Assert.Throws<ArgumentException>(
+            () => Store.Collection("a", new() { DefaultExpiration = Expiration.Sliding(TimeSpan.FromDays(1), Clock.Now) }));
+        Assert.Empty(Store.CollectionNames);
+    }
+
+    [Fact]
+    public void Clear_empties_one_collection_and_leaves_the_others()
+    {
+        CairnCollection books = Store.Collection("books");
+        for (int i = 0; i < 100; i++)
+        {
+            Store.Set($"{i}", "store"u8);
+            books.Set($"{i}", "book"u8);
+        }
+
+        Assert.True(books.Clear());
+        Assert.Empty(books.Entries());
+        Assert.Equal(100, Store.Entries().Count());
+        Assert.False(books.Contains("1"));
+        Assert.False(books.TryGetStale("1", new byte[10], out _));
+
+        books.Set("1", "again"u8);
+        Assert.True(Store.Clear());
+        Assert.Empty(Store.Entries());
+        Assert.Equal("again", books.GetString("1"));
+
+        Store.Set("1", "store"u8);
+        Assert.True(Store.ClearAll());
+        Assert.Empty(Store.Entries());
+        Assert.Empty(books.Entries());
+        Assert.Equal(0, Store.GetStatistics().Entries);
+    }
+
+    [Fact]
+    public void Cleared_keys_can_be_used_again_in_every_way()
+    {
+        Store.Set("a", "old"u8);
+        Store.Set("b", "old"u8);
+        Store.Set("c", "7"u8);
+        Store.TryGetInfo("a", out EntryInfo info);
+        Store.Clear();
+
+        Assert.Equal(WriteStatus.NotFound, Store.Replace("a", "x"u8));
+        Assert.Equal(WriteStatus.NotFound, Store.Append("a", "x"u8));
+        Assert.Equal(WriteStatus.NotFound, Store.Touch("a", TimeSpan.FromDays(1)));
+        Assert.Equal(WriteStatus.NotFound, Store.CompareAndSwap("a", "x"u8, info.Version));
+        Assert.Equal(WriteStatus.NotFound, Store.Remove("a", info.Version));
+        Assert.False(Store.Remove("a"));
+        Assert.Equal(WriteStatus.Stored, Store.Add("b", "new"u8));
+        Assert.Equal(WriteStatus.NotFound, Store.Increment("c", 1, out _));
+        Assert.Equal("new", Store.GetString("b"));
+    }
+
+    [Fact]
+    public void Clear_costs_the_same_however_much_there_is()
+    {
+        for (int i = 0; i < 5000; i++)
+        {
+            Store.Set($"{i}", TestBytes.Of(100));
+        }
+
+        StoreStatistics before = Store.GetStatistics();
+        Store.Clear();
+        StoreStatistics after = Store.GetStatistics();
+
+        // Nothing is taken apart: the segments are where they were.
+        Assert.Equal(before.SegmentBytes, after.SegmentBytes);
+        Assert.Equal(before.Removals, after.Removals);
+        Assert.Equal(0, after.Entries);
+        Assert.Equal(0, after.Bytes);
+    }
+
+    [Fact]
+    public void Space_of_cleared_entries_is_used_again()
+    {
+        for (int round = 0; round < 30; round++)
+        {
+            for (int i = 0; i < 500; i++)
+            {
+                Assert.True(Store.Set($"{i}", TestBytes.Of(1000, seed: round)));
+            }
+
+            for (int i = 0; i < 500; i++)
+            {
+                Assert.Equal(TestBytes.Of(1000, seed: round), Store.Get($"{i}"));
+            }
+
+            Store.Clear();
+        }
+
+        Assert.Equal(0, Store.GetStatistics().Evictions);
+    }
+
+    [Fact]
+    public void Collection_over_its_budget_is_evicted_before_others()
+    {
+        CairnCollection small = Store.Collection("small", new() { BudgetBytes = 100_000 });
+        for (int i = 0; i < 30_000; i++)
+        {
+            Store.Set($"used {i % 2000}", TestBytes.Of(500));
+            small.Set($"{i}", TestBytes.Of(500));
+
+            // Used, so both would survive if there were no budget.
+            Store.Get($"used {i % 2000}");
+            small.Get($"{i}");
+        }
+
+        StoreStatistics statistics = Store.GetStatistics();
+        CollectionStatistics ofSmall = Assert.Single(statistics.Collections);
+        Assert.Equal(100_000, ofSmall.BudgetBytes);
+        int kept = Enumerable.Range(0, 2000).Count(i => Store.Contains($"used {i}"));
+        Assert.True(kept > 1900, $"{kept} of 2000 used entries were kept");
+    }
+}

@@ -1,0 +1,166 @@
+namespace Cairn.Tests.Eviction;
+
+/// <summary>What stays when there is not room for everything.</summary>
+public sealed class EvictionTests : StoreTest
+{
+    [Theory]
+    [InlineData(StoreOptions.SmallestCapacityBytes)]
+    [InlineData(8L << 20)]
+    [InlineData(32L << 20)]
+    public void Store_of_any_size_takes_more_than_it_holds_and_serves_only_right_values(long capacityBytes)
+    {
+        CairnStore store = Open(Options with { CapacityBytes = capacityBytes });
+        int entries = (int)(3 * capacityBytes / 500);
+        for (int i = 0; i < entries; i++)
+        {
+            Assert.True(store.Set($"{i}", BitConverter.GetBytes(i).Concat(new byte[400]).ToArray()));
+        }
+
+        int found = 0;
+        for (int i = 0; i < entries; i++)
+        {
+            if (store.Get($"{i}") is { } value)
+            {
+                Assert.Equal(i, BitConverter.ToInt32(value));
+                found++;
+            }
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        Assert.Equal(found, statistics.Entries);
+        Assert.True(statistics.Bytes > capacityBytes / 2, $"only {statistics.Bytes:N0} bytes are used");
+        Assert.Equal(0, statistics.DamagedEntries);
+        Assert.Equal(0, statistics.Declined);
+    }
+
+    [Fact]
+    public void Entries_in_use_survive_a_flood_of_others()
+    {
+        int misses = 0;
+        for (int i = 0; i < 60_000; i++)
+        {
+            if (Store.Get($"hot {i % 2000}") is null)
+            {
+                misses++;
+                Store.Set($"hot {i % 2000}", TestBytes.Of(400));
+            }
+
+            Store.Set($"flood {i}", TestBytes.Of(400));
+        }
+
+        Assert.InRange(misses, 2000, 3000);
+    }
+
+    [Fact]
+    public void Entries_far_smaller_than_expected_displace_each_other_and_stay_right()
+    {
+        CairnStore store = Open(Options with { AverageEntryBytes = 4096 });
+        for (int i = 0; i < 50_000; i++)
+        {
+            Assert.True(store.Set(BitConverter.GetBytes(i), BitConverter.GetBytes(i)));
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        Assert.True(statistics.Displacements > 0);
+        Assert.InRange(statistics.Entries, 1, statistics.IndexSlots);
+        int found = 0;
+        for (int i = 0; i < 50_000; i++)
+        {
+            if (store.Get(BitConverter.GetBytes(i)) is { } value)
+            {
+                Assert.Equal(i, BitConverter.ToInt32(value));
+                found++;
+            }
+        }
+
+        Assert.Equal(statistics.Entries, found);
+    }
+
+    [Fact]
+    public void Small_and_large_values_take_each_others_place()
+    {
+        for (int round = 0; round < 10; round++)
+        {
+            for (int i = 0; i < 3000; i++)
+            {
+                Assert.True(Store.Set($"small {round} {i}", TestBytes.Of(2000, seed: i)));
+            }
+
+            for (int i = 0; i < 5; i++)
+            {
+                Assert.True(Store.Set($"large {round} {i}", TestBytes.Of(1 << 20, seed: i)), $"round {round}, value {i}");
+                Assert.Equal(TestBytes.Of(1 << 20, seed: i), Store.Get($"large {round} {i}"));
+            }
+        }
+
+        StoreStatistics statistics = Store.GetStatistics();
+        Assert.Equal(
+            statistics.Segments, statistics.FreeSegments + (int)(statistics.SegmentBytes / statistics.BytesPerSegment));
+        Assert.Equal(0, statistics.Declined);
+    }
+
+    [Fact]
+    public void Smallest_store_takes_its_longest_value_again_and_again()
+    {
+        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        for (int i = 0; i < 300; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of(store.MaxValueBytes, seed: i)), $"value {i}");
+            Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: i), store.Get($"{i}"));
+            Assert.True(store.Set($"small {i}", TestBytes.Of(i)));
+        }
+    }
+
+    [Fact]
+    public void Values_overwritten_all_the_time_leave_the_others_alone()
+    {
+        for (int i = 0; i < 1000; i++)
+        {
+            Store.Set($"kept {i}", TestBytes.Of(1000, seed: i));
+        }
+
+        for (int i = 0; i < 50_000; i++)
+        {
+            Store.Set($"counter {i % 10}", TestBytes.Of(500));
+        }
+
+        int kept = Enumerable.Range(0, 1000).Count(i => Store.Contains($"kept {i}"));
+        Assert.True(kept > 950, $"{kept} of 1000");
+    }
+
+    [Fact]
+    public void Key_that_comes_back_soon_is_remembered()
+    {
+        for (int round = 0; round < 4; round++)
+        {
+            for (int i = 0; i < 20_000; i++)
+            {
+                Store.Set($"{i}", TestBytes.Of(400));
+            }
+        }
+
+        Assert.True(Store.GetStatistics().GhostHits > 0);
+    }
+
+    [Fact]
+    public void Entries_that_expire_together_go_before_those_that_do_not()
+    {
+        for (int i = 0; i < 3000; i++)
+        {
+            Store.Set($"lasting {i}", TestBytes.Of(1000));
+        }
+
+        for (int round = 0; round < 20; round++)
+        {
+            for (int i = 0; i < 1000; i++)
+            {
+                Store.Set($"passing {round} {i}", TestBytes.Of(1000), TimeSpan.FromSeconds(5));
+            }
+
+            Clock.Advance(TimeSpan.FromSeconds(6));
+        }
+
+        int kept = Enumerable.Range(0, 3000).Count(i => Store.Contains($"lasting {i}"));
+        Assert.True(kept > 2700, $"{kept} of 3000");
+    }
+}

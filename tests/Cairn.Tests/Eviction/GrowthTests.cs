@@ -1,0 +1,144 @@
+using Cairn.Tests.Platform;
+
+namespace Cairn.Tests.Eviction;
+
+/// <summary>A file that grows up to a maximum.</summary>
+public sealed class GrowthTests : StoreTest
+{
+    private const long Least = 4L << 20;
+    private const long Most = 16L << 20;
+
+    private StoreOptions Growing => Options with { CapacityBytes = Least, MaxCapacityBytes = Most };
+
+    [Fact]
+    public void File_grows_before_anything_is_evicted_and_stops_at_its_maximum()
+    {
+        CairnStore store = Open(Growing);
+        long before = new FileInfo(FilePath).Length;
+        Assert.InRange(before, Least / 2, Least);
+
+        int stored = 0;
+        while (store.GetStatistics().Evictions == 0)
+        {
+            Assert.True(store.Set($"{stored}", TestBytes.Of(2000)));
+            stored++;
+        }
+
+        Assert.InRange(stored * 2000L, Most / 2, Most);
+        for (int i = 0; i < 10_000; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of(2000)));
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        Assert.Equal(new FileInfo(FilePath).Length, statistics.FileBytes);
+        Assert.InRange(statistics.FileBytes, Most * 9 / 10, Most);
+        Assert.Equal(Most / 8, store.MaxValueBytes);
+    }
+
+    [Fact]
+    public void Others_use_what_one_has_grown()
+    {
+        CairnStore grower = Open(Growing);
+        CairnStore other = Open(Growing);
+        for (int i = 0; i < 5000; i++)
+        {
+            Assert.True((i % 2 == 0 ? grower : other).Set($"{i}", TestBytes.Of(2000, seed: i)));
+        }
+
+        for (int i = 0; i < 5000; i++)
+        {
+            Assert.Equal(TestBytes.Of(2000, seed: i), (i % 3 == 0 ? grower : other).Get($"{i}"));
+        }
+
+        Assert.Equal(0, grower.GetStatistics().Evictions);
+        Assert.Equal(grower.GetStatistics().FileBytes, other.GetStatistics().FileBytes);
+    }
+
+    [Fact]
+    public void Grown_store_is_the_same_when_it_is_opened_again()
+    {
+        CairnStore first = Open(Growing);
+        for (int i = 0; i < 5000; i++)
+        {
+            first.Set($"{i}", TestBytes.Of(2000, seed: i));
+        }
+
+        first.Dispose();
+
+        CairnStore second = Open(Options);
+        for (int i = 0; i < 5000; i++)
+        {
+            Assert.Equal(TestBytes.Of(2000, seed: i), second.Get($"{i}"));
+        }
+    }
+
+    [Fact]
+    public void Large_value_makes_the_file_grow()
+    {
+        CairnStore store = Open(Growing);
+        for (int i = 0; i < 7; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of((int)(Most / 8), seed: i)));
+            Assert.Equal(TestBytes.Of((int)(Most / 8), seed: i), store.Get($"{i}"));
+        }
+
+        Assert.True(store.GetStatistics().FileBytes > Least);
+    }
+
+    [Fact]
+    public async Task Several_threads_and_openings_may_grow_at_once()
+    {
+        CairnStore[] stores = [Open(Growing), Open(Growing)];
+
+        await Task.WhenAll(Enumerable.Range(0, 4).Select(thread => OwnThread.Run(() =>
+        {
+            for (int i = 0; i < 1200; i++)
+            {
+                Assert.True(stores[thread % 2].Set($"{thread}:{i}", TestBytes.Of(2000, seed: i)));
+            }
+        })));
+
+        for (int thread = 0; thread < 4; thread++)
+        {
+            for (int i = 0; i < 1200; i++)
+            {
+                Assert.Equal(TestBytes.Of(2000, seed: i), stores[thread % 2].Get($"{thread}:{i}"));
+            }
+        }
+
+        StoreStatistics statistics = stores[0].GetStatistics();
+        Assert.Equal(
+            statistics.Segments, statistics.FreeSegments + (int)(statistics.SegmentBytes / statistics.BytesPerSegment));
+    }
+
+    [RequiresMountFact]
+    public void Full_disk_at_growth_is_reported_and_the_store_goes_on_as_it_is()
+    {
+        using TestMount mount = TestMount.Tmpfs(8 << 20);
+        CairnStore store = CairnStore.Open(Growing with { Path = Path.Combine(mount.Path, "store.cairn") });
+        for (int i = 0; i < 5000; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of(2000, seed: i)));
+            Assert.Equal(TestBytes.Of(2000, seed: i), store.Get($"{i}"));
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        Assert.NotNull(statistics.GrowthFailure);
+        Assert.InRange(statistics.FileBytes, Least / 2, 8 << 20);
+        Assert.True(statistics.Evictions > 0);
+        store.Dispose();
+    }
+
+    [RequiresMountFact]
+    public void Full_disk_at_creation_is_a_clear_error_and_leaves_nothing()
+    {
+        using TestMount mount = TestMount.Tmpfs(2 << 20);
+        string path = Path.Combine(mount.Path, "store.cairn");
+
+        var full = Assert.Throws<StoreException>(() => CairnStore.Open(Options with { Path = path }));
+
+        Assert.Contains(path, full.Message, StringComparison.Ordinal);
+        Assert.Empty(Directory.EnumerateFileSystemEntries(mount.Path));
+    }
+}

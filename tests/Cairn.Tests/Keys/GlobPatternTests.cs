@@ -1,0 +1,101 @@
+using System.Text;
+using System.Text.RegularExpressions;
+using Cairn.Keys;
+
+namespace Cairn.Tests.Keys;
+
+/// <summary>Patterns with wildcards.</summary>
+public sealed class GlobPatternTests
+{
+    [Theory]
+    [InlineData("", "", true)]
+    [InlineData("", "a", false)]
+    [InlineData("a", "", false)]
+    [InlineData("*", "", true)]
+    [InlineData("*", "anything", true)]
+    [InlineData("**", "x", true)]
+    [InlineData("?", "", false)]
+    [InlineData("?", "x", true)]
+    [InlineData("?", "xy", false)]
+    [InlineData("a*c", "ac", true)]
+    [InlineData("a*c", "abbbc", true)]
+    [InlineData("a*c", "abbbcd", false)]
+    [InlineData("a*b*c", "a1b2b3c", true)]
+    [InlineData("*ab", "aab", true)]
+    [InlineData("*aab", "aaab", true)]
+    [InlineData("[abc]", "b", true)]
+    [InlineData("[abc]", "d", false)]
+    [InlineData("[a-c]", "b", true)]
+    [InlineData("[c-a]", "b", true)]
+    [InlineData("[a-c]", "-", false)]
+    [InlineData("[a-]", "-", true)]
+    [InlineData("[-a]", "-", true)]
+    [InlineData("[^a-c]", "d", true)]
+    [InlineData("[^a-c]", "b", false)]
+    [InlineData("[^a-c]", "", false)]
+    [InlineData("[\\]]", "]", true)]
+    [InlineData("[\\a-\\c]", "b", true)]
+    [InlineData("[]", "a", false)]
+    [InlineData("[^]", "a", true)]
+    [InlineData("[a", "a", true)]
+    [InlineData("[a", "b", false)]
+    [InlineData("[", "[", false)]
+    [InlineData("\\*", "*", true)]
+    [InlineData("\\*", "x", false)]
+    [InlineData("\\", "\\", true)]
+    [InlineData("a\\", "a\\", true)]
+    [InlineData("x*[0-9]?z", "xyy7!z", true)]
+    public void Pattern_matches_what_it_describes(string pattern, string text, bool isMatch)
+    {
+        Assert.Equal(isMatch, GlobPattern.IsMatch(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text)));
+    }
+
+    [Fact]
+    public void Random_patterns_match_what_the_same_regular_expression_matches()
+    {
+        var random = new Random(2024);
+        for (int i = 0; i < 20_000; i++)
+        {
+            string pattern = string.Concat(Enumerable.Range(0, random.Next(8)).Select(_ => random.Next(6) switch
+            {
+                0 => "*",
+                1 => "?",
+                2 => random.Next(2) == 0 ? "[ab]" : "[^b]",
+                _ => $"{(char)('a' + random.Next(3))}",
+            }));
+            string text = string.Concat(Enumerable.Range(0, random.Next(10)).Select(_ => (char)('a' + random.Next(3))));
+            string expression = $"^{pattern.Replace("*", ".*", StringComparison.Ordinal).Replace("?", ".", StringComparison.Ordinal)}$";
+
+            bool expected = Regex.IsMatch(text, expression, RegexOptions.NonBacktracking | RegexOptions.ExplicitCapture);
+
+            Assert.True(
+                expected == GlobPattern.IsMatch(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text)),
+                $"'{pattern}' on '{text}'");
+        }
+    }
+
+    [Fact]
+    public void Random_bytes_as_pattern_and_text_are_handled()
+    {
+        var random = new Random(7);
+        byte[] alphabet = [.. "*?[]^-\\ab"u8, 0, 255];
+        int matches = 0;
+        for (int i = 0; i < 50_000; i++)
+        {
+            byte[] pattern = random.GetItems(alphabet, random.Next(10));
+            byte[] text = random.GetItems(alphabet, random.Next(10));
+            matches += GlobPattern.IsMatch(pattern, text) ? 1 : 0;
+        }
+
+        Assert.InRange(matches, 1, 49_999);
+    }
+
+    [Fact]
+    public void Many_stars_take_no_longer_than_pattern_times_text()
+    {
+        byte[] pattern = Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat("*a", 30)) + "*b");
+        byte[] text = Encoding.UTF8.GetBytes(new string('a', 60_000));
+
+        Assert.False(GlobPattern.IsMatch(pattern, text));
+    }
+}

@@ -1,0 +1,41 @@
+namespace Cairn.Tests;
+
+/// <summary>A test of one small store, made when it is first used, with a clock that the test moves.</summary>
+public abstract class StoreTest : IDisposable
+{
+    private readonly StoreDirectory _directory = new();
+    private readonly List<CairnStore> _opened = [];
+    private CairnStore? _store;
+
+    private protected ManualClock Clock { get; } = new();
+
+    private protected string FilePath => _directory.FilePath;
+
+    private protected string DirectoryPath => _directory.Path;
+
+    private protected StoreOptions Options => _directory.Options with { Clock = Clock };
+
+    private protected CairnStore Store => _store ??= Open(Options);
+
+    public void Dispose()
+    {
+        foreach (CairnStore store in _opened)
+        {
+            store.Dispose();
+        }
+
+        _directory.Dispose();
+    }
+
+    private protected string PathOf(string name) => _directory[name];
+
+    /// <summary>Opens a store that is closed when the test ends, if the test has not closed it.</summary>
+    private protected CairnStore Open(StoreOptions options)
+    {
+        CairnStore store = CairnStore.Open(options);
+        _opened.Add(store);
+        return store;
+    }
+
+    private protected CairnStore OpenAgain() => Open(Options);
+}

@@ -1,0 +1,28 @@
+namespace Cairn.Testing;
+
+/// <summary>A directory for the stores of one test, in memory where the system has such a place: tests are about what a
+/// store does, not about the disk.</summary>
+internal sealed class StoreDirectory : IDisposable
+{
+    public const long SmallCapacityBytes = 8L << 20;
+
+    private const string MemoryDirectory = "/dev/shm";
+
+    private readonly TestDirectory _directory = new(Directory.Exists(MemoryDirectory) ? MemoryDirectory : null);
+
+    public string Path => _directory.Path;
+
+    public string FilePath => _directory["store.cairn"];
+
+    /// <summary>Options for a small store with the system's clock, which is not flushed when it is closed.</summary>
+    public StoreOptions Options => new()
+    {
+        Path = FilePath,
+        CapacityBytes = SmallCapacityBytes,
+        FlushOnClose = false,
+    };
+
+    public string this[string name] => _directory[name];
+
+    public void Dispose() => _directory.Dispose();
+}

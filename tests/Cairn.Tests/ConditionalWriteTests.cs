@@ -175,4 +175,25 @@ public sealed class ConditionalWriteTests : StoreTest
         Assert.Equal(WriteStatus.NotFound, Store.Touch("key", Expiration.None));
         Assert.False(Store.Contains("key"));
     }
+
+    [Fact]
+    public void Value_may_grow_by_appending_up_to_the_longest_there_can_be()
+    {
+        byte[] piece = TestBytes.Of(Store.MaxValueBytes / 32);
+        Store.Set("key", [], TimeSpan.FromSeconds(10), flags: 5);
+
+        for (int i = 0; i < 32; i++)
+        {
+            Assert.Equal(WriteStatus.Stored, i % 2 == 0 ? Store.Append("key", piece) : Store.Prepend("key", piece));
+        }
+
+        Assert.Equal(WriteStatus.TooLarge, Store.Append("key", "x"u8));
+        Assert.Equal(WriteStatus.TooLarge, Store.Prepend("key", "x"u8));
+        Assert.Equal(WriteStatus.Stored, Store.Append("key", []));
+        byte[] value = Store.Get("key")!;
+        Assert.Equal(Enumerable.Repeat(piece, 32).SelectMany(bytes => bytes), value);
+        Store.TryGetInfo("key", out EntryInfo info);
+        Assert.Equal(5u, info.Flags);
+        Assert.Equal(Clock.Now + TimeSpan.FromSeconds(10), info.ExpiresAt);
+    }
 }

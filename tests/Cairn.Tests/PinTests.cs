@@ -157,6 +157,35 @@ public sealed class PinTests : StoreTest
         stream.Flush();
     }
 
+    [Fact]
+    public void Segments_are_used_again_when_they_are_no_longer_pinned()
+    {
+        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        for (int round = 0; round < 50; round++)
+        {
+            var pins = new List<PinnedValue>();
+            for (int i = 0; i < PinsPerProcess; i++)
+            {
+                Assert.True(store.Set($"{round}:{i}", TestBytes.Of(3000, seed: i)), $"round {round}, value {i}");
+                if (store.TryPin($"{round}:{i}", out PinnedValue? pinned))
+                {
+                    pins.Add(pinned);
+                }
+            }
+
+            for (int i = 0; i < 100; i++)
+            {
+                store.Set($"filler {i}", new byte[2000]);
+            }
+
+            pins.ForEach(pin => pin.Dispose());
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        Assert.True(statistics.SegmentBytes + ((long)statistics.FreeSegments * statistics.BytesPerSegment) <= statistics.FileBytes);
+        Assert.True(store.Set("last", "value"u8));
+    }
+
     private List<PinnedValue> PinAll(string key)
     {
         var pins = new List<PinnedValue>();

@@ -159,6 +159,26 @@ internal sealed unsafe class OwnerTable
         return 0;
     }
 
+    /// <summary>Marks every segment that somebody alive pins; of a run, its head.</summary>
+    public void MarkPinned(Span<int> segments, int mark)
+    {
+        int highWater = Math.Clamp(Volatile.Read(ref _memory.Super->OwnerHighWater), 0, StoreLayout.MaxOwners);
+        for (int slot = 1; slot <= highWater; slot++)
+        {
+            OwnerRecord* record = _memory.Owner(slot);
+            int cells = Math.Clamp(Volatile.Read(ref record->HazardHighWater), 0, StoreLayout.HazardCellsPerOwner);
+            bool isAlive = false;
+            for (int cell = 0; cell < cells; cell++)
+            {
+                int pinned = Volatile.Read(ref record->Hazards[cell]) - 1;
+                if ((uint)pinned < (uint)segments.Length && (isAlive || (isAlive = IsAlive(slot))))
+                {
+                    segments[pinned] = mark;
+                }
+            }
+        }
+    }
+
     private void RaiseHazardHighWater(int cells)
     {
         int highWater;

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Storage;
@@ -16,6 +17,7 @@ internal sealed unsafe class LargeRuns(
 {
     private const int Attempts = 4;
     private const int Impossible = 1 << 20;
+    private const int Pinned = Impossible + 1;
 
     /// <summary>Reserves <paramref name="length"/> consecutive segments. <see cref="SegmentPool.None"/> if that cannot be done now.</summary>
     public int TryReserve(int length)
@@ -81,15 +83,17 @@ internal sealed unsafe class LargeRuns(
     {
         memory.RefreshSegmentsEnd();
         int count = memory.SegmentCount;
+        int[] costs = ArrayPool<int>.Shared.Rent(count);
+        FindCosts(costs.AsSpan(0, count));
         cost = Impossible;
         int best = SegmentPool.None;
         long sum = 0;
         for (int segment = 0; segment < count; segment++)
         {
-            sum += CostOf(segment);
+            sum += costs[segment];
             if (segment >= length)
             {
-                sum -= CostOf(segment - length);
+                sum -= costs[segment - length];
             }
 
             if (segment >= length - 1 && sum < cost)
@@ -99,27 +103,39 @@ internal sealed unsafe class LargeRuns(
             }
         }
 
+        ArrayPool<int>.Shared.Return(costs);
         return best;
     }
 
-    private int CostOf(int segment)
+    // A pin names the head of a run and holds back all of it. Without a look at the pins, a window around a pinned value could
+    // seem the cheapest again and again.
+    private void FindCosts(Span<int> costs)
     {
-        SegmentHeader* header = memory.Header(segment);
-        return header->State switch
+        costs.Clear();
+        owners.MarkPinned(costs, Pinned);
+        for (int segment = 0; segment < costs.Length; segment++)
         {
-            SegmentState.Free => 0,
-            SegmentState.RunBody => 2,
-            SegmentState.Spare or SegmentState.Open or SegmentState.Sealed when IsScarce(header) => Impossible,
-            SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
-            SegmentState.Open or SegmentState.Spare => 4,
-            _ => Impossible,
-        };
+            SegmentHeader* header = memory.Header(segment);
+            int head = header->State == SegmentState.RunBody ? header->Next - 1 : segment;
+            bool isPinned = (uint)head <= (uint)segment && costs[head] == Pinned;
+            costs[segment] = isPinned ? Pinned : CostOf(header);
+        }
     }
 
-    // A partition must keep enough to open a segment in each log and to evict.
+    private int CostOf(SegmentHeader* header) => header->State switch
+    {
+        SegmentState.Free => 0,
+        SegmentState.RunBody => 2,
+        SegmentState.Spare or SegmentState.Open or SegmentState.Sealed when IsScarce(header) => 6,
+        SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
+        SegmentState.Open or SegmentState.Spare => 4,
+        _ => Impossible,
+    };
+
+    // A partition must keep enough to open a segment in each log and to evict: this one can be had only in exchange.
     private bool IsScarce(SegmentHeader* header) =>
         memory.Partition(header->Partition % memory.PartitionCount)->SegmentCount
-            <= StoreLayout.ReservedSegmentsPerPartition + header->RunLength;
+            < StoreLayout.ReservedSegmentsPerPartition + header->RunLength;
 
     private bool TryReserve(int first, int length)
     {
@@ -130,7 +146,11 @@ internal sealed unsafe class LargeRuns(
             uint word = Volatile.Read(ref header->StateWord);
             if ((SegmentState)(byte)word is not (SegmentState.Free or SegmentState.Reserved))
             {
-                Evict(segment);
+                if (Evict(segment, first, length) == YieldOutcome.NeedsReplacement && TryFreeOutside(first, length))
+                {
+                    Evict(segment, first, length);
+                }
+
                 word = Volatile.Read(ref header->StateWord);
             }
 
@@ -148,26 +168,46 @@ internal sealed unsafe class LargeRuns(
         return true;
     }
 
-    private void Evict(int segment)
+    // Makes some segment free that is not in the window, for a partition that has none to spare.
+    private bool TryFreeOutside(int first, int length)
+    {
+        int count = memory.SegmentCount;
+        for (int i = 0; i < count - length; i++)
+        {
+            int segment = (first + length + i) % count;
+            SegmentHeader* header = memory.Header(segment);
+            if (header->State == SegmentState.Free
+                || (header->State == SegmentState.Sealed && !IsScarce(header)
+                    && Evict(segment, first, length) == YieldOutcome.Yielded))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private YieldOutcome Evict(int segment, int windowFirst, int windowLength)
     {
         SegmentHeader* header = memory.Header(segment);
         int head = header->State == SegmentState.RunBody ? header->Next - 1 : segment;
         int number = header->Partition;
         if ((uint)head >= (uint)memory.SegmentCount || number >= memory.PartitionCount)
         {
-            return;
+            return YieldOutcome.Refused;
         }
 
         PartitionBlock* partition = engine.Enter(number);
         if (partition is null)
         {
-            return;
+            return YieldOutcome.Refused;
         }
 
         try
         {
-            evictor.TryYield(partition, number, head);
+            YieldOutcome outcome = evictor.TryYield(partition, number, head, windowFirst, windowLength);
             engine.Leave(partition);
+            return outcome;
         }
         catch
         {

@@ -7,6 +7,18 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
+/// <summary>What came of asking a partition for one of its segments.</summary>
+internal enum YieldOutcome
+{
+    /// <summary>It is pinned, or not this partition's any more.</summary>
+    Refused,
+
+    /// <summary>The partition has too few, and no free one was found to give it instead.</summary>
+    NeedsReplacement,
+
+    Yielded,
+}
+
 // Eviction by segment, after S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction",
 // SOSP 2023), on logs instead of queues of objects.
 //
@@ -121,9 +133,9 @@ internal sealed unsafe class SegmentEvictor
 
     /// <summary>
     /// Makes one of the partition's segments free for everybody, with all it holds dropped, because a large value needs its place.
+    /// A partition that has no segment to spare gets a free one from outside the window in exchange.
     /// </summary>
-    /// <returns>False if it is pinned, or not this partition's any more.</returns>
-    public bool TryYield(PartitionBlock* partition, int number, int segment)
+    public YieldOutcome TryYield(PartitionBlock* partition, int number, int segment, int windowFirst, int windowLength)
     {
         if (partition->Victim == segment + 1)
         {
@@ -139,32 +151,45 @@ internal sealed unsafe class SegmentEvictor
 
         // Read once: a free segment, which names partition 0, may become another partition's between two looks.
         uint word = Volatile.Read(ref header->StateWord);
-        if (SegmentHeader.PartitionOf(word) != number)
+        if (SegmentHeader.PartitionOf(word) != number
+            || SegmentHeader.StateOf(word) is not (SegmentState.Spare or SegmentState.Sealed)
+            || IsPinned(segment, header->RunLength))
         {
-            return false;
+            return YieldOutcome.Refused;
         }
 
-        switch (SegmentHeader.StateOf(word))
+        while (partition->SegmentCount - header->RunLength < StoreLayout.ReservedSegmentsPerPartition)
         {
-            case SegmentState.Spare when _pool.TryRemoveSpare(partition, segment):
-                _pool.GiveBack(partition, segment);
-                return true;
+            int replacement = _pool.TakeFree(number, windowFirst, windowLength);
+            if (replacement == SegmentPool.None)
+            {
+                return YieldOutcome.NeedsReplacement;
+            }
 
-            case SegmentState.Sealed when _owners.FindPinOwner(segment, header->RunLength) == 0:
-                FinishVictim(partition, number);
-                if (header->State != SegmentState.Sealed)
-                {
-                    return false;
-                }
-
-                _pool.Unlink(partition, segment);
-                BeginVictim(partition, segment, VictimMode.Yield);
-                FinishVictim(partition, number);
-                return true;
-
-            default:
-                return false;
+            _pool.PushSpare(partition, number, replacement);
         }
+
+        if (SegmentHeader.StateOf(word) == SegmentState.Spare)
+        {
+            if (!_pool.TryRemoveSpare(partition, segment))
+            {
+                return YieldOutcome.Refused;
+            }
+
+            _pool.GiveBack(partition, segment);
+            return YieldOutcome.Yielded;
+        }
+
+        FinishVictim(partition, number);
+        if (header->State != SegmentState.Sealed)
+        {
+            return YieldOutcome.Refused;
+        }
+
+        _pool.Unlink(partition, segment);
+        BeginVictim(partition, segment, VictimMode.Yield);
+        FinishVictim(partition, number);
+        return YieldOutcome.Yielded;
     }
 
     /// <summary>Retires the partition's oldest victims for up to <paramref name="budgetBytes"/> bytes. False if none can be had.</summary>

@@ -17,8 +17,9 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
 {
     public const int None = -1;
 
-    /// <summary>Takes a free segment for a partition, or <see cref="None"/>.</summary>
-    public int TakeFree(int partition)
+    /// <summary>Takes a free segment for a partition, or <see cref="None"/>; none of the <paramref name="exceptCount"/> from
+    /// <paramref name="exceptFirst"/> on.</summary>
+    public int TakeFree(int partition, int exceptFirst = 0, int exceptCount = 0)
     {
         Superblock* super = memory.Super;
         int counted = Volatile.Read(ref super->FreeSegments);
@@ -36,6 +37,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             SegmentHeader* header = memory.Header(segment);
             uint word = Volatile.Read(ref header->StateWord);
             if ((SegmentState)(byte)word == SegmentState.Free
+                && (uint)(segment - exceptFirst) >= (uint)exceptCount
                 && Interlocked.CompareExchange(
                     ref header->StateWord, SegmentHeader.Word(SegmentState.Spare, 0, partition), word) == word)
             {
@@ -49,7 +51,11 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
 
         // The count was wrong: a process died between taking a segment and counting. Correct it for everybody, but only if it
         // is what it was before the search: a segment that became free meanwhile has raised it (I4).
-        Interlocked.CompareExchange(ref super->FreeSegments, 0, counted);
+        if (exceptCount == 0)
+        {
+            Interlocked.CompareExchange(ref super->FreeSegments, 0, counted);
+        }
+
         return None;
     }
 

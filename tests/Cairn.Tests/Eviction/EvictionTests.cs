@@ -163,4 +163,37 @@ public sealed class EvictionTests : StoreTest
         int kept = Enumerable.Range(0, 3000).Count(i => Store.Contains($"lasting {i}"));
         Assert.True(kept > 2700, $"{kept} of 3000");
     }
+
+    [Fact]
+    public void Store_full_of_large_values_takes_more_of_them()
+    {
+        for (int round = 0; round < 200; round++)
+        {
+            int length = (round * 7919 % 1_000_000) + 40_000;
+            Assert.True(Store.Set($"{round}", TestBytes.Of(length, seed: round)), $"value {round} of {length} bytes");
+            Assert.Equal(TestBytes.Of(length, seed: round), Store.Get($"{round}"));
+        }
+    }
+
+    [Theory]
+    [InlineData(StoreOptions.SmallestCapacityBytes, 1)]
+    [InlineData(8L << 20, 2)]
+    [InlineData(20L << 20, 3)]
+    public void Values_of_every_length_are_taken_and_every_partition_keeps_room_to_work(long capacityBytes, int seed)
+    {
+        CairnStore store = Open(Options with { CapacityBytes = capacityBytes });
+        var random = new Random(seed);
+        for (int i = 0; i < 4000; i++)
+        {
+            int length = (int)(store.MaxValueBytes * Math.Pow(random.NextDouble(), random.Next(2) == 0 ? 1 : 8));
+            Assert.True(store.Set($"{random.Next(300)}", new byte[length]), $"value {i} of {length} bytes");
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        Assert.All(statistics.Partitions, p => Assert.True(p.SegmentBytes >= 4 * statistics.BytesPerSegment));
+        Assert.Equal(
+            statistics.Segments, statistics.FreeSegments + (int)(statistics.SegmentBytes / statistics.BytesPerSegment));
+        Assert.Equal(store.Entries().Count(), statistics.Entries);
+        Assert.Equal(0, statistics.DamagedEntries);
+    }
 }

@@ -153,6 +153,8 @@ public sealed class ByteLockTests : IDisposable
         holder.Dispose();
 
         using StoreFile other = StorePlatform.Current.Open(FilePath);
-        Assert.True(other.TryLockByte(Gate));
+
+        // Waits, because another test may be starting a process just now, which has everything for an instant.
+        Assert.True(other.LockByte(Gate, TimeSpan.FromSeconds(20)));
     }
 }

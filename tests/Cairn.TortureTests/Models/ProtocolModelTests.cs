@@ -1,0 +1,72 @@
+using System.Diagnostics;
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests.Models;
+
+/// <summary>The protocols hold in the models of docs/models, and every model fails once its protocol is broken.</summary>
+public class ProtocolModelTests(ITestOutputHelper output)
+{
+    // Included by the models, and no model itself.
+    private const string SharedPart = "memory";
+
+    [RequiresToolFact("spin", "gcc")]
+    public async Task Spin_verifies_every_protocol_model_and_catches_every_broken_twin()
+    {
+        var directory = Path.Combine(FindRepository(), "docs", "models");
+
+        var (exitCode, lines) = await RunCheck(directory);
+
+        Assert.True(exitCode == 0, $"docs/models/check ended with {exitCode}:\n{string.Join('\n', lines)}");
+        foreach (var model in Directory.EnumerateFiles(directory, "*.pml").Select(file => Path.GetFileNameWithoutExtension(file)))
+        {
+            if (model != SharedPart)
+            {
+                Assert.Contains(lines, line => IsResult(line, "verified", model));
+                Assert.Contains(lines, line => IsResult(line, "caught", model));
+            }
+        }
+    }
+
+    private static bool IsResult(string line, string verdict, string model)
+    {
+        var words = line.Split(' ', 3, StringSplitOptions.RemoveEmptyEntries);
+        return words.Length == 3 && words[0] == verdict && words[1] == model;
+    }
+
+    private async Task<(int ExitCode, IReadOnlyList<string> Lines)> RunCheck(string directory)
+    {
+        var start = new ProcessStartInfo("bash")
+        {
+            UseShellExecute = false,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        start.ArgumentList.Add(Path.Combine(directory, "check"));
+
+        using var process = Process.Start(start)!;
+        var errors = process.StandardError.ReadToEndAsync();
+        var lines = new List<string>();
+        while (await process.StandardOutput.ReadLineAsync() is { } line)
+        {
+            output.WriteLine(line);
+            lines.Add(line);
+        }
+
+        await process.WaitForExitAsync();
+        lines.AddRange((await errors).Split('\n', StringSplitOptions.RemoveEmptyEntries));
+        return (process.ExitCode, lines);
+    }
+
+    private static string FindRepository()
+    {
+        for (var directory = AppContext.BaseDirectory; directory is not null; directory = Path.GetDirectoryName(directory))
+        {
+            if (File.Exists(Path.Combine(directory, "Cairn.slnx")))
+            {
+                return directory;
+            }
+        }
+
+        throw new InvalidOperationException($"No Cairn.slnx above {AppContext.BaseDirectory}.");
+    }
+}

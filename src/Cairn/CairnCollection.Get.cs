@@ -1,4 +1,6 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Text;
 using Cairn.Engine;
 using Cairn.Indexing;
@@ -19,7 +21,14 @@ public unsafe partial class CairnCollection
     /// <returns>True if there was a value and it fitted.</returns>
     public bool TryGet(CacheKey key, Span<byte> destination, out int bytesWritten)
     {
-        bool isHit = TryGet(key, destination, out EntryInfo info);
+        int length = TryGetPlain(key, destination, out _);
+        if (length >= 0)
+        {
+            bytesWritten = length;
+            return true;
+        }
+
+        bool isHit = TryGetEncoded(key, destination, out EntryInfo info);
         bytesWritten = info.ValueBytes;
         return isHit;
     }
@@ -31,16 +40,14 @@ public unsafe partial class CairnCollection
     /// <returns>True if there was a value and it fitted.</returns>
     public bool TryGet(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
-        Engine.ThrowIfClosed();
-        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
-        var encoded = new EncodedKey(key, buffer);
-        fixed (byte* bytes = encoded.Bytes)
+        int length = TryGetPlain(key, destination, out ulong version);
+        if (length >= 0)
         {
-            ReadOutcome outcome = Engine.TryGet(
-                Engine.Place(bytes, encoded.Bytes.Length, Number), destination, acceptStale: false, out info);
-            encoded.Release();
-            return outcome == ReadOutcome.Hit;
+            info = EntryInfo.Plain(length, version);
+            return true;
         }
+
+        return TryGetEncoded(key, destination, out info);
     }
 
     /// <summary>Copies a key's value, also if it has expired, as long as it is still there.</summary>
@@ -293,10 +300,10 @@ public unsafe partial class CairnCollection
             ReadOnlySpan<ReadOnlyMemory<byte>> batch = keys.Slice(first, Math.Min(BatchKeys, keys.Length - first));
             for (int i = 0; i < batch.Length; i++)
             {
-                var encoded = new EncodedKey(batch[i].Span, default);
-                fixed (byte* bytes = encoded.Bytes)
+                ReadOnlySpan<byte> key = new EncodedKey(batch[i].Span, default).Bytes;
+                fixed (byte* bytes = key)
                 {
-                    places[i] = Engine.Place(bytes, encoded.Bytes.Length, Number).Place;
+                    places[i] = Engine.Memory.Place(Engine.Memory.HashKey(bytes, key.Length, Number));
                 }
 
                 Engine.PrefetchBucket(places[i]);
@@ -309,23 +316,98 @@ public unsafe partial class CairnCollection
 
             for (int i = 0; i < batch.Length; i++)
             {
-                ReadOnlySpan<byte> key = batch[i].Span;
-                fixed (byte* bytes = key)
+                if (!TryGetOne(batch[i].Span, places[i], buffer[used..], used, out results[first + i]))
                 {
-                    ReadOutcome outcome = Engine.TryGet(
-                        new KeyRef(bytes, key.Length, Number, places[i]), buffer[used..], acceptStale: false, out EntryInfo info);
-                    if (outcome == ReadOutcome.TooShort)
-                    {
-                        return first + i;
-                    }
-
-                    results[first + i] = new GetManyResult(outcome == ReadOutcome.Hit, used, info);
-                    used += info.ValueBytes;
+                    return first + i;
                 }
+
+                used += results[first + i].Info.ValueBytes;
             }
         }
 
         return keys.Length;
+    }
+
+    // False if the value does not fit.
+    private bool TryGetOne(ReadOnlySpan<byte> key, in KeyPlacement place, Span<byte> buffer, int offset, out GetManyResult result)
+    {
+        fixed (byte* bytes = key)
+        {
+            if (Number == 0)
+            {
+                int length = Engine.TryGetPlain(
+                    new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version);
+                if (length >= 0)
+                {
+                    result = new GetManyResult(true, offset, EntryInfo.Plain(length, version));
+                    return true;
+                }
+            }
+
+            ReadOutcome outcome = Engine.TryGet(
+                new KeyRef(bytes, key.Length, Number, place), buffer, acceptStale: false, out EntryInfo info);
+            result = new GetManyResult(outcome == ReadOutcome.Hit, offset, info);
+            return outcome != ReadOutcome.TooShort;
+        }
+    }
+
+    // The short way for keys that are bytes or short ASCII text, in the store's own collection. -1 if the long way must be taken.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version)
+    {
+        Engine.ThrowIfClosed();
+        if (Number != 0)
+        {
+            version = 0;
+            return -1;
+        }
+
+        return key.IsText ? TryGetPlainText(key.Text, destination, out version) : TryGetPlainBytes(key.Bytes, destination, out version);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int TryGetPlainBytes(ReadOnlySpan<byte> key, Span<byte> destination, out ulong version)
+    {
+        if ((uint)(key.Length - 1) >= EntryView.MaxKeyBytes)
+        {
+            version = 0;
+            return -1;
+        }
+
+        fixed (byte* bytes = key)
+        {
+            KeyPlacement place = Engine.Memory.Place(Engine.Memory.HashKey(bytes, key.Length, 0));
+            return Engine.TryGetPlain(
+                new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out version);
+        }
+    }
+
+    private int TryGetPlainText(ReadOnlySpan<char> key, Span<byte> destination, out ulong version)
+    {
+        if (!AsciiKey.TryCreate(key, out AsciiKey ascii))
+        {
+            version = 0;
+            return -1;
+        }
+
+        KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
+        return Engine.TryGetPlain(
+            ascii, place, ref MemoryMarshal.GetReference(destination), destination.Length, out version);
+    }
+
+    // The long way. Text is encoded into a buffer on the stack, which those who have bytes need not pay for.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryGetEncoded(CacheKey key, Span<byte> destination, out EntryInfo info)
+    {
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            ReadOutcome outcome = Engine.TryGet(
+                Engine.Place(bytes, encoded.Bytes.Length, Number), destination, acceptStale: false, out info);
+            encoded.Release();
+            return outcome == ReadOutcome.Hit;
+        }
     }
 
     private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info, bool isUse = true)

@@ -18,6 +18,9 @@ public readonly record struct EntryInfo
         _slidingLimitUnixMs = slidingLimitUnixMs;
     }
 
+    internal static EntryInfo Plain(int valueBytes, ulong version) =>
+        new(EntryType.Value, valueBytes, 0, version, long.MaxValue, 0);
+
     /// <summary>What the entry holds.</summary>
     public EntryType Type { get; }
 

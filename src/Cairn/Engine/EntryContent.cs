@@ -48,14 +48,22 @@ internal unsafe ref struct EntryContent
     {
         EntryFields fields = FieldsFor(key.Collection);
         byte* value = WriteKey(target, key, fields);
-        First.CopyTo(new Span<byte>(value, First.Length));
-        if (!Second.IsEmpty)
+        uint valueSum;
+        if (Second.IsEmpty)
         {
+            fixed (byte* source = First)
+            {
+                valueSum = ValueChecksum.ComputeAndCopy(source, value, First.Length, checksumSeed);
+            }
+        }
+        else
+        {
+            First.CopyTo(new Span<byte>(value, First.Length));
             Second.CopyTo(new Span<byte>(value + First.Length, Second.Length));
+            valueSum = ValueChecksum.Compute(value, (int)ValueBytes, checksumSeed);
         }
 
-        ulong valueHash = KeyHash.Compute(value, (int)ValueBytes, checksumSeed);
-        WriteHeader(target, key, fields, (uint)ValueBytes, valueHash, version, checksumSeed);
+        WriteHeader(target, key, fields, (uint)ValueBytes, valueSum, version, checksumSeed);
     }
 
     /// <summary>Writes the key. Returns where the value goes.</summary>
@@ -70,7 +78,7 @@ internal unsafe ref struct EntryContent
     /// <summary>Writes header and optional fields around a key and a value that are in place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly void WriteHeader(
-        byte* target, in KeyRef key, EntryFields fields, uint valueLength, ulong valueHash, ulong version, ulong checksumSeed)
+        byte* target, in KeyRef key, EntryFields fields, uint valueLength, uint valueSum, ulong version, ulong checksumSeed)
     {
         ulong word0 = (ulong)(uint)(key.Length - 1) | ((ulong)Type << 16) | ((ulong)fields << 24) | ((ulong)valueLength << 32);
         *(ulong*)target = word0;
@@ -83,7 +91,7 @@ internal unsafe ref struct EntryContent
         }
 
         *(uint*)(target + 16) = EntryView.ComputeChecksum(
-            word0, version, target, fieldsBytes, valueHash, key.Place.Hash, checksumSeed);
+            word0, version, target, fieldsBytes, valueSum, key.Place.Hash, checksumSeed);
     }
 
     private readonly void WriteFields(byte* target, uint collection, EntryFields fields)

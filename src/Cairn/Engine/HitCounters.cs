@@ -11,6 +11,9 @@ internal sealed unsafe class HitCounters
 {
     private const int Stripes = 16;
 
+    [ThreadStatic]
+    private static int t_stripe;
+
     private readonly long* _counters;
     private readonly int _stripeCounters;
     private readonly int _partitionCount;
@@ -61,6 +64,18 @@ internal sealed unsafe class HitCounters
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private long* Cell(int partition) =>
-        _counters + ((Environment.CurrentManagedThreadId & (Stripes - 1)) * _stripeCounters) + (partition * 2);
+    private long* Cell(int partition)
+    {
+        // One more than the stripe, because a new thread's is zero.
+        int stripe = t_stripe;
+        if (stripe == 0)
+        {
+            stripe = ChooseStripe();
+        }
+
+        return _counters + ((stripe - 1) * _stripeCounters) + (partition * 2);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int ChooseStripe() => t_stripe = 1 + (Environment.CurrentManagedThreadId & (Stripes - 1));
 }

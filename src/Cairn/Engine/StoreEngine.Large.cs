@@ -71,9 +71,9 @@ internal sealed unsafe partial class StoreEngine
                     throw;
                 }
 
-                ulong valueHash = KeyHash.Compute(value, valueBytes, Memory.ChecksumSeed);
+                uint valueSum = ValueChecksum.Compute(value, valueBytes, Memory.ChecksumSeed);
                 status = PublishLarge(
-                    key, content, bytes, valueBytes, valueHash, segment, runLength, target, condition, expectedVersion, out version);
+                    key, content, bytes, valueBytes, valueSum, segment, runLength, target, condition, expectedVersion, out version);
             }
 
             if (status is WriteStatus.NoRoom or WriteStatus.Busy && condition == WriteCondition.Always)
@@ -149,7 +149,7 @@ internal sealed unsafe partial class StoreEngine
     }
 
     private WriteStatus PublishLarge(
-        in KeyRef key, in EntryContent content, long bytes, int valueBytes, ulong valueHash, int segment, int runLength, byte* target,
+        in KeyRef key, in EntryContent content, long bytes, int valueBytes, uint valueSum, int segment, int runLength, byte* target,
         WriteCondition condition, ulong expectedVersion, out ulong version)
     {
         version = 0;
@@ -183,7 +183,7 @@ internal sealed unsafe partial class StoreEngine
 
             version = partition->Version + 1;
             partition->Version = version;
-            content.WriteHeader(target, key, content.FieldsFor(key.Collection), (uint)valueBytes, valueHash, version, Memory.ChecksumSeed);
+            content.WriteHeader(target, key, content.FieldsFor(key.Collection), (uint)valueBytes, valueSum, version, Memory.ChecksumSeed);
             ProtocolHook.Reach(ProtocolStep.EntryCopied);
             if (runLength > 1)
             {

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Cairn.Indexing;
+using Cairn.Keys;
 
 namespace Cairn.Storage;
 
@@ -135,18 +136,18 @@ internal readonly unsafe struct EntryView
         UnpaddedBytes <= available && (Fields & EntryFields.Unknown) == 0;
 
     public bool KeyEquals(byte* key, int length) =>
-        length == KeyLength && new ReadOnlySpan<byte>(Key, length).SequenceEqual(new ReadOnlySpan<byte>(key, length));
+        length == KeyLength && KeyBytes.AreEqual(Key, key, length);
 
     /// <summary>What the checksum should be, given the hash of the key and the store's seed.</summary>
     public uint ComputeChecksum(ulong keyHash, ulong seed) =>
-        ComputeChecksum(Word0, Version, Start, FieldsBytes, KeyHash.Compute(Value, (int)ValueLength, seed), keyHash, seed);
+        ComputeChecksum(Word0, Version, Start, FieldsBytes, ValueChecksum.Compute(Value, (int)ValueLength, seed), keyHash, seed);
 
-    /// <summary>The checksum of an entry whose value's hash is known, so that long values are hashed outside the lock.</summary>
+    /// <summary>The checksum of an entry whose value's part is known, so that long values are read outside the lock.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeChecksum(
-        ulong word0, ulong version, byte* start, int fieldsBytes, ulong valueHash, ulong keyHash, ulong seed)
+        ulong word0, ulong version, byte* start, int fieldsBytes, uint valueSum, ulong keyHash, ulong seed)
     {
-        ulong sum = KeyHash.Fold(keyHash ^ version, word0 ^ ChecksumSalt) ^ valueHash;
+        ulong sum = KeyHash.Fold(keyHash ^ version, word0 ^ ChecksumSalt) ^ valueSum;
         if (fieldsBytes != 0)
         {
             sum = KeyHash.Fold(sum, ChecksumSalt ^ FieldsHash((EntryFields)(byte)(word0 >> 24), start, fieldsBytes, seed));

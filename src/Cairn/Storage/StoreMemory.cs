@@ -140,6 +140,15 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         return entry.IsWithin(end - offset);
     }
 
+    /// <summary>Where the entry of a slot begins, and how far the segments reach from there; null if that is not simple.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public byte* TryLocate(ulong slot, out long available)
+    {
+        long offset = Bucket.LocationOf(slot);
+        available = _segmentsEnd - offset;
+        return (ulong)(offset - _segmentsStart) > (ulong)(_segmentsEnd - _segmentsStart - 24) ? null : _base + offset;
+    }
+
     public long OffsetOf(byte* address) => address - _base;
 
     public int SegmentOf(ulong slot) => (int)((Bucket.LocationOf(slot) - _segmentsStart) >> _segmentShift);

@@ -1,0 +1,10 @@
+namespace Cairn.Keys;
+
+/// <summary>A key of the short way through a read: known by its bytes in memory or in registers.</summary>
+internal unsafe interface IPlainKey
+{
+    int Length { get; }
+
+    /// <summary>Whether the key's bytes are those at <paramref name="stored"/>, where as many bytes can be read.</summary>
+    bool EqualsStored(byte* stored);
+}

@@ -1,0 +1,30 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
+
+namespace Cairn.Keys;
+
+/// <summary>Comparison of keys, inlined for the lengths that most keys have.</summary>
+internal static unsafe class KeyBytes
+{
+    /// <summary>True if <paramref name="length"/> bytes, at least one, are equal; it reads no byte beyond them.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool AreEqual(byte* left, byte* right, int length)
+    {
+        if (length is >= 16 and <= 32)
+        {
+            // Two loads that overlap cover every length between.
+            Vector128<byte> first = Vector128.Load(left) ^ Vector128.Load(right);
+            Vector128<byte> last = Vector128.Load(left + length - 16) ^ Vector128.Load(right + length - 16);
+            return (first | last) == Vector128<byte>.Zero;
+        }
+
+        if (length is >= 8 and < 16)
+        {
+            ulong first = Unsafe.ReadUnaligned<ulong>(left) ^ Unsafe.ReadUnaligned<ulong>(right);
+            ulong last = Unsafe.ReadUnaligned<ulong>(left + length - 8) ^ Unsafe.ReadUnaligned<ulong>(right + length - 8);
+            return (first | last) == 0;
+        }
+
+        return new ReadOnlySpan<byte>(left, length).SequenceEqual(new ReadOnlySpan<byte>(right, length));
+    }
+}

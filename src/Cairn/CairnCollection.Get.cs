@@ -316,12 +316,13 @@ public unsafe partial class CairnCollection
 
             for (int i = 0; i < batch.Length; i++)
             {
-                if (!TryGetOne(batch[i].Span, places[i], buffer[used..], used, out results[first + i]))
+                if (!TryGetOne(batch[i].Span, places[i], buffer[used..], used, out GetManyResult result))
                 {
                     return first + i;
                 }
 
-                used += results[first + i].Info.ValueBytes;
+                results[first + i] = result;
+                used += result.Info.ValueBytes;
             }
         }
 

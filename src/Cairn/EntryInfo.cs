@@ -19,7 +19,7 @@ public readonly record struct EntryInfo
     }
 
     internal static EntryInfo Plain(int valueBytes, ulong version) =>
-        new(EntryType.Value, valueBytes, 0, version, long.MaxValue, 0);
+        new(EntryType.Value, valueBytes, 0, version, long.MaxValue, 0, long.MaxValue);
 
     /// <summary>What the entry holds.</summary>
     public EntryType Type { get; }

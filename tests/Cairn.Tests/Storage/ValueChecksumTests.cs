@@ -1,0 +1,60 @@
+using Cairn.Storage;
+
+namespace Cairn.Tests.Storage;
+
+public sealed unsafe class ValueChecksumTests
+{
+    private static readonly int[] Lengths = [.. Enumerable.Range(0, 300), 511, 512, 513, 4096, 65_537];
+
+    [Fact]
+    public void Copying_gives_the_same_sum_and_the_same_bytes_and_no_more()
+    {
+        foreach (int length in Lengths)
+        {
+            byte[] source = TestBytes.Of(length + 1, seed: 5);
+            byte[] target = new byte[length + 1];
+            target[length] = 0xEE;
+            fixed (byte* from = source)
+            fixed (byte* to = target)
+            {
+                Assert.Equal(ValueChecksum.Compute(from, length, 9), ValueChecksum.ComputeAndCopy(from, to, length, 9));
+            }
+
+            Assert.Equal(source.AsSpan(0, length), target.AsSpan(0, length));
+            Assert.Equal(0xEE, target[length]);
+        }
+    }
+
+    [Fact]
+    public void Every_flipped_bit_changes_the_sum()
+    {
+        foreach (int length in new[] { 1, 3, 4, 7, 8, 15, 31, 32, 100, 256, 257, 300 })
+        {
+            byte[] value = TestBytes.Of(length, seed: 6);
+            fixed (byte* bytes = value)
+            {
+                uint sum = ValueChecksum.Compute(bytes, length, 1);
+                for (int bit = 0; bit < length * 8; bit++)
+                {
+                    value[bit / 8] ^= (byte)(1 << (bit % 8));
+                    Assert.NotEqual(sum, ValueChecksum.Compute(bytes, length, 1));
+                    value[bit / 8] ^= (byte)(1 << (bit % 8));
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void Values_of_zero_bytes_of_different_lengths_have_different_sums()
+    {
+        var sums = new HashSet<uint>();
+        byte[] zeros = new byte[1024];
+        fixed (byte* bytes = zeros)
+        {
+            for (int length = 0; length <= 1024; length++)
+            {
+                Assert.True(sums.Add(ValueChecksum.Compute(bytes, length, 1)), $"length {length}");
+            }
+        }
+    }
+}

@@ -87,11 +87,26 @@ internal sealed unsafe class PartitionLock
     public LockOutcome TryAcquire(PartitionBlock* partition) => Acquire(partition, TimeSpan.Zero);
 
     /// <summary>Takes over a word that a dead owner, whose kernel lock the caller now holds, left behind.</summary>
+    /// <remarks>
+    /// Repeats while the word names the dead owner: somebody who had seen it there may still announce its sleep, and a word that
+    /// was given up then would name a slot that is alive again, and be locked for ever.
+    /// </remarks>
     public bool TrySeize(PartitionBlock* partition, int deadSlot)
     {
-        uint word = Volatile.Read(ref partition->LockWord);
-        return OwnerOf(word) == deadSlot
-            && Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word;
+        while (true)
+        {
+            uint word = Volatile.Read(ref partition->LockWord);
+            if (OwnerOf(word) != deadSlot)
+            {
+                return false;
+            }
+
+            ProtocolHook.Reach(ProtocolStep.LockSeizing);
+            if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+            {
+                return true;
+            }
+        }
     }
 
     private static uint Take(uint word, int owner) =>

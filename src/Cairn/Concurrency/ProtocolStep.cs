@@ -8,6 +8,7 @@ internal enum ProtocolStep
     LockTaken,
     LockStolen,
     LockReleasing,
+    LockSeizing,
     EntryCopied,
     TailStored,
     BucketVersionRaised,

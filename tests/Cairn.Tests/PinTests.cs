@@ -74,6 +74,34 @@ public sealed class PinTests : StoreTest
     }
 
     [Fact]
+    public void Copying_a_long_value_needs_no_pin_to_be_free()
+    {
+        Store.Set("long", TestBytes.Of(1 << 20));
+        Store.Set("key", "value"u8);
+        List<PinnedValue> pins = PinAll("key");
+
+        Assert.Equal(TestBytes.Of(1 << 20), Store.Get("long"));
+
+        pins.ForEach(pin => pin.Dispose());
+    }
+
+    [Theory]
+    [InlineData(10)]
+    [InlineData(50_000)]
+    public void Writing_when_every_pin_is_in_use_stores_the_value_or_leaves_none(int length)
+    {
+        Store.Set("key", "value"u8);
+        List<PinnedValue> pins = PinAll("key");
+        Store.Set("other", "old"u8);
+
+        bool isStored = Store.Set("other", TestBytes.Of(length));
+
+        Assert.Equal(isStored ? TestBytes.Of(length) : null, Store.Get("other"));
+        pins.ForEach(pin => pin.Dispose());
+        Assert.True(Store.Set("other", TestBytes.Of(length)));
+    }
+
+    [Fact]
     public void Pinned_value_stays_readable_after_the_store_is_closed()
     {
         CairnStore store = Open(Options);

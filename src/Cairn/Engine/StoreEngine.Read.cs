@@ -138,9 +138,9 @@ internal sealed unsafe partial class StoreEngine
                 return ReadOutcome.TooShort;
             }
 
-            if (length > LongestOptimisticCopy)
+            if (length > LongestOptimisticCopy && TryGetPinned(key, destination, acceptStale, out info, out ReadOutcome outcome))
             {
-                return TryGetPinned(key, destination, acceptStale, out info);
+                return outcome;
             }
 
             uint sum;
@@ -327,37 +327,26 @@ internal sealed unsafe partial class StoreEngine
         return acceptStale || deadline > Clock.NowMs();
     }
 
-    // The long way for long values: two passes, but no chance that an eviction makes the copy start over.
+    // The long way for long values: two passes, but no chance that an eviction makes the copy start over. False if every
+    // hazard cell of this process is in use.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private ReadOutcome TryGetPinned(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info)
+    private bool TryGetPinned(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info, out ReadOutcome outcome)
     {
-        int cell;
-        var wait = default(SpinWait);
-        while ((cell = TryPin(key, acceptStale, out EntryView entry, out info)) != -1)
+        int cell = TryPin(key, acceptStale, out EntryView entry, out info);
+        if (cell < 0)
         {
-            if (cell == -2)
-            {
-                wait.SpinOnce();
-                continue;
-            }
-
-            try
-            {
-                if (info.ValueBytes > destination.Length)
-                {
-                    return ReadOutcome.TooShort;
-                }
-
-                new ReadOnlySpan<byte>(entry.Value, info.ValueBytes).CopyTo(destination);
-                return ReadOutcome.Hit;
-            }
-            finally
-            {
-                Unpin(cell);
-            }
+            outcome = ReadOutcome.Miss;
+            return cell == -1;
         }
 
-        return ReadOutcome.Miss;
+        outcome = info.ValueBytes > destination.Length ? ReadOutcome.TooShort : ReadOutcome.Hit;
+        if (outcome == ReadOutcome.Hit)
+        {
+            new ReadOnlySpan<byte>(entry.Value, info.ValueBytes).CopyTo(destination);
+        }
+
+        Unpin(cell);
+        return true;
     }
 
     // Extends the life of an entry with sliding expiration. A hint: if the lock is taken, or the last extension is recent,

@@ -94,6 +94,7 @@ public sealed class StatisticsTests : StoreTest
         Assert.InRange(statistics.Bytes, values, values + (statistics.Entries * 64));
         Assert.Equal(0, statistics.DamagedEntries);
         Assert.Equal(0, statistics.Recoveries);
+        StoreAudit.Check(Store);
     }
 
     [Fact]

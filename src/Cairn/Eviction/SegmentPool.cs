@@ -165,7 +165,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         count -= header->RunLength;
     }
 
-    public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount;
+    public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount || IsNewSegment(segment);
 
     /// <summary>Counts the free segments anew, while nobody else has the store open.</summary>
     public void RecountFree() => Volatile.Write(ref memory.Super->FreeSegments, CountFree());
@@ -179,6 +179,18 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         {
             Interlocked.CompareExchange(ref memory.Super->FreeSegments, free, counted);
         }
+    }
+
+    // Another process may have grown the file and linked the new segments already.
+    private bool IsNewSegment(int segment)
+    {
+        if ((uint)segment >= (uint)memory.Layout.MaxSegments)
+        {
+            return false;
+        }
+
+        memory.RefreshSegmentsEnd();
+        return segment < memory.SegmentCount;
     }
 
     private int CountFree()

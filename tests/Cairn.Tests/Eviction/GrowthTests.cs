@@ -1,3 +1,5 @@
+using Cairn.Concurrency;
+using Cairn.Platform;
 using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Eviction;
@@ -56,6 +58,28 @@ public sealed class GrowthTests : StoreTest
     }
 
     [Fact]
+    public void Opening_that_has_not_noticed_the_growth_loses_none_of_the_new_segments()
+    {
+        CairnStore grower = Open(Growing);
+        CairnStore other = Open(Growing);
+        for (int i = 0; i < 20_000; i++)
+        {
+            grower.Set($"{i}", TestBytes.Of(2000));
+        }
+
+        // While somebody holds the gate, as when opening, the other cannot look into growing.
+        using StoreFile opening = StorePlatform.Current.Open(FilePath);
+        Assert.True(opening.TryLockByte(OwnerTable.GateByte));
+        for (int i = 0; i < 20_000; i++)
+        {
+            Assert.True(other.Set($"{i}", TestBytes.Of(2000)));
+        }
+
+        StoreAudit.Check(grower);
+        opening.UnlockByte(OwnerTable.GateByte);
+    }
+
+    [Fact]
     public void Grown_store_is_the_same_when_it_is_opened_again()
     {
         CairnStore first = Open(Growing);
@@ -107,9 +131,7 @@ public sealed class GrowthTests : StoreTest
             }
         }
 
-        StoreStatistics statistics = stores[0].GetStatistics();
-        Assert.Equal(
-            statistics.Segments, statistics.FreeSegments + (int)(statistics.SegmentBytes / statistics.BytesPerSegment));
+        StoreAudit.Check(stores[0]);
     }
 
     [RequiresMountFact]

@@ -3,47 +3,45 @@ using System.Text;
 
 namespace Cairn.Benchmarks.Store;
 
-// Every key once, as bytes in one flat array and as strings, and the order in which they are asked for, all made
-// before anything is measured. Reading the key from where it lies is part of what is measured, for every contender alike,
-// as it is for an application whose keys come from its own data. The strings are not the objects that a peer holds.
+// The keys that are asked for, one after the other in memory, in the order in which they are asked for, all made before anything is
+// measured: a request brings its key with it, as the line of a protocol or the argument of a call does, so fetching keys
+// from a table in random order is nobody's work here. The strings are not the objects that a peer holds.
 internal sealed class Requests
 {
     /// <summary>Length of every key, in bytes and in characters.</summary>
     public const int KeyBytes = 20;
 
-    private readonly int[] _order;
     private readonly byte[] _keys;
     private readonly Lazy<string[]> _texts;
     private readonly Lazy<ReadOnlyMemory<byte>[]> _memories;
 
-    /// <param name="keys">How many keys there are.</param>
-    /// <param name="order">Numbers of keys, each below <paramref name="keys"/>, in the order in which they are asked for.</param>
-    public Requests(int keys, int[] order)
+    /// <param name="order">Numbers of keys in the order in which they are asked for.</param>
+    public Requests(int[] order)
     {
-        _order = order;
-        _keys = new byte[(long)keys * KeyBytes];
-        for (var number = 0; number < keys; number++)
+        Count = order.Length;
+        _keys = new byte[(long)Count * KeyBytes];
+        for (var request = 0; request < Count; request++)
         {
-            WriteKey(number, _keys.AsSpan(number * KeyBytes, KeyBytes));
+            WriteKey(order[request], _keys.AsSpan(request * KeyBytes, KeyBytes));
         }
 
         _texts = new Lazy<string[]>(() =>
-            [.. Enumerable.Range(0, keys).Select(number => Encoding.ASCII.GetString(_keys, number * KeyBytes, KeyBytes))]);
+            [.. Enumerable.Range(0, Count).Select(request => Encoding.ASCII.GetString(_keys, request * KeyBytes, KeyBytes))]);
         _memories = new Lazy<ReadOnlyMemory<byte>[]>(() =>
-            [.. _order.Select(number => new ReadOnlyMemory<byte>(_keys, number * KeyBytes, KeyBytes))]);
+            [.. Enumerable.Range(0, Count).Select(request => new ReadOnlyMemory<byte>(_keys, request * KeyBytes, KeyBytes))]);
     }
 
     /// <summary>How many requests there are.</summary>
-    public int Count => _order.Length;
+    public int Count { get; }
 
     /// <summary>The keys in the order of the requests, for operations that take many.</summary>
     public ReadOnlyMemory<byte>[] Memories => _memories.Value;
 
     /// <summary>The key of a request, as bytes.</summary>
-    public ReadOnlySpan<byte> Key(int request) => new(_keys, _order[request] * KeyBytes, KeyBytes);
+    public ReadOnlySpan<byte> Key(int request) => new(_keys, request * KeyBytes, KeyBytes);
 
     /// <summary>The same requests with string keys, which are made when they are first wanted.</summary>
-    public TextRequests AsTexts() => new(_texts.Value, _order);
+    public TextRequests AsTexts() => new(_texts.Value);
 
     /// <summary>The key called <paramref name="number"/>.</summary>
     public static void WriteKey(int number, Span<byte> key)
@@ -57,10 +55,10 @@ internal sealed class Requests
 }
 
 /// <summary>Requests with string keys.</summary>
-internal sealed class TextRequests(string[] keys, int[] order)
+internal sealed class TextRequests(string[] keys)
 {
-    public int Count => order.Length;
+    public int Count => keys.Length;
 
     /// <summary>The key of a request, as a string.</summary>
-    public string Key(int request) => keys[order[request]];
+    public string Key(int request) => keys[request];
 }

@@ -23,5 +23,5 @@ internal sealed record StoreScale(int Entries, int Operations, int SlowOperation
         ? string.Create(CultureInfo.InvariantCulture, $"{Entries / 1_000_000}M")
         : string.Create(CultureInfo.InvariantCulture, $"{Entries / 1_000}k");
 
-    public Requests Draw(Distribution distribution, int seed = 1) => new(Entries, KeyNumbers.Draw(distribution, Entries, Operations, seed));
+    public Requests Draw(Distribution distribution, int seed = 1) => new(KeyNumbers.Draw(distribution, Entries, Operations, seed));
 }

@@ -32,7 +32,7 @@ internal sealed unsafe partial class StoreEngine
             return WriteLarge(key, content, condition, expectedVersion, out version);
         }
 
-        PrefetchBucket(key.Place);
+        PrefetchEntry(key.Place);
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
         {

@@ -39,6 +39,10 @@ internal enum YieldOutcome
 internal sealed unsafe class SegmentEvictor
 {
     private const int SpareTarget = 2;
+
+    // Two: one use soon after the first is often the only one. (One would suit traces of large, popular objects better: measured
+    // hit ratios are in docs/benchmarks.md.)
+    private const int UsesToLeaveSmall = 2;
     private const int BatchEntries = 16;
     private const int BatchBytes = 2048;
 
@@ -430,7 +434,7 @@ internal sealed unsafe class SegmentEvictor
         if (!isCleared && !isExpired && mode < VictimMode.Drop)
         {
             // A lease somebody waits for is worth more than it looks.
-            bool isUsed = frequency > 0 || (entry.Type == EntryType.Lease && !isMain);
+            bool isUsed = frequency >= (isMain ? 1 : UsesToLeaveSmall) || (entry.Type == EntryType.Lease && !isMain);
             bool isWanted = mode == VictimMode.Clean || (isUsed && !_budgets.IsOver(partition, entry.Collection));
             if (isWanted && TryMove(partition, number, header, entry, bucket, slotIndex, slot, mode, frequency, isMain))
             {

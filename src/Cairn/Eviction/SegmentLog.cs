@@ -1,4 +1,5 @@
 using Cairn.Concurrency;
+using Cairn.Indexing;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;
@@ -62,6 +63,12 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
 
         int tail = partition->ActiveTail[log] + (int)bytes;
         header->Tail = tail;
+
+        // What the next entry will be written to: its lines are on the way while the caller does something else.
+        byte* next = memory.SegmentStart(partition->ActiveSegment[log] - 1) + tail;
+        HashIndex.Prefetch(next + 64);
+        HashIndex.Prefetch(next + 128);
+        HashIndex.Prefetch(next + 192);
         Volatile.Write(ref partition->ActiveTail[log], tail);
         ProtocolHook.Reach(ProtocolStep.TailStored);
     }

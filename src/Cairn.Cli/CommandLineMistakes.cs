@@ -59,7 +59,7 @@ internal static class CommandLineMistakes
 
         List<Token> values = [.. parsed.Tokens.Take(end).Where(token => token.Type == TokenType.Argument && LooksLikeOption(token.Value))];
         HashSet<Token> ofOptions = [.. parsed.CommandResult.Children.OfType<OptionResult>().SelectMany(option => option.Tokens)];
-        return values.FirstOrDefault(token => !ofOptions.Any(other => ReferenceEquals(other, token)))?.Value;
+        return values.FirstOrDefault(token => !ofOptions.Any(other => ReferenceEquals(other, token)))?.Value.Split('=')[0];
     }
 
     // A lone hyphen is standard input; -5 is a number.

@@ -96,7 +96,7 @@ internal sealed class ExportCommand : ToolCommand
             output.Flush();
             string left = path is null
                 ? $"{Figures.Count(export.Entries)} entries were written, each a complete line, but not all"
-                : $"'{path}' is as it was before";
+                : $"'{path}' was not changed";
             throw new ToolException(invocation.Console.InterruptedCode, $"interrupted: {left}", interruption);
         }
 

@@ -54,7 +54,7 @@ internal sealed class ImportCommand : ToolCommand
         string? path = invocation.Get(_file);
         using Stream input = Open(invocation, path is "-" ? null : path);
         using CairnStore? store = invocation.Get(_dryRun) ? null : invocation.OpenOrCreate();
-        using var run = new ImportRun(invocation, store, new LineReader(input, LongestLineBytes), input.CanSeek ? input.Length : 0);
+        using var run = new ImportRun(invocation, store, new LineReader(input, LongestLineBytes), input.CanSeek ? input.Length : invocation.Console.InputBytes);
         return run.Execute(invocation.Get(_skipErrors));
     }
 
@@ -62,6 +62,11 @@ internal sealed class ImportCommand : ToolCommand
     {
         if (path is null)
         {
+            if (invocation.Console.IsInputTerminal)
+            {
+                invocation.Tell("reading entries from the terminal, one a line; Ctrl-D ends them");
+            }
+
             return invocation.Console.OpenInput();
         }
 

@@ -54,9 +54,12 @@ internal sealed class StatsCommand : ToolCommand
             return ExitCode.Done;
         }
 
+        // Taken before the first print, so that whoever has seen it may interrupt.
+        CancellationToken interruption = invocation.Console.Interruption;
         int left = invocation.Get(_count) ?? int.MaxValue;
         while (true)
         {
+            interruption.ThrowIfCancellationRequested();
             if (invocation.Console.IsOutputTerminal && !invocation.IsJson)
             {
                 invocation.Output.Write("\e[H\e[2J");

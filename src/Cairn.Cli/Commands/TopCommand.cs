@@ -44,6 +44,8 @@ internal sealed class TopCommand : ToolCommand
         using CairnStore store = invocation.OpenExisting();
         try
         {
+            // Taken before the first look, so that whoever has seen it may interrupt.
+            invocation.Console.Interruption.ThrowIfCancellationRequested();
             if (isScreen)
             {
                 ShowScreen(invocation, store, interval, looks);

@@ -227,9 +227,8 @@ internal sealed class EntryLine
 
     private static string? ReadValueBytes(ref Utf8JsonReader reader, out int? length)
     {
-        bool isNumber = reader.TokenType == JsonTokenType.Number & reader.TryGetInt32(out int bytes);
-        length = isNumber ? bytes : null;
-        return isNumber ? null : "\"valueBytes\" must be a number";
+        length = reader.TokenType == JsonTokenType.Number && reader.TryGetInt32(out int bytes) ? bytes : null;
+        return length is null ? "\"valueBytes\" must be a number" : null;
     }
 
     // A store numbers its versions by itself; the one that dump prints is only read over.

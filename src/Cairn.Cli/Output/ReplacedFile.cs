@@ -29,7 +29,9 @@ internal sealed class ReplacedFile : IDisposable
             }
 
             // A link stays, and leads to the new file.
-            string target = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
+            string target = new FileInfo(path).LinkTarget is null
+                ? Path.GetFullPath(path)
+                : File.ResolveLinkTarget(path, returnFinalTarget: true)!.FullName;
             if (Directory.Exists(target))
             {
                 throw new ToolException(ExitCode.File, $"'{path}' is a directory, not a file to write to");
@@ -74,5 +76,8 @@ internal sealed class ReplacedFile : IDisposable
         }
     }
 
-    private static bool IsDevice(string path) => Path.GetFullPath(path).StartsWith("/dev/", StringComparison.Ordinal);
+    // Files in memory are below /dev too, and are files like any other.
+    private static bool IsDevice(string path) =>
+        Path.GetFullPath(path) is var full && full.StartsWith("/dev/", StringComparison.Ordinal)
+        && !full.StartsWith("/dev/shm/", StringComparison.Ordinal);
 }

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Cli.Output;
 
@@ -27,6 +28,21 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
     public override int Width => Console.WindowWidth is > 0 and var width ? width : WidthOfUnknownTerminal;
 
     public override int InterruptedCode => _interruptedCode;
+
+    public override long InputBytes
+    {
+        get
+        {
+            if (IsInputTerminal || OperatingSystem.IsWindows())
+            {
+                return 0;
+            }
+
+            using var handle = new SafeFileHandle(0, ownsHandle: false);
+            using var input = new FileStream(handle, FileAccess.Read, bufferSize: 0);
+            return input.CanSeek ? input.Length : 0;
+        }
+    }
 
     public override CancellationToken Interruption
     {

@@ -30,6 +30,9 @@ internal abstract class ToolConsole
     /// <summary>Standard input. Its reads end with an exception when <see cref="Interruption"/> does.</summary>
     public abstract Stream OpenInput();
 
+    /// <summary>How long standard input is, if that is known, as of a file; otherwise 0.</summary>
+    public virtual long InputBytes => 0;
+
     /// <summary>A key that was pressed and not read yet; null if there is none, or no keyboard.</summary>
     public virtual char? TryReadKey() => null;
 

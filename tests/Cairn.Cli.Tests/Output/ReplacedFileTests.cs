@@ -1,0 +1,100 @@
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli.Tests.Output;
+
+public sealed class ReplacedFileTests : IDisposable
+{
+    private readonly TestDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public void File_takes_its_place_when_it_is_complete()
+    {
+        string path = _directory["file"];
+        File.WriteAllText(path, "before");
+
+        using (ReplacedFile file = ReplacedFile.Create(path))
+        {
+            file.Stream.Write("after"u8);
+            Assert.Equal("before", File.ReadAllText(path));
+            file.Commit();
+        }
+
+        Assert.Equal("after", File.ReadAllText(path));
+        Assert.Equal(["file"], _directory.FileNames);
+    }
+
+    [Fact]
+    public void File_that_is_never_completed_leaves_everything_as_it_was()
+    {
+        string path = _directory["file"];
+        File.WriteAllText(path, "before");
+
+        using (ReplacedFile file = ReplacedFile.Create(path))
+        {
+            file.Stream.Write("half"u8);
+        }
+
+        Assert.Equal("before", File.ReadAllText(path));
+        Assert.Equal(["file"], _directory.FileNames);
+    }
+
+    [Fact]
+    public void Mode_of_the_file_that_was_there_is_kept()
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            return; // Windows has no such modes.
+        }
+
+        const UnixFileMode Mode = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        string path = _directory["file"];
+        File.WriteAllText(path, "before");
+        File.SetUnixFileMode(path, Mode);
+
+        using (ReplacedFile file = ReplacedFile.Create(path))
+        {
+            file.Commit();
+        }
+
+        Assert.Equal(Mode, File.GetUnixFileMode(path));
+    }
+
+    [Fact]
+    public void Link_stays_and_leads_to_the_new_file()
+    {
+        string link = _directory["link"];
+        File.WriteAllText(_directory["file"], "before");
+        File.CreateSymbolicLink(link, _directory["file"]);
+
+        using (ReplacedFile file = ReplacedFile.Create(link))
+        {
+            file.Stream.Write("after"u8);
+            file.Commit();
+        }
+
+        Assert.NotNull(new FileInfo(link).LinkTarget);
+        Assert.Equal("after", File.ReadAllText(_directory["file"]));
+    }
+
+    [Fact]
+    public void Device_is_written_to_and_stays_a_device()
+    {
+        using (ReplacedFile file = ReplacedFile.Create("/dev/null"))
+        {
+            file.Stream.Write("nothing"u8);
+            file.Commit();
+        }
+
+        Assert.Equal(0, new FileInfo("/dev/null").Length);
+    }
+
+    [Fact]
+    public void Directory_is_no_file()
+    {
+        var refusal = Assert.Throws<ToolException>(() => ReplacedFile.Create(_directory.Path));
+
+        Assert.Equal(ExitCode.File, refusal.ExitCode);
+    }
+}

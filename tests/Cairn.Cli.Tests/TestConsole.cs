@@ -1,0 +1,81 @@
+using System.Text;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli.Tests;
+
+/// <summary>The tool's world in a test: streams in memory, a clock that stands still, signals and keys that the test sends.</summary>
+internal sealed class TestConsole : ToolConsole, IDisposable
+{
+    private readonly CancellationTokenSource _interruption = new();
+    private readonly StringWriter _error = new() { NewLine = "\n" };
+    private readonly Stream _output;
+
+    public TestConsole(Stream? output = null)
+    {
+        _output = output ?? new MemoryStream();
+        Output = new ToolOutput(_output);
+    }
+
+    public override ToolOutput Output { get; }
+
+    public override TextWriter Error => _error;
+
+    public override bool IsInputTerminal => false;
+
+    public override bool IsOutputTerminal => HasOutputTerminal;
+
+    public override bool IsErrorTerminal => HasErrorTerminal;
+
+    public override int Width => 100;
+
+    public override TimeProvider Clock => TestClock;
+
+    public override CancellationToken Interruption => _interruption.Token;
+
+    public override int InterruptedCode => Signal;
+
+    public TestClock TestClock { get; init; } = new();
+
+    public bool HasOutputTerminal { get; init; }
+
+    public bool HasErrorTerminal { get; init; }
+
+    public int Signal { get; set; } = ExitCode.Interrupted;
+
+    public byte[] Input { get; init; } = [];
+
+    public Dictionary<string, string> Environment { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>Keys that will have been pressed.</summary>
+    public Queue<char> Keys { get; } = [];
+
+    /// <summary>What happens while the tool waits.</summary>
+    public Action? Waiting { get; set; }
+
+    public byte[] OutputBytes => ((MemoryStream)_output).ToArray();
+
+    public string OutputText => Encoding.UTF8.GetString(OutputBytes);
+
+    public string ErrorText => _error.ToString();
+
+    public void Dispose()
+    {
+        _interruption.Dispose();
+        _error.Dispose();
+    }
+
+    public void Interrupt() => _interruption.Cancel();
+
+    public override Stream OpenInput() => new MemoryStream(Input);
+
+    public override string? GetEnvironmentVariable(string name) => Environment.GetValueOrDefault(name);
+
+    public override char? TryReadKey() => Keys.TryDequeue(out char key) ? key : null;
+
+    public override void Wait(TimeSpan time)
+    {
+        Waiting?.Invoke();
+        TestClock.Advance(time);
+        Interruption.ThrowIfCancellationRequested();
+    }
+}

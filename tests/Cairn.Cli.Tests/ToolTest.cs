@@ -1,0 +1,61 @@
+using System.Text;
+using System.Text.Json;
+
+namespace Cairn.Cli.Tests;
+
+/// <summary>What a run of the tool left behind.</summary>
+/// <param name="Code">Its exit code.</param>
+/// <param name="Bytes">What it wrote to standard output.</param>
+/// <param name="Error">What it wrote to standard error.</param>
+internal sealed record ToolRun(int Code, byte[] Bytes, string Error)
+{
+    public string Output => Encoding.UTF8.GetString(Bytes);
+
+    public string[] Lines => Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+
+    /// <summary>The one JSON object that was printed.</summary>
+    public JsonElement Json => JsonDocument.Parse(Assert.Single(Lines)).RootElement;
+
+    public IEnumerable<JsonElement> JsonLines => Lines.Select(line => JsonDocument.Parse(line).RootElement);
+}
+
+/// <summary>A test that runs the tool in this process, on a small store that is made when the test first uses it.</summary>
+public abstract class ToolTest : IDisposable
+{
+    private readonly StoreDirectory _directory = new();
+
+    private protected TestClock Clock { get; } = new();
+
+    private protected string StorePath => _directory.FilePath;
+
+    private protected StoreOptions Options => _directory.Options with { Clock = Clock };
+
+    public void Dispose() => _directory.Dispose();
+
+    private protected string PathOf(string name) => _directory[name];
+
+    private protected CairnStore OpenStore() => CairnStore.Open(Options);
+
+    /// <summary>Runs the tool on the test's store, which the environment names.</summary>
+    private protected ToolRun Run(params string[] args) => Run([], args);
+
+    private protected ToolRun Run(byte[] input, params string[] args) => Run(NewConsole(input), args);
+
+    private protected static ToolRun Run(TestConsole console, params string[] args)
+    {
+        int code = Tool.Run(args, console);
+        return new ToolRun(code, console.OutputBytes, console.ErrorText);
+    }
+
+    private protected TestConsole NewConsole(byte[]? input = null, bool isTerminal = false) => new()
+    {
+        Input = input ?? [],
+        TestClock = Clock,
+        HasOutputTerminal = isTerminal,
+        HasErrorTerminal = isTerminal,
+        Environment = { ["CAIRN_STORE"] = StorePath, ["TERM"] = "xterm" },
+    };
+
+    /// <summary>A store of 8 MiB, so that no test makes one of the default size.</summary>
+    private protected void CreateStore() => OpenStore().Dispose();
+}

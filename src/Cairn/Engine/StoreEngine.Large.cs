@@ -122,7 +122,7 @@ internal sealed unsafe partial class StoreEngine
                 // Pinned under the lock, so the segment cannot become a victim before the entry is published.
                 _owners.Pin(cell, segment);
                 *(ulong*)target = EntryView.GapWord(bytes);
-                _log.Commit(partition, PartitionBlock.LogSmall, bytes, long.MaxValue);
+                _log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
                 ProtocolHook.Reach(ProtocolStep.GapReserved);
                 _evictor.Advance(partition, number, bytes);
             }

@@ -388,7 +388,7 @@ internal sealed unsafe partial class StoreEngine
         partition->Version = version;
         content.Write(target, key, version, Memory.ChecksumSeed);
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
-        _log.Commit(partition, log, bytes, content.SegmentDeadline);
+        _log.Commit(partition, log, target, bytes, content.SegmentDeadline);
         bool isPublished = TryPublishSlot(
             partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease);
         _evictor.Advance(partition, key.Place.Partition, bytes);

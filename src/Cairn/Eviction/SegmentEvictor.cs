@@ -19,6 +19,22 @@ internal enum YieldOutcome
     Yielded,
 }
 
+/// <summary>What becomes of the entries of a segment that is taken apart; stored in the file.</summary>
+internal enum VictimMode : uint
+{
+    /// <summary>Entries that were used survive.</summary>
+    Evict = 0,
+
+    /// <summary>All live entries survive.</summary>
+    Clean = 1,
+
+    /// <summary>None survives.</summary>
+    Drop = 2,
+
+    /// <summary>None survives, and the segment goes back to all partitions.</summary>
+    Yield = 3,
+}
+
 // Eviction by segment, after S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction",
 // SOSP 2023), on logs instead of queues of objects.
 //
@@ -74,21 +90,6 @@ internal sealed unsafe class SegmentEvictor
         _leases = leases;
         _budgets = budgets;
         _growth = growth;
-    }
-
-    private enum VictimMode : uint
-    {
-        /// <summary>Entries that were used survive.</summary>
-        Evict = 0,
-
-        /// <summary>All live entries survive.</summary>
-        Clean = 1,
-
-        /// <summary>None survives.</summary>
-        Drop = 2,
-
-        /// <summary>None survives, and the segment goes back to all partitions.</summary>
-        Yield = 3,
     }
 
     /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>
@@ -157,12 +158,12 @@ internal sealed unsafe class SegmentEvictor
         uint word = Volatile.Read(ref header->StateWord);
         if (SegmentHeader.PartitionOf(word) != number
             || SegmentHeader.StateOf(word) is not (SegmentState.Spare or SegmentState.Sealed)
-            || IsPinned(segment, header->RunLength))
+            || IsPinned(segment, _memory.RunLengthOf(segment)))
         {
             return YieldOutcome.Refused;
         }
 
-        while (partition->SegmentCount - header->RunLength < StoreLayout.ReservedSegmentsPerPartition)
+        while (partition->SegmentCount - _memory.RunLengthOf(segment) < StoreLayout.ReservedSegmentsPerPartition)
         {
             int replacement = _pool.TakeFree(number, windowFirst, windowLength);
             if (replacement == SegmentPool.None)
@@ -200,9 +201,11 @@ internal sealed unsafe class SegmentEvictor
     private bool Work(PartitionBlock* partition, int number, long budgetBytes)
     {
         RecycleRetired(partition, number);
+        int victims = 0;
         while (budgetBytes > 0 && partition->SpareCount < SpareTarget)
         {
-            if (partition->Victim == 0 && !ChooseVictim(partition, number))
+            // Bounded, because in a damaged queue, or with readers who use every large value again and again, no victim gains room.
+            if (partition->Victim == 0 && (victims++ > _memory.SegmentCount || !ChooseVictim(partition, number)))
             {
                 return false;
             }
@@ -225,7 +228,7 @@ internal sealed unsafe class SegmentEvictor
     {
         SealExpiredLogs(partition, number);
         ulong youngest = partition->SealSequence;
-        int attempts = partition->SmallCount + partition->MainCount;
+        long attempts = Math.Min((long)partition->SmallCount + partition->MainCount, _memory.SegmentCount);
         for (; attempts > 0; attempts--)
         {
             int segment = PickVictim(partition, youngest, out VictimMode mode);
@@ -236,7 +239,7 @@ internal sealed unsafe class SegmentEvictor
 
             SegmentHeader* header = _memory.Header(segment);
             _pool.Unlink(partition, segment);
-            if (IsPinned(segment, header->RunLength))
+            if (IsPinned(segment, _memory.RunLengthOf(segment)))
             {
                 // Somebody alive reads it, or still writes into it: it becomes the youngest, and another is tried.
                 _pool.Enqueue(partition, header->Log == PartitionBlock.LogMain, segment);
@@ -354,8 +357,9 @@ internal sealed unsafe class SegmentEvictor
         }
 
         SegmentHeader* header = _memory.Header(segment);
-        bool isRun = header->RunLength > 1;
-        long end = isRun ? (long)header->RunLength * _memory.SegmentBytes : Math.Clamp(header->Tail, 0, _memory.SegmentBytes);
+        int runLength = _memory.RunLengthOf(segment);
+        bool isRun = runLength > 1;
+        long end = isRun ? (long)runLength * _memory.SegmentBytes : Math.Clamp(header->Tail, 0, _memory.SegmentBytes);
         byte* start = _memory.SegmentStart(segment);
         long cursor = Math.Clamp(partition->VictimCursor, 0, end);
         long first = cursor;
@@ -408,7 +412,7 @@ internal sealed unsafe class SegmentEvictor
             ProtocolHook.Reach(ProtocolStep.VictimCleared);
             if (isDamaged || header->LiveBytes != 0)
             {
-                ClearSlotsOf(partition, number, segment, header->RunLength);
+                ClearSlotsOf(partition, number, segment, runLength);
             }
 
             partition->Victim = 0;
@@ -516,7 +520,7 @@ internal sealed unsafe class SegmentEvictor
 
         Buffer.MemoryCopy(entry.Start, target, bytes, bytes);
         ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
-        _log.Commit(partition, log, bytes, entry.HasDeadline ? entry.Deadline : long.MaxValue);
+        _log.Commit(partition, log, target, bytes, entry.HasDeadline ? entry.Deadline : long.MaxValue);
 
         // Compare-and-swap: an operation without the lock may remove the entry at any moment, and its copy must not come back.
         ulong moved = Bucket.Pack(Bucket.TagOf(slot), entry.Version, _memory.OffsetOf(target));
@@ -573,7 +577,7 @@ internal sealed unsafe class SegmentEvictor
     {
         Interlocked.MemoryBarrier();
         SegmentHeader* header = _memory.Header(segment);
-        if (IsPinned(segment, header->RunLength))
+        if (IsPinned(segment, _memory.RunLengthOf(segment)))
         {
             header->StateWord = SegmentHeader.Word(SegmentState.Retired, header->Log, number);
             header->Next = partition->RetiredHead;
@@ -586,16 +590,24 @@ internal sealed unsafe class SegmentEvictor
 
     private void Recycle(PartitionBlock* partition, int number, int segment)
     {
-        int runLength = Math.Clamp(_memory.Header(segment)->RunLength, 1, _memory.SegmentCount - segment);
-        for (int i = 0; i < runLength; i++)
+        int end = segment + _memory.RunLengthOf(segment);
+        for (int each = segment; each < end; each++)
         {
+            // What a damaged length takes for a part of the run belongs to somebody else.
+            if (each != segment
+                && (_memory.Header(each)->StateWord != SegmentHeader.Word(SegmentState.RunBody, PartitionBlock.LogSmall, number)
+                    || _memory.Header(each)->Next != segment + 1))
+            {
+                break;
+            }
+
             if (partition->SpareCount <= SpareTarget && (VictimMode)partition->VictimMode != VictimMode.Yield)
             {
-                _pool.PushSpare(partition, number, segment + i);
+                _pool.PushSpare(partition, number, each);
             }
             else
             {
-                _pool.GiveBack(partition, segment + i);
+                _pool.GiveBack(partition, each);
             }
         }
 
@@ -606,7 +618,7 @@ internal sealed unsafe class SegmentEvictor
     {
         int segment = partition->RetiredHead - 1;
         partition->RetiredHead = 0;
-        while (_pool.IsSegment(segment))
+        for (int i = 0; i < _memory.SegmentCount && _pool.IsSegment(segment); i++)
         {
             int next = _memory.Header(segment)->Next - 1;
             Retire(partition, number, segment);

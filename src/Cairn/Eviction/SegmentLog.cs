@@ -50,18 +50,20 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
     }
 
     /// <summary>
-    /// Makes <paramref name="bytes"/> at the log's tail part of the segment. The tail is stored before a slot names them: a recovery
+    /// Makes <paramref name="bytes"/> at <paramref name="target"/>, the log's tail, part of the segment. The tail is stored before a slot names them: a recovery
     /// that finds the slot must find the entry below the tail (PartitionBlock I4).
     /// </summary>
-    public void Commit(PartitionBlock* partition, int log, long bytes, long deadline)
+    public void Commit(PartitionBlock* partition, int log, byte* target, long bytes, long deadline)
     {
-        SegmentHeader* header = memory.Header(partition->ActiveSegment[log] - 1);
+        // From the address, which was checked, not from the partition again, which somebody may be scribbling over.
+        int segment = memory.SegmentAt(target);
+        SegmentHeader* header = memory.Header(segment);
         if (deadline > header->MaxDeadline)
         {
             header->MaxDeadline = deadline;
         }
 
-        int tail = partition->ActiveTail[log] + (int)bytes;
+        int tail = (int)(target - memory.SegmentStart(segment) + bytes);
         header->Tail = tail;
 
         // What the next entry will be written to: its lines are on the way while the caller does something else.

@@ -12,7 +12,8 @@ namespace Cairn.Eviction;
 //   I4  FreeSegments is a hint that is raised after a segment became free and lowered after it was taken. A death in between
 //       leaves it too low, which recovery corrects, or too high, which whoever finds no segment does.
 //
-// Links are segment number + 1, and are checked before use: a damaged one ends the list, and recovery follows.
+// Links are segment number + 1. Each is read once and checked before use, and no list is followed for more steps than there
+// are segments: a damaged link ends the list or leads in a circle, and costs room, until a recovery.
 internal sealed unsafe class SegmentPool(StoreMemory memory)
 {
     public const int None = -1;
@@ -82,7 +83,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public int PopSpare(PartitionBlock* partition)
     {
         int segment = partition->SpareHead - 1;
-        if (!IsSegment(segment) || partition->SpareCount <= 0)
+        if (!IsSegment(segment) || partition->SpareCount <= 0 || memory.Header(segment)->State != SegmentState.Spare)
         {
             return None;
         }
@@ -96,16 +97,22 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public bool TryRemoveSpare(PartitionBlock* partition, int segment)
     {
         int* link = &partition->SpareHead;
-        for (int i = 0; i < partition->SpareCount && IsSegment(*link - 1); i++)
+        for (int i = 0; i < memory.SegmentCount; i++)
         {
-            if (*link == segment + 1)
+            int linked = *link - 1;
+            if (!IsSegment(linked))
+            {
+                return false;
+            }
+
+            if (linked == segment)
             {
                 *link = memory.Header(segment)->Next;
                 partition->SpareCount--;
                 return true;
             }
 
-            link = &memory.Header(*link - 1)->Next;
+            link = &memory.Header(linked)->Next;
         }
 
         return false;
@@ -118,11 +125,12 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         header->SealOrder = ++partition->SealSequence;
         ref int head = ref isMain ? ref partition->MainHead : ref partition->SmallHead;
         ref int tail = ref isMain ? ref partition->MainTail : ref partition->SmallTail;
+        int last = tail;
         header->Next = 0;
-        header->Previous = tail;
-        if (tail != 0 && IsSegment(tail - 1))
+        header->Previous = last;
+        if (IsSegment(last - 1))
         {
-            memory.Header(tail - 1)->Next = segment + 1;
+            memory.Header(last - 1)->Next = segment + 1;
         }
         else
         {
@@ -142,22 +150,24 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         ref int head = ref isMain ? ref partition->MainHead : ref partition->SmallHead;
         ref int tail = ref isMain ? ref partition->MainTail : ref partition->SmallTail;
         ref int count = ref isMain ? ref partition->MainCount : ref partition->SmallCount;
-        if (header->Previous != 0 && IsSegment(header->Previous - 1))
+        int previous = header->Previous;
+        int next = header->Next;
+        if (IsSegment(previous - 1))
         {
-            memory.Header(header->Previous - 1)->Next = header->Next;
+            memory.Header(previous - 1)->Next = next;
         }
         else
         {
-            head = header->Next;
+            head = next;
         }
 
-        if (header->Next != 0 && IsSegment(header->Next - 1))
+        if (IsSegment(next - 1))
         {
-            memory.Header(header->Next - 1)->Previous = header->Previous;
+            memory.Header(next - 1)->Previous = previous;
         }
         else
         {
-            tail = header->Previous;
+            tail = previous;
         }
 
         header->Next = 0;

@@ -65,6 +65,12 @@ internal static unsafe class StoreFormatter
         System.Text.Encoding.ASCII.GetBytes(bootId.AsSpan(0, Math.Min(bootId.Length, target.Length)), target);
     }
 
+    /// <summary>
+    /// Above any version of an earlier life of the store, so that nobody's compare-and-swap succeeds by accident: a partition does
+    /// not make 65,536 versions in a millisecond.
+    /// </summary>
+    public static ulong FirstVersion(long nowUnixMs) => (ulong)Math.Clamp(nowUnixMs, 1, 1L << 47) << 16;
+
     public static ulong LayoutCheck(Superblock* super) =>
         KeyHash.Compute((byte*)super, (int)System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.LayoutCheck)), 0);
 
@@ -112,9 +118,7 @@ internal static unsafe class StoreFormatter
             var partition = (PartitionBlock*)(address + layout.PartitionsOffset + ((long)number * layout.PartitionBlockBytes));
             partition->Magic = PartitionBlock.ExpectedMagic;
 
-            // Above any version of an earlier life of the store, so that nobody's compare-and-swap succeeds by accident: a
-            // partition does not make 65,536 versions in a millisecond.
-            partition->Version = (ulong)Math.Max(1, now) << 16;
+            partition->Version = FirstVersion(now);
             for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
             {
                 PartitionBlock.Watermark(partition, collection)[1] = ~0UL;

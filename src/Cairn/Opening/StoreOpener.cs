@@ -277,6 +277,11 @@ internal static unsafe class StoreOpener
             }
 
             partition->LockWord = 0;
+            if (!wasClosed)
+            {
+                // Should the version have been damaged downwards, a clearing would not reach the entries above it.
+                partition->Version = Math.Max(partition->Version, StoreFormatter.FirstVersion(engine.Clock.NowMs()));
+            }
         }
 
         engine.Pool.RecountFree();

@@ -14,7 +14,7 @@ namespace Cairn.Recovering;
 //   2  open segments            <- a log's segment is open exactly if its header says so; its tail is the partition's
 //   3  slots                    <- a slot that names nothing, or nothing in a segment of this partition below its tail, is cleared
 //   4  entries, bytes, live     <- counted from the slots
-//   5  watermarks               <- a damaged pair counts as "everything is cleared"
+//   5  watermarks               <- a pair that cannot be believed counts as "everything is cleared"
 //   6  overrun                  <- raised: whoever cached keys of this partition drops them
 //
 //   I1  Idempotent, and run under the lock: a thief that dies in it is followed by another that starts anew.
@@ -26,6 +26,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         ProtocolHook.Reach(ProtocolStep.RecoveryStarted);
         PartitionBlock* partition = memory.Partition(number);
         memory.RefreshSegmentsEnd();
+        DropDistrusted(partition, number);
         RepairWatermarks(partition);
         RebuildQueues(partition, number);
         pool.RevealFree();
@@ -67,13 +68,115 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             }
 
             if (!pool.IsSegment(segment) || partition->ActiveTail[log] < 0 || partition->ActiveTail[log] > memory.SegmentBytes
-                || memory.Header(segment)->State != SegmentState.Open || memory.Header(segment)->Partition != number)
+                || memory.Header(segment)->StateWord != SegmentHeader.Word(SegmentState.Open, log, number))
             {
                 return false;
             }
         }
 
-        return true;
+        return AreListsPlausible(partition, number);
+    }
+
+    // Every segment of the partition is in one list: then no link leads astray or in a circle.
+    private bool AreListsPlausible(PartitionBlock* partition, int number)
+    {
+        int open = 0;
+        for (int log = 0; log < PartitionBlock.LogCount; log++)
+        {
+            open += partition->ActiveSegment[log] != 0 ? 1 : 0;
+        }
+
+        int victims = 0;
+        if (partition->Victim != 0)
+        {
+            int victim = partition->Victim - 1;
+            if (!pool.IsSegment(victim) || memory.Header(victim)->State != SegmentState.Sealed || memory.Header(victim)->Partition != number
+                || partition->VictimMode > (uint)VictimMode.Yield)
+            {
+                return false;
+            }
+
+            victims = memory.RunLengthOf(victim);
+        }
+
+        int spares = CountLinked(partition->SpareHead, SegmentState.Spare, number);
+        int retired = CountLinked(partition->RetiredHead, SegmentState.Retired, number);
+        int small = CountQueued(partition->SmallHead, partition->SmallTail, number);
+        int main = CountQueued(partition->MainHead, partition->MainTail, number);
+        return spares == partition->SpareCount && retired >= 0 && small == partition->SmallCount && main == partition->MainCount
+            && open == partition->OpenCount
+            && spares + retired + small + main + open + victims == partition->SegmentCount;
+    }
+
+    private int CountQueued(int head, int tail, int number)
+    {
+        int queued = CountLinked(head, SegmentState.Sealed, number);
+        int last = 0;
+        for (int link = head; queued > 0 && link != 0; link = memory.Header(link - 1)->Next)
+        {
+            if (memory.Header(link - 1)->Previous != last)
+            {
+                return -1;
+            }
+
+            last = link;
+        }
+
+        return last == tail ? queued : -1;
+    }
+
+    /// <summary>The segments of a list, runs in full; -1 if a link leads to what does not belong there, or in a circle.</summary>
+    private int CountLinked(int head, SegmentState state, int number)
+    {
+        int linked = 0;
+        for (int link = head; link != 0;)
+        {
+            SegmentHeader* header = memory.Header(link - 1);
+            if (!pool.IsSegment(link - 1) || header->State != state || header->Partition != number || linked >= memory.SegmentCount
+                || header->RunLength != memory.RunLengthOf(link - 1))
+            {
+                return -1;
+            }
+
+            linked += header->RunLength;
+            link = header->Next;
+        }
+
+        return linked;
+    }
+
+
+    // A pair is torn when its writer died between the two: then the first is new, the second old, and neither is above
+    // the version. A pair that agrees is whole, even if it is the version that was damaged.
+    private static bool IsBelievable(PartitionBlock* partition, uint collection)
+    {
+        ulong* pair = PartitionBlock.Watermark(partition, collection);
+        return pair[0] == ~pair[1] || Math.Max(pair[0], ~pair[1]) <= partition->Version;
+    }
+
+    // The slots go before the pair is repaired: whoever follows a thief that dies in between still sees it damaged (I1). A new
+    // watermark would not do, because the version, which it would have to reach, may be damaged with it.
+    private void DropDistrusted(PartitionBlock* partition, int number)
+    {
+        bool isAnyDistrusted = false;
+        for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
+        {
+            isAnyDistrusted |= !IsBelievable(partition, collection);
+        }
+
+        for (int i = 0; isAnyDistrusted && i < memory.Layout.BucketsPerPartition; i++)
+        {
+            Bucket* bucket = memory.BucketAt(number, i);
+            for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
+            {
+                ulong slot = *Bucket.SlotAt(bucket, slotIndex);
+                if (slot != 0 && memory.TryView(slot, out EntryView entry) && entry.Collection is var collection
+                    && (collection >= StoreLayout.MaxCollections || !IsBelievable(partition, collection)))
+                {
+                    Bucket.Store(bucket, slotIndex, 0);
+                }
+            }
+        }
     }
 
     private static void RepairWatermarks(PartitionBlock* partition)
@@ -81,15 +184,15 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
         {
             ulong* pair = PartitionBlock.Watermark(partition, collection);
-            if (pair[0] != ~pair[1] || pair[0] > partition->Version)
+            if (pair[0] == ~pair[1])
             {
-                // One of the two is what it was before, or was meant to become: the larger believable one is right, and
-                // when neither is, everything goes.
-                ulong watermark = Math.Max(pair[0], ~pair[1]);
-                watermark = watermark <= partition->Version ? watermark : partition->Version;
-                Volatile.Write(ref pair[0], watermark);
-                pair[1] = ~watermark;
+                partition->Version = Math.Max(partition->Version, pair[0]);
+                continue;
             }
+
+            ulong watermark = IsBelievable(partition, collection) ? Math.Max(pair[0], ~pair[1]) : partition->Version;
+            Volatile.Write(ref pair[0], watermark);
+            pair[1] = ~watermark;
         }
     }
 
@@ -148,7 +251,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 case SegmentState.Sealed:
                 case SegmentState.Open:
                     // An open segment that is no log's was on its way in or out: nothing was published in it, or all of it was.
-                    header->RunLength = Math.Clamp(header->RunLength, 1, count - segment);
+                    header->RunLength = memory.RunLengthOf(segment);
                     header->Tail = Math.Clamp(header->Tail, 0, memory.SegmentBytes);
                     sealedSegments.Add(segment);
                     break;
@@ -195,7 +298,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         }
 
         SegmentHeader* header = memory.Header(head);
-        return header->State is SegmentState.Sealed or SegmentState.Retired && header->Partition == number && head + header->RunLength > segment;
+        return header->State is SegmentState.Sealed or SegmentState.Retired && header->Partition == number && head + memory.RunLengthOf(head) > segment;
     }
 
     private void RecountEntries(PartitionBlock* partition, int number)
@@ -223,7 +326,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                     continue;
                 }
 
-                if (!NamesEntry(slot, number, out EntryView entry))
+                if (!NamesEntry(slot, number, out EntryView entry) || !IsVersionPlausible(partition, entry))
                 {
                     Bucket.Store(bucket, slotIndex, 0);
                     partition->Corrupt++;
@@ -257,6 +360,24 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         }
     }
 
+    // A version above the partition's was never handed out: either is damaged, and the entry's checksum tells which.
+    private bool IsVersionPlausible(PartitionBlock* partition, in EntryView entry)
+    {
+        if (entry.Version <= partition->Version)
+        {
+            return true;
+        }
+
+        if (entry.ValueLength > (uint)memory.MaxValueBytes
+            || entry.ComputeChecksum(memory.HashKey(entry.Key, entry.KeyLength, entry.Collection), memory.ChecksumSeed) != entry.Checksum)
+        {
+            return false;
+        }
+
+        partition->Version = entry.Version;
+        return true;
+    }
+
     private bool NamesEntry(ulong slot, int number, out EntryView entry)
     {
         if (!memory.TryView(slot, out entry) || entry.Type == EntryType.None)
@@ -272,8 +393,9 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             return false;
         }
 
-        long end = header->RunLength > 1
-            ? (long)header->RunLength * memory.SegmentBytes
+        int runLength = memory.RunLengthOf(segment);
+        long end = runLength > 1
+            ? (long)runLength * memory.SegmentBytes
             : Math.Clamp(header->Tail, 0, memory.SegmentBytes);
         return entry.Start - memory.SegmentStart(segment) + entry.PaddedBytes <= end
             && Bucket.StampMatches(slot, entry.Version);

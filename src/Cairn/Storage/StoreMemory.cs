@@ -107,6 +107,9 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     public byte* CollectionRecord(int collection) =>
         _base + Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes);
 
+    /// <summary>Segments of the run that starts here, never more than there are (I1); 1 for an ordinary segment.</summary>
+    public int RunLengthOf(int segment) => Math.Clamp(Header(segment)->RunLength, 1, Math.Max(1, SegmentCount - segment));
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, _bucketsPerPartition);
 

@@ -363,6 +363,11 @@ internal sealed unsafe class SegmentEvictor
         byte* start = _memory.SegmentStart(segment);
         long cursor = Math.Clamp(partition->VictimCursor, 0, end);
         long first = cursor;
+        if (header->LiveBytes == 0)
+        {
+            // No slot names it: LiveBytes may be too high, never too low (EntryLedger I1).
+            cursor = end;
+        }
 
         KeyPlacement* places = stackalloc KeyPlacement[BatchEntries];
         EntryView* entries = stackalloc EntryView[BatchEntries];

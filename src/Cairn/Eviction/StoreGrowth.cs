@@ -8,12 +8,15 @@ namespace Cairn.Eviction;
 // fault that cannot be caught.
 //
 //   I1  The file is longer before the superblock counts the new segments (StoreLayout I3).
-//   I2  One store grows at a time, under the gate. Whoever does not get the gate at once goes on without: it evicts.
+//   I2  One store grows at a time, under the gate. The others wait for it, and evict only if that takes long.
 //
 // A full disk is no error here: the store stays as large as it is, and tries again after a while.
 internal sealed unsafe class StoreGrowth(StoreMemory memory)
 {
     private static readonly TimeSpan RetryAfterFailure = TimeSpan.FromSeconds(10);
+
+    // Growing takes milliseconds, and what would be evicted instead is lost. The caller holds a partition's lock meanwhile.
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(50);
 
     private readonly Lock _growing = new();
     private long _retryAt;
@@ -28,14 +31,16 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
     /// <summary>Adds segments: as many as asked for, or an eighth of what there is.</summary>
     public bool TryGrow(int neededSegments)
     {
-        if (!MayGrow || !_growing.TryEnter())
+        memory.RefreshSegmentsEnd();
+        int seen = memory.SegmentCount;
+        if (!MayGrow || !_growing.TryEnter(LongestWait))
         {
             return false;
         }
 
         try
         {
-            return memory.File.TryLockByte(OwnerTable.GateByte) && GrowUnderGate(neededSegments);
+            return memory.File.LockByte(OwnerTable.GateByte, LongestWait) && GrowUnderGate(neededSegments, seen);
         }
         finally
         {
@@ -43,12 +48,17 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
         }
     }
 
-    private bool GrowUnderGate(int neededSegments)
+    private bool GrowUnderGate(int neededSegments, int seen)
     {
         try
         {
             memory.RefreshSegmentsEnd();
             int before = memory.SegmentCount;
+            if (before > seen)
+            {
+                return true; // Another grew it while this one waited.
+            }
+
             int added = Math.Min(memory.Layout.MaxSegments - before, Math.Max(neededSegments, before / 8));
             if (added <= 0)
             {

@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using System.Text;
+using Cairn.Concurrency;
 
 namespace Cairn.Tests;
 
@@ -48,6 +50,30 @@ internal static class StoreRoles
         CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { Clock = new ManualClock() });
         Console.WriteLine(store.AcquireLease(args[1], TimeSpan.Zero, out _));
         Console.ReadLine();
+    }
+
+    /// <summary>
+    /// PATH STEP: works on the store until a protocol reaches the step, says "dying" and is killed there.
+    /// </summary>
+    public static void DieAt(string[] args)
+    {
+        ProtocolStep step = Enum.Parse<ProtocolStep>(args[1]);
+        var random = new Random(1);
+        using CairnStore store = CairnStore.Open(OptionsFor(args[0]));
+        ProtocolHook.Handler = reached =>
+        {
+            if (reached == step)
+            {
+                Console.WriteLine("dying");
+                Process.GetCurrentProcess().Kill();
+                Thread.Sleep(Timeout.Infinite);
+            }
+        };
+        for (int i = 0; ; i++)
+        {
+            store.Set($"key:{random.Next(10_000)}", new byte[i % 50 == 0 ? random.Next(100_000, 300_000) : random.Next(2_000)]);
+            store.Get($"key:{random.Next(10_000)}");
+        }
     }
 
     private static StoreOptions OptionsFor(string path) =>

@@ -60,6 +60,17 @@ internal static unsafe class KeyHash
     /// <summary>Derives an unrelated seed, for a collection or a purpose.</summary>
     public static ulong Derive(ulong seed, ulong purpose) => Fold(seed ^ K2, purpose ^ K3) ^ seed;
 
+    /// <summary>The seed of a store's key hashes, derived from the seed that its superblock records.</summary>
+    public static ulong KeySeedOf(ulong hashSeed) => Derive(hashSeed, 1);
+
+    /// <summary>The seed of a store's checksums.</summary>
+    public static ulong ChecksumSeedOf(ulong hashSeed) => Derive(hashSeed, 2);
+
+    /// <summary>The hash of a key: equal keys of different collections have unrelated ones.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong OfKey(byte* key, int length, uint collection, ulong keySeed) =>
+        Compute(key, length, collection == 0 ? keySeed : Derive(keySeed, 16 + (ulong)collection));
+
     // Up to 32 bytes, most keys: no loop.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Short(byte* data, int length, ulong seed)

@@ -27,20 +27,33 @@ internal static unsafe class StoreFormatter
                 $"that may grow to {options.PlannedCapacityBytes:N0}: its index alone, for entries of {options.AverageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
         }
 
-        string directory = Path.GetDirectoryName(path)!;
-        using StoreFile file = platform.CreateUnnamed(directory, Path.GetFileName(path));
-        file.Preallocate(0, layout.FileBytes(segments));
-        MappedRegion region = file.Map(layout.FileBytes(segments), writable: true);
-        var super = (Superblock*)region.Address;
-        WriteLayout(super, layout);
-        super->SegmentCount = segments;
-        Initialise(super, layout, options.Clock, platform.BootId);
-        super->State = Superblock.StateInUse;
-
         // Nothing is on disk yet: the name only has to appear after the file is complete in memory, because after a restart of the
         // machine the boot id tells that the store was not closed.
-        region.Dispose();
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomSeed());
         return file.TryPublish(path, replace);
+    }
+
+    /// <summary>Makes a store, complete but for its name.</summary>
+    public static StoreFile CreateUnpublished(
+        StorePlatform platform, string path, StoreLayout layout, int segments, TimeProvider clock, ulong hashSeed)
+    {
+        StoreFile file = platform.CreateUnnamed(Path.GetDirectoryName(path)!, Path.GetFileName(path));
+        try
+        {
+            file.Preallocate(0, layout.FileBytes(segments));
+            using MappedRegion region = file.Map(layout.FileBytes(segments), writable: true);
+            var super = (Superblock*)region.Address;
+            WriteLayout(super, layout);
+            super->SegmentCount = segments;
+            Initialise(super, layout, clock, platform.BootId, hashSeed);
+            super->State = Superblock.StateInUse;
+            return file;
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
     }
 
     /// <summary>Empties a store that nobody else has open. If this is interrupted, the next opening begins anew.</summary>
@@ -55,7 +68,7 @@ internal static unsafe class StoreFormatter
         super->SegmentCount = segments;
         super->CollectionCount = 0;
         super->OwnerHighWater = 0;
-        Initialise(super, layout, options.Clock, bootId);
+        Initialise(super, layout, options.Clock, bootId, RandomSeed());
     }
 
     public static void WriteBootId(Superblock* super, string bootId)
@@ -71,20 +84,25 @@ internal static unsafe class StoreFormatter
     /// </summary>
     public static ulong FirstVersion(long nowUnixMs) => (ulong)Math.Clamp(nowUnixMs, 1, 1L << 47) << 16;
 
+    public static string BootIdOf(Superblock* super)
+    {
+        var bytes = new ReadOnlySpan<byte>(super->BootId, Superblock.BootIdBytes);
+        int end = bytes.IndexOf((byte)0);
+        return System.Text.Encoding.ASCII.GetString(end < 0 ? bytes : bytes[..end]);
+    }
+
     public static ulong LayoutCheck(Superblock* super) =>
         KeyHash.Compute((byte*)super, (int)System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.LayoutCheck)), 0);
 
     /// <summary>The checksum of everything that says where entries are, but for the index: partition blocks and segment headers.</summary>
-    public static ulong ClosedCheck(byte* address, StoreLayout layout)
+    public static ulong ClosedCheck(byte* partitionBlocks, SegmentHeader* segmentHeaders, StoreLayout layout)
     {
-        ulong partitions = KeyHash.Compute(
-            address + layout.PartitionsOffset, layout.PartitionCount * layout.PartitionBlockBytes, 1);
+        ulong partitions = KeyHash.Compute(partitionBlocks, layout.PartitionCount * layout.PartitionBlockBytes, 1);
         ulong headers = 0;
         for (int segment = 0; segment < layout.MaxSegments; segment += 1024)
         {
             headers = KeyHash.Compute(
-                address + layout.SegmentHeadersOffset + ((long)segment * StoreLayout.SegmentHeaderBytes),
-                Math.Min(1024, layout.MaxSegments - segment) * StoreLayout.SegmentHeaderBytes, headers);
+                (byte*)(segmentHeaders + segment), Math.Min(1024, layout.MaxSegments - segment) * StoreLayout.SegmentHeaderBytes, headers);
         }
 
         return KeyHash.Fold(partitions ^ 0x9E37_79B9_7F4A_7C15, headers);
@@ -102,10 +120,10 @@ internal static unsafe class StoreFormatter
     }
 
     // The areas are zero: free segments, empty slots, no ghosts. What must not be zero is set here.
-    private static void Initialise(Superblock* super, StoreLayout layout, TimeProvider clock, string bootId)
+    private static void Initialise(Superblock* super, StoreLayout layout, TimeProvider clock, string bootId, ulong hashSeed)
     {
         long now = clock.GetUtcNow().ToUnixTimeMilliseconds();
-        super->HashSeed = RandomSeed();
+        super->HashSeed = hashSeed;
         super->StoreId = RandomSeed();
         super->CreatedUnixMs = now;
         super->LayoutCheck = LayoutCheck(super);

@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Platform;
@@ -125,8 +124,8 @@ internal static unsafe class StoreOpener
         if (!file.LockByte(OwnerTable.GateByte, GateTimeout))
         {
             throw new StoreException(
-                $"The store '{path}' could not be opened within {GateTimeout.TotalSeconds:N0} seconds, because another process is opening, closing or " +
-                "growing it and does not finish; it may be stopped. Continue or end that process.");
+                $"The store '{path}' could not be opened within {GateTimeout.TotalSeconds:N0} seconds, because another process is opening, closing, " +
+                "growing or compacting it and does not finish; it may be stopped. Continue or end that process.");
         }
 
         ProtocolHook.Reach(ProtocolStep.OpenGateTaken);
@@ -209,7 +208,7 @@ internal static unsafe class StoreOpener
         {
             var super = (Superblock*)region.Address;
             wasClosed = super->State == Superblock.StateClosed;
-            bool isSameBoot = BootIdOf(super) == bootId;
+            bool isSameBoot = StoreFormatter.BootIdOf(super) == bootId;
             if (super->State == Superblock.StateResetting || (!wasClosed && !isSameBoot))
             {
                 warnings.Add($"The machine restarted before the store '{path}' was closed, so what it held cannot be trusted: it starts empty.");
@@ -249,7 +248,7 @@ internal static unsafe class StoreOpener
         StoreMemory memory = engine.Memory;
         Superblock* super = memory.Super;
         bool isWhole = super->State != Superblock.StateClosed
-            || super->ClosedCheck == StoreFormatter.ClosedCheck(memory.Base, memory.Layout);
+            || super->ClosedCheck == ClosedCheck(memory);
         if (wasClosed)
         {
             // On disk before anything changes (Superblock I2).
@@ -293,10 +292,11 @@ internal static unsafe class StoreOpener
         super->OwnerHighWater = 0;
     }
 
-    private static void FlushAndMark(StoreMemory memory)
+    /// <summary>Brings a store that nobody changes any more to disk, and then records that it is complete there.</summary>
+    internal static void FlushAndMark(StoreMemory memory)
     {
         Superblock* super = memory.Super;
-        super->ClosedCheck = StoreFormatter.ClosedCheck(memory.Base, memory.Layout);
+        super->ClosedCheck = ClosedCheck(memory);
         memory.Region.Flush(0, memory.Layout.FileBytes(memory.SegmentCount));
         memory.File.FlushData();
         ProtocolHook.Reach(ProtocolStep.CloseFlushed);
@@ -305,10 +305,6 @@ internal static unsafe class StoreOpener
         ProtocolHook.Reach(ProtocolStep.CloseMarked);
     }
 
-    private static string BootIdOf(Superblock* super)
-    {
-        var bytes = new ReadOnlySpan<byte>(super->BootId, Superblock.BootIdBytes);
-        int end = bytes.IndexOf((byte)0);
-        return Encoding.ASCII.GetString(end < 0 ? bytes : bytes[..end]);
-    }
+    private static ulong ClosedCheck(StoreMemory memory) =>
+        StoreFormatter.ClosedCheck((byte*)memory.Partition(0), memory.Headers, memory.Layout);
 }

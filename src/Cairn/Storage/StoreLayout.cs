@@ -101,6 +101,9 @@ internal sealed class StoreLayout
     /// <summary>The largest entry, header and key included, that fits one segment; larger ones take a run of segments.</summary>
     public int MaxSegmentEntryBytes => SegmentBytes;
 
+    /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
+    public int MaxValueBytes => (int)Math.Min(StoreOptions.LargestValueBytes, MaxCapacityBytes / 8);
+
     public long MappedBytes => FileBytes(MaxSegments);
 
     public long FileBytes(int segments) => SegmentsOffset + ((long)segments * SegmentBytes) + GuardBytes;

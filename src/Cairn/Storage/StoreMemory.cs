@@ -52,9 +52,9 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         _bucketsPerPartition = layout.BucketsPerPartition;
         _segmentsStart = layout.SegmentsOffset;
         _segmentShift = System.Numerics.BitOperations.Log2((uint)layout.SegmentBytes);
-        KeySeed = KeyHash.Derive(Super->HashSeed, 1);
-        ChecksumSeed = KeyHash.Derive(Super->HashSeed, 2);
-        MaxValueBytes = (int)Math.Min(StoreOptions.LargestValueBytes, layout.MaxCapacityBytes / 8);
+        KeySeed = KeyHash.KeySeedOf(Super->HashSeed);
+        ChecksumSeed = KeyHash.ChecksumSeedOf(Super->HashSeed);
+        MaxValueBytes = layout.MaxValueBytes;
         RefreshSegmentsEnd();
     }
 
@@ -121,8 +121,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         (ushort*)(_ghosts + ((((long)partition * Layout.GhostBucketsPerPartition) + bucket) * StoreLayout.GhostBucketBytes));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public ulong HashKey(byte* key, int length, uint collection) =>
-        KeyHash.Compute(key, length, collection == 0 ? KeySeed : KeyHash.Derive(KeySeed, 16 + (ulong)collection));
+    public ulong HashKey(byte* key, int length, uint collection) => KeyHash.OfKey(key, length, collection, KeySeed);
 
     /// <summary>
     /// The entry that a slot names, if the location lies in the segments and the entry ends within them (I1).

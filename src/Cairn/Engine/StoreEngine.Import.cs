@@ -1,0 +1,59 @@
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+// Taking over an entry of another file, with its standing: the log it had earned and how often it was used. For a store that nobody else has
+// open.
+internal sealed unsafe partial class StoreEngine
+{
+    public WriteStatus Import(in KeyRef key, in EntryContent content, bool isMain, int frequency)
+    {
+        long bytes = content.PaddedBytes(key);
+        WriteStatus status = IsLong(bytes) || !isMain
+            ? Write(key, content, WriteCondition.Always, 0, out _)
+            : WriteToMain(key, content, bytes);
+        if (status == WriteStatus.Stored
+            && HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            Bucket.SetFrequency(located.Bucket, located.SlotIndex, Math.Clamp(frequency, 0, Bucket.MaxFrequency));
+        }
+
+        GC.KeepAlive(this);
+        return status;
+    }
+
+    private WriteStatus WriteToMain(in KeyRef key, in EntryContent content, long bytes)
+    {
+        PartitionBlock* partition = Enter(key.Place.Partition);
+        if (partition is null)
+        {
+            return WriteStatus.Busy;
+        }
+
+        try
+        {
+            byte* target;
+            while ((target = _log.TryReserve(partition, PartitionBlock.LogMain, bytes)) is null)
+            {
+                if (!OpenSegment(partition, key.Place.Partition, PartitionBlock.LogMain))
+                {
+                    Leave(partition);
+                    return WriteStatus.NoRoom;
+                }
+            }
+
+            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: false, PartitionBlock.LogMain, target, out _);
+            Leave(partition);
+            return WriteStatus.Stored;
+        }
+        catch
+        {
+            LeaveBroken(partition, key.Place.Partition);
+            throw;
+        }
+    }
+}

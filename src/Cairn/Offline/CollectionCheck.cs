@@ -1,0 +1,68 @@
+using System.Text;
+using Cairn.Collections;
+using Cairn.Storage;
+
+namespace Cairn.Offline;
+
+// The table of named collections. A name has no checksum: one that was changed into another valid name cannot be told from it.
+internal static unsafe class CollectionCheck
+{
+    public static void Check(StoreImage image, int count, FindingList findings)
+    {
+        using var records = new NativeBuffer();
+        long bytes = (long)StoreLayout.MaxCollections * StoreLayout.CollectionRecordBytes;
+        if (!image.TryRead(image.Layout.CollectionsOffset, records.Reserve(bytes), bytes))
+        {
+            findings.Damage(VerifyArea.Collections, image.Layout.CollectionsOffset, $"The collections cannot be read: {image.Failure}.");
+            return;
+        }
+
+        var strict = new UTF8Encoding(false, throwOnInvalidBytes: true);
+        var names = new Dictionary<string, int>(StringComparer.Ordinal);
+        for (int number = 1; number <= Math.Min(count, StoreLayout.MaxCollections - 1); number++)
+        {
+            // In bounds: the number is below MaxCollections.
+            var record = (CollectionRecord*)(records.Start + ((long)number * StoreLayout.CollectionRecordBytes));
+            if (NameOf(record, strict) is not { } name)
+            {
+                Report("has no name that is valid text of 1 to 192 bytes");
+            }
+            else if (!names.TryAdd(name, number))
+            {
+                Report($"has the name '{name}' of collection {names[name]}");
+            }
+
+            if (record->ExpirationKind > CollectionRecord.ExpirationSliding || record->ExpirationMs < 0
+                || (record->ExpirationKind != 0 && record->ExpirationMs == 0))
+            {
+                Report($"has the impossible default expiration of kind {record->ExpirationKind} and {record->ExpirationMs:N0} milliseconds");
+            }
+
+            if (record->BudgetBytes < 0)
+            {
+                Report($"has a budget of {record->BudgetBytes:N0} bytes");
+            }
+
+            void Report(string problem) => findings.Damage(
+                VerifyArea.Collections, image.Layout.CollectionsOffset + ((long)number * StoreLayout.CollectionRecordBytes),
+                $"Collection {number} {problem}.");
+        }
+    }
+
+    private static string? NameOf(CollectionRecord* record, UTF8Encoding strict)
+    {
+        if (record->NameBytes is 0 or > CollectionRecord.MaxNameBytes)
+        {
+            return null;
+        }
+
+        try
+        {
+            return strict.GetString(record->Name, record->NameBytes);
+        }
+        catch (DecoderFallbackException)
+        {
+            return null;
+        }
+    }
+}

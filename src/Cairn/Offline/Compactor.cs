@@ -1,0 +1,400 @@
+using System.Diagnostics;
+using Cairn.Collections;
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Cairn.Keys;
+using Cairn.Opening;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.Offline;
+
+// Copies what can be read of a store into a new one beside it, and puts that in its place.
+//
+//   gate of the old file taken --> nobody has it open? --> new file, without a name --> entries copied --> on disk, marked as closed
+//                                                                                                            |
+//                                       old file gone with its last descriptor <-- renamed over the old <----+
+//
+//   C1  The old file is only read. Until the rename, whatever ends the work leaves nothing behind: the new file has no name.
+//   C2  The old file's gate is held throughout. Whoever waits for it to open the store sees afterwards that the path names another file, and
+//       opens that (StoreOpener).
+//   C3  The new store has the old one's hash seed: a key's partition is the same, or a half or a multiple of it, so copying partition by
+//       partition, oldest segment first, keeps the order of eviction.
+//   C4  Versions in the new store are above all of the old one.
+internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
+{
+    private const long ProgressStepBytes = 1 << 20;
+
+    // Fewer entries do not tell how large entries are.
+    private const long FewestEntriesToAverage = 1_000;
+
+    private static readonly TimeSpan GateTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(10);
+
+    private readonly StoreImage _image;
+    private readonly StoreEngine _target;
+    private readonly PartitionWalk _walk;
+    private readonly IProgress<StoreProgress>? _progress;
+    private readonly CancellationToken _cancellationToken;
+    private readonly long _now;
+    private long _imported;
+    private long _expired;
+    private long _damaged;
+    private long _refused;
+    private long _bytesDone;
+    private long _bytesTold;
+
+    private Compactor(
+        StoreImage image, StoreEngine target, CompactOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+    {
+        _image = image;
+        _target = target;
+
+        // Before the walk takes the time: what it finds alive has then not expired for the target either.
+        _now = target.Clock.NowMs();
+        _walk = new PartitionWalk(image, options.Clock);
+        _progress = progress;
+        _cancellationToken = cancellationToken;
+    }
+
+    public static CompactReport Compact(
+        string path, CompactOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+    {
+        long started = Stopwatch.GetTimestamp();
+        StorePlatform platform = StorePlatform.Current;
+
+        // The new file must be made where the old one is, not where a link to it is.
+        path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
+        platform.RequireSupportedFileSystem(path);
+        using StoreFile source = OpenAlone(platform, path);
+        StoreLayout oldLayout = StoreOpener.ReadLayout(source, path);
+        var super = default(Superblock);
+        source.Read(0, new Span<byte>(&super, sizeof(Superblock)));
+        RequireTrusted(platform, path, &super);
+
+        var image = new StoreImage(source, oldLayout, super.HashSeed);
+        StoreLayout layout = Plan(image, options, out int segments);
+        using StoreFile target = StoreFormatter.CreateUnpublished(platform, path, layout, segments, options.Clock, super.HashSeed);
+        var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), LockTimeout);
+        using var compactor = new Compactor(image, engine, options, progress, cancellationToken);
+        compactor.CopyAll(&super);
+
+        progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
+        engine.Close();
+        long evicted = compactor.TakeStatistics();
+        StoreOpener.FlushAndMark(memory);
+        engine.Owners.ReleaseSlot();
+        cancellationToken.ThrowIfCancellationRequested();
+        var report = new CompactReport
+        {
+            Path = path,
+            EntriesKept = compactor._imported - evicted,
+            EntriesExpired = compactor._expired,
+            EntriesDamaged = compactor._damaged,
+            EntriesEvicted = compactor._refused + evicted,
+            BytesBefore = source.Length,
+            BytesAfter = target.Length,
+            MaxCapacityBytes = layout.MaxCapacityBytes,
+            AverageEntryBytes = layout.AverageEntryBytes,
+        };
+        target.TryPublish(path, replace: true);
+        GC.KeepAlive(memory);
+        return report with { Duration = Stopwatch.GetElapsedTime(started) };
+    }
+
+    public void Dispose() => _walk.Dispose();
+
+    void IPartitionVisitor.OnEntry(
+        in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in Verdict verdict)
+    {
+        switch (verdict.Fate)
+        {
+            case EntryFate.Live:
+                Import(entry, frequency, header.Log == PartitionBlock.LogMain);
+                break;
+            case EntryFate.Expired:
+                _expired++;
+                break;
+            case EntryFate.Damaged:
+                _damaged++;
+                break;
+            default:
+                break;
+        }
+    }
+
+    void IPartitionVisitor.OnBadSlot(in SlotPlace at, in Verdict verdict) => _damaged++;
+
+    void IPartitionVisitor.OnDeadEntry(in EntryView entry, long offset, bool isWhole)
+    {
+        // Garbage: what compacting is for.
+    }
+
+    void IPartitionVisitor.OnUnparseable(int segment, long offset, string problem)
+    {
+        // The slots that name what follows are looked at one by one.
+    }
+
+    void IPartitionVisitor.OnUnreadable(VerifyArea area, long offset, string problem) =>
+        throw new StoreException(
+            $"{problem} The store '{_image.File.Path}' stays as it is, because compacting it would lose what may be readable again. Check the disk.");
+
+    void IPartitionVisitor.OnChanging(int segment) =>
+        throw new InvalidOperationException("A store that nobody has open changed.");
+
+    void IPartitionVisitor.OnSegmentDone(long bytes)
+    {
+        _bytesDone += bytes;
+        if (_bytesDone - _bytesTold >= ProgressStepBytes)
+        {
+            Tell();
+        }
+    }
+
+    private static StoreFile OpenAlone(StorePlatform platform, string path)
+    {
+        while (true)
+        {
+            StoreFile file = platform.Open(path);
+            try
+            {
+                if (!file.LockByte(OwnerTable.GateByte, GateTimeout))
+                {
+                    throw new StoreException(
+                        $"The store '{path}' cannot be compacted, because another process is opening, closing, growing or compacting it. Wait for that process.");
+                }
+
+                if (file.IsStillAt(path))
+                {
+                    int openings = Enumerable.Range(1, StoreLayout.MaxOwners).Count(slot => file.IsByteLockedByOther(OwnerTable.GateByte + slot, 1));
+                    return openings == 0
+                        ? file
+                        : throw new StoreException(
+                            $"The store '{path}' cannot be compacted while it is open; it is, {openings} times. Close it in every process first.");
+                }
+            }
+            catch
+            {
+                file.Dispose();
+                throw;
+            }
+
+            // Replaced while we waited for the gate: by another compaction, perhaps.
+            file.Dispose();
+        }
+    }
+
+    private static void RequireTrusted(StorePlatform platform, string path, Superblock* super)
+    {
+        bool isTrusted = super->State == Superblock.StateClosed
+            || (super->State == Superblock.StateInUse && StoreFormatter.BootIdOf(super) == platform.BootId);
+        if (!isTrusted)
+        {
+            throw new StoreException(
+                $"The machine restarted before the store '{path}' was closed, so nothing it holds can be trusted and there is nothing to keep. Open it, " +
+                "which empties it, or delete it.");
+        }
+    }
+
+    // What the store is said to hold gives the size to begin with; it grows if it is more.
+    private static StoreLayout Plan(StoreImage image, CompactOptions options, out int segments)
+    {
+        ReadCounters(image, out long entries, out long bytes);
+        long average = Math.Clamp(bytes / Math.Max(1, entries), StoreOptions.MinAverageEntryBytes, StoreOptions.MaxAverageEntryBytes);
+        int averageEntryBytes = options.AverageEntryBytes
+            ?? (entries >= FewestEntriesToAverage ? (int)average : image.Layout.AverageEntryBytes);
+        long maxCapacityBytes = options.MaxCapacityBytes ?? Math.Max(image.Layout.MaxCapacityBytes, options.CapacityBytes ?? 0);
+        StoreLayout layout = StoreLayout.Plan(maxCapacityBytes, averageEntryBytes);
+
+        int least = layout.PartitionCount * (StoreLayout.ReservedSegmentsPerPartition + 2);
+        if (layout.MaxSegments < least || options.CapacityBytes < layout.FileBytes(least))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.CapacityBytes ?? maxCapacityBytes,
+                $"{nameof(CompactOptions)}.{nameof(CompactOptions.CapacityBytes)} must be at least {layout.FileBytes(least):N0} bytes in a store that may grow " +
+                $"to {maxCapacityBytes:N0}: its index alone, for entries of {averageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
+        }
+
+        if (options.CapacityBytes is { } capacityBytes)
+        {
+            segments = layout.SegmentsWithin(capacityBytes);
+        }
+        else
+        {
+            // At the end of each segment, half an entry finds no room.
+            long filled = Math.Max(1, layout.SegmentBytes - (average / 2));
+            segments = (int)Math.Clamp(least + (bytes / filled), least, layout.MaxSegments);
+        }
+
+        return layout;
+    }
+
+    private static void ReadCounters(StoreImage image, out long entries, out long bytes)
+    {
+        entries = 0;
+        bytes = 0;
+        var block = default(PartitionBlock);
+        for (int partition = 0; partition < image.Layout.PartitionCount; partition++)
+        {
+            if (image.TryRead(image.PartitionOffset(partition), &block, PartitionBlock.RingOffset))
+            {
+                entries += Math.Max(0, block.Entries);
+                bytes += Math.Max(0, block.LiveBytes);
+            }
+        }
+
+        bytes = Math.Clamp(bytes, 0, (long)image.SegmentCount * image.Layout.SegmentBytes);
+    }
+
+    private void CopyAll(Superblock* super)
+    {
+        if (!_target.Owners.TryTakeSlot())
+        {
+            throw new InvalidOperationException("A file without a name has owners.");
+        }
+
+        _target.Owners.Announce(_now);
+        CopyCollections(Math.Clamp(super->CollectionCount, 0, StoreLayout.MaxCollections - 1));
+        RaiseVersions();
+        SegmentHeader[] headers = ReadHeaders();
+        for (int partition = 0; partition < _image.Layout.PartitionCount; partition++)
+        {
+            Copy(partition, headers);
+        }
+
+        Tell();
+        if (_target.Growth.LastFailure is { } failure)
+        {
+            throw new StoreException($"{failure} The store '{_image.File.Path}' stays as it was.");
+        }
+    }
+
+    private void CopyCollections(int count)
+    {
+        long bytes = (long)(count + 1) * StoreLayout.CollectionRecordBytes;
+        if (!_image.TryRead(_image.Layout.CollectionsOffset, _target.Memory.CollectionRecord(0), bytes))
+        {
+            throw new StoreException($"The collections of the store '{_image.File.Path}' cannot be read: {_image.Failure}.");
+        }
+
+        _target.Memory.Super->CollectionCount = count;
+    }
+
+    // C4
+    private void RaiseVersions()
+    {
+        ulong highest = 0;
+        var block = default(PartitionBlock);
+        for (int partition = 0; partition < _image.Layout.PartitionCount; partition++)
+        {
+            if (_image.TryRead(_image.PartitionOffset(partition), &block, PartitionBlock.RingOffset))
+            {
+                highest = Math.Max(highest, block.Version);
+            }
+        }
+
+        // A number that damage made huge would leave none for later.
+        for (int partition = 0; highest < ulong.MaxValue / 2 && partition < _target.Memory.PartitionCount; partition++)
+        {
+            PartitionBlock* target = _target.Memory.Partition(partition);
+            target->Version = Math.Max(target->Version, highest);
+        }
+    }
+
+    private SegmentHeader[] ReadHeaders()
+    {
+        var headers = new SegmentHeader[_image.SegmentCount];
+        fixed (SegmentHeader* target = headers)
+        {
+            if (!_image.TryRead(_image.Layout.SegmentHeadersOffset, target, (long)headers.Length * sizeof(SegmentHeader), _cancellationToken))
+            {
+                throw new StoreException($"The segment headers of the store '{_image.File.Path}' cannot be read: {_image.Failure}.");
+            }
+        }
+
+        return headers;
+    }
+
+    // The main log first, and in each log the oldest segment first; an open one is the youngest.
+    private void Copy(int partition, SegmentHeader[] headers)
+    {
+        if (!_walk.TryBegin(partition, this, _cancellationToken))
+        {
+            return;
+        }
+
+        IEnumerable<int> segments = Enumerable.Range(0, headers.Length)
+            .Where(segment => headers[segment].Partition == partition && headers[segment].State is SegmentState.Open or SegmentState.Sealed)
+            .OrderByDescending(segment => headers[segment].Log == PartitionBlock.LogMain)
+            .ThenBy(segment => headers[segment].State == SegmentState.Open)
+            .ThenBy(segment => headers[segment].SealOrder);
+        foreach (int segment in segments)
+        {
+            _walk.Walk(partition, segment, this, _cancellationToken);
+        }
+
+        _walk.WalkRest(partition, this, _cancellationToken);
+    }
+
+    private void Import(in EntryView entry, int frequency, bool isMain)
+    {
+        if (entry.ValueLength > (uint)_target.Memory.MaxValueBytes)
+        {
+            _refused++;
+            return;
+        }
+
+        ResolvedExpiration expiration = EntryContent.ExpirationOf(entry);
+        if (expiration.SlidingMs == 0)
+        {
+            expiration = expiration with { NowMs = _now };
+        }
+
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = entry.Flags,
+            Expiration = expiration,
+            First = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength),
+        };
+        KeyRef key = _target.Place(entry.Key, entry.KeyLength, entry.Collection);
+        if (_target.Import(key, content, isMain, frequency) == WriteStatus.Stored)
+        {
+            _imported++;
+        }
+        else
+        {
+            _refused++;
+        }
+    }
+
+    /// <summary>How many of the imported entries were evicted by later ones. The statistics then begin at zero.</summary>
+    private long TakeStatistics()
+    {
+        long evicted = 0;
+        for (int number = 0; number < _target.Memory.PartitionCount; number++)
+        {
+            PartitionBlock* partition = _target.Memory.Partition(number);
+            evicted += partition->Evictions + partition->Expirations;
+            partition->Sets = 0;
+            partition->Removals = 0;
+            partition->Evictions = 0;
+            partition->Expirations = 0;
+            partition->Displacements = 0;
+            partition->Declined = 0;
+            partition->GhostHits = 0;
+            partition->Dropped = 0;
+            partition->LockWaits = 0;
+        }
+
+        return evicted;
+    }
+
+    private void Tell()
+    {
+        _bytesTold = _bytesDone;
+        long total = (long)_image.SegmentCount * _image.Layout.SegmentBytes;
+        _progress?.Report(new StoreProgress("copying", Math.Min(_bytesDone, total), total));
+    }
+}

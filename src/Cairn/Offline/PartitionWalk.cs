@@ -1,0 +1,307 @@
+using System.Numerics;
+using Cairn.Indexing;
+using Cairn.Storage;
+
+namespace Cairn.Offline;
+
+/// <summary>What is told of a partition while it is walked.</summary>
+internal unsafe interface IPartitionVisitor
+{
+    /// <summary>An entry that a slot names, whole, or damaged but of known length.</summary>
+    void OnEntry(in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in Verdict verdict);
+
+    /// <summary>A slot names what is no entry.</summary>
+    void OnBadSlot(in SlotPlace at, in Verdict verdict);
+
+    /// <summary>An entry that no slot names.</summary>
+    void OnDeadEntry(in EntryView entry, long offset, bool isWhole);
+
+    /// <summary>What is at a place in a segment is no entry, so what follows it cannot be told apart.</summary>
+    void OnUnparseable(int segment, long offset, string problem);
+
+    /// <summary>A part of the file cannot be read.</summary>
+    void OnUnreadable(VerifyArea area, long offset, string problem);
+
+    /// <summary>A segment changed too often to be read in one piece; the slots that name its entries are judged one by one.</summary>
+    void OnChanging(int segment);
+
+    /// <summary>A segment was done with, after so many bytes.</summary>
+    void OnSegmentDone(long bytes);
+}
+
+// Goes through everything a partition holds: reads its index once, then its segments one after the other, and looks up each entry in the index
+// that was read; what is left there is looked at slot by slot. So the file is read from front to back, whatever the index's order.
+//
+// Processes may change the partition meanwhile. Whatever looks wrong is judged again by EntryJudge, whose verdicts are final; what has
+// become of the rest since the index was read only makes counts inexact.
+internal sealed unsafe class PartitionWalk : IDisposable
+{
+    private readonly StoreImage _image;
+    private readonly EntryJudge _judge;
+    private readonly SegmentReader _segments;
+    private readonly NativeBuffer _blockBytes = new();
+    private readonly NativeBuffer _index = new();
+    private readonly NativeBuffer _seen = new();
+
+    public PartitionWalk(StoreImage image, TimeProvider clock)
+    {
+        _image = image;
+        _judge = new EntryJudge(image, clock);
+        _segments = new SegmentReader(image);
+    }
+
+    /// <summary>The partition's state when the walk began, but for its ring.</summary>
+    public PartitionBlock* Block => (PartitionBlock*)_blockBytes.Start;
+
+    public long UsedSlots { get; private set; }
+
+    public void Dispose()
+    {
+        _judge.Dispose();
+        _segments.Dispose();
+        _blockBytes.Dispose();
+        _index.Dispose();
+        _seen.Dispose();
+    }
+
+    /// <summary>Reads the partition's state and index. False if they cannot be read.</summary>
+    public bool TryBegin(int partition, IPartitionVisitor visitor, CancellationToken cancellationToken)
+    {
+        byte* block = _blockBytes.Reserve(PartitionBlock.RingOffset);
+        if (!_image.TryRead(_image.PartitionOffset(partition), block, PartitionBlock.RingOffset, cancellationToken))
+        {
+            visitor.OnUnreadable(VerifyArea.Partitions, _image.PartitionOffset(partition), $"Partition {partition} cannot be read: {_image.Failure}.");
+            return false;
+        }
+
+        int buckets = _image.Layout.BucketsPerPartition;
+        long indexBytes = (long)buckets * StoreLayout.BucketBytes;
+        if (!_image.TryRead(_image.BucketOffset(partition, 0), _index.Reserve(indexBytes), indexBytes, cancellationToken))
+        {
+            visitor.OnUnreadable(VerifyArea.Index, _image.BucketOffset(partition, 0), $"The index of partition {partition} cannot be read: {_image.Failure}.");
+            return false;
+        }
+
+        _seen.ReserveCleared(buckets);
+        UsedSlots = 0;
+        return true;
+    }
+
+    /// <summary>Walks one segment of the partition, or the run that it heads.</summary>
+    public void Walk(int partition, int segment, IPartitionVisitor visitor, CancellationToken cancellationToken)
+    {
+        SegmentReading reading = _segments.Read(segment, cancellationToken);
+        SegmentMoment moment = _segments.Moment;
+        if (reading == SegmentReading.Loaded && CanHoldEntriesOf(partition, moment.Header))
+        {
+            long parsed = Walk(partition, segment, 0, visitor, isLastLook: false, cancellationToken);
+            if (parsed < _segments.Length)
+            {
+                // A second look, before it is called damage: on some processors the tail may be seen before the entry below it.
+                reading = _segments.Read(segment, cancellationToken);
+                if (reading == SegmentReading.Loaded && _segments.Moment.IsSameLifeAs(moment))
+                {
+                    Walk(partition, segment, parsed, visitor, isLastLook: true, cancellationToken);
+                }
+                else if (reading == SegmentReading.Loaded)
+                {
+                    reading = SegmentReading.Changing;
+                }
+            }
+        }
+
+        switch (reading)
+        {
+            case SegmentReading.Unreadable:
+                visitor.OnUnreadable(VerifyArea.Entries, _image.SegmentOffset(segment), $"Segment {segment} cannot be read: {_image.Failure}.");
+                break;
+            case SegmentReading.Changing:
+                visitor.OnChanging(segment);
+                break;
+            default:
+                visitor.OnSegmentDone(_segments.Length);
+                break;
+        }
+    }
+
+    /// <summary>Judges the slots that name nothing of what was walked.</summary>
+    public void WalkRest(int partition, IPartitionVisitor visitor, CancellationToken cancellationToken)
+    {
+        for (int bucket = 0; bucket < _image.Layout.BucketsPerPartition; bucket++)
+        {
+            if (bucket % 65_536 == 0)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            ulong* words = BucketWords(bucket);
+            for (int slot = 0; slot < Bucket.Slots; slot++)
+            {
+                if (words[1 + slot] == 0)
+                {
+                    continue;
+                }
+
+                UsedSlots++;
+                if ((_seen.Start[bucket] & (1 << slot)) != 0)
+                {
+                    continue;
+                }
+
+                var at = new SlotPlace(partition, bucket, slot);
+                if (_judge.JudgeSlot(at, Block, cancellationToken) is not { } verdict)
+                {
+                    continue;
+                }
+
+                if (verdict.Fate == EntryFate.Damaged)
+                {
+                    visitor.OnBadSlot(at, verdict);
+                }
+                else
+                {
+                    int segment = (int)_image.SegmentAt(verdict.Offset);
+                    _image.TryReadHeader(segment, out SegmentHeader header);
+                    visitor.OnEntry(_judge.Entry, at, Bucket.Frequency((Bucket*)words, slot), header, segment, verdict);
+                }
+            }
+        }
+    }
+
+    private static bool CanHoldEntriesOf(int partition, in SegmentHeader header) =>
+        header.Partition == partition && header.State is (SegmentState.Open or SegmentState.Sealed or SegmentState.Retired);
+
+    // Returns how far the segment could be told apart.
+    private long Walk(
+        int partition, int segment, long from, IPartitionVisitor visitor, bool isLastLook, CancellationToken cancellationToken)
+    {
+        byte* start = _segments.Start;
+        long length = _segments.Length;
+        long cursor = from;
+        bool isRun = _segments.Moment.Header.RunLength > 1;
+
+        // The smallest entry takes 24 bytes; what is left after the last one may be less.
+        while (cursor + EntryView.HeaderBytes < length)
+        {
+            var entry = new EntryView(start + cursor);
+            long offset = _image.SegmentOffset(segment) + cursor;
+            if (!entry.IsWithin(length - cursor))
+            {
+                if (isLastLook)
+                {
+                    visitor.OnUnparseable(
+                        segment, offset,
+                        $"An entry of segment {segment} claims {entry.UnpaddedBytes:N0} bytes and the fields 0x{(byte)entry.Fields:X2} where {length - cursor:N0} bytes are left: what follows it cannot be told apart.");
+                }
+
+                return cursor;
+            }
+
+            if (entry.Type != EntryType.None)
+            {
+                Visit(partition, segment, entry, offset, visitor, cancellationToken);
+            }
+
+            cursor = isRun ? length : cursor + entry.PaddedBytes;
+        }
+
+        return length;
+    }
+
+    private void Visit(
+        int partition, int segment, in EntryView entry, long offset, IPartitionVisitor visitor, CancellationToken cancellationToken)
+    {
+        ulong keyHash = _image.HashKey(entry);
+        KeyPlacement place = _image.Place(keyHash);
+        if (place.Partition != partition || !TryFind(place, offset, out int bucket, out int slot))
+        {
+            // Not a word about the partition: a key that was damaged belongs anywhere, and the slot that names it is judged later.
+            visitor.OnDeadEntry(entry, offset, entry.ComputeChecksum(keyHash, _image.ChecksumSeed) == entry.Checksum);
+            return;
+        }
+
+        _seen.Start[bucket] |= (byte)(1 << slot);
+        ulong* words = BucketWords(bucket);
+        var at = new SlotPlace(partition, bucket, slot);
+        Verdict verdict = _judge.JudgeEntry(entry, offset, at, words[1 + slot], keyHash, Block);
+        if (verdict.Fate == EntryFate.Damaged)
+        {
+            if (_judge.JudgeSlot(at, Block, cancellationToken) is not { Fate: EntryFate.Damaged } confirmed)
+            {
+                return; // It was changing.
+            }
+
+            verdict = confirmed;
+        }
+        else if (FindDuplicate(place, at, entry, cancellationToken) is { } duplicate)
+        {
+            visitor.OnBadSlot(at, duplicate);
+        }
+
+        visitor.OnEntry(entry, at, Bucket.Frequency((Bucket*)words, slot), _segments.Moment.Header, segment, verdict);
+    }
+
+    private bool TryFind(in KeyPlacement place, long offset, out int bucket, out int slot)
+    {
+        bucket = place.Primary;
+        if (TryFind(bucket, offset, out slot))
+        {
+            return true;
+        }
+
+        bucket = place.Alternate;
+        return TryFind(bucket, offset, out slot);
+    }
+
+    private bool TryFind(int bucket, long offset, out int slot)
+    {
+        ulong* words = BucketWords(bucket);
+        for (slot = 0; slot < Bucket.Slots; slot++)
+        {
+            if (words[1 + slot] != 0 && Bucket.LocationOf(words[1 + slot]) == offset)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // Another slot of the key's two buckets that names an entry of the same key; of the two, only one tells.
+    private Verdict? FindDuplicate(in KeyPlacement place, in SlotPlace at, in EntryView entry, CancellationToken cancellationToken)
+    {
+        for (int choice = 0; choice < 2; choice++)
+        {
+            int bucket = choice == 0 ? place.Primary : place.Alternate;
+            uint matches = Bucket.MatchTag((Bucket*)BucketWords(bucket), place.Tag);
+            for (; matches != 0; matches &= matches - 1)
+            {
+                var other = new SlotPlace(at.Partition, bucket, BitOperations.TrailingZeroCount(matches));
+                ulong otherSlot = BucketWords(bucket)[1 + other.Slot];
+                ulong slot = BucketWords(at.Bucket)[1 + at.Slot];
+                if (other == at || otherSlot < slot || (otherSlot == slot && (other.Bucket, other.Slot).CompareTo((at.Bucket, at.Slot)) < 0))
+                {
+                    continue;
+                }
+
+                if (IsSameKey(other, entry, cancellationToken)
+                    && _judge.JudgeSlot(at, Block, cancellationToken) is { Fate: not EntryFate.Damaged }
+                    && _judge.Entry.Version == entry.Version
+                    && IsSameKey(other, entry, cancellationToken))
+                {
+                    return Verdict.Damaged(
+                        VerifyArea.Index, _image.SlotOffset(at.Partition, at.Bucket, at.Slot), $"{at} and {other} name entries of the same key.");
+                }
+            }
+        }
+
+        return null;
+    }
+
+    private bool IsSameKey(in SlotPlace at, in EntryView entry, CancellationToken cancellationToken) =>
+        _judge.JudgeSlot(at, Block, cancellationToken) is { Fate: not EntryFate.Damaged }
+        && _judge.Entry.Collection == entry.Collection && _judge.Entry.KeyEquals(entry.Key, entry.KeyLength);
+
+    // In bounds: bucket numbers come from a KeyPlacement or a loop over all buckets.
+    private ulong* BucketWords(int bucket) => (ulong*)(_index.Start + ((long)bucket * StoreLayout.BucketBytes));
+}

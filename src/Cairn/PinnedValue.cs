@@ -24,7 +24,7 @@ public sealed unsafe class PinnedValue : IDisposable
     /// <summary>Gives up the pin of a value that was never disposed.</summary>
     ~PinnedValue()
     {
-        Release();
+        Release(isFinalizing: true);
     }
 
     /// <summary>What is known of the entry.</summary>
@@ -44,16 +44,16 @@ public sealed unsafe class PinnedValue : IDisposable
     /// <summary>Lets the store have its memory back.</summary>
     public void Dispose()
     {
-        Release();
+        Release(isFinalizing: false);
         GC.SuppressFinalize(this);
     }
 
-    private void Release()
+    private void Release(bool isFinalizing)
     {
         int cell = Interlocked.Exchange(ref _cell, -1);
         if (cell >= 0)
         {
-            _engine.Unpin(cell);
+            _engine.Unpin(cell, isFinalizing);
         }
     }
 }

@@ -129,7 +129,9 @@ public sealed class PinTests : StoreTest
         }
 
         Assert.Equal(value, pinned!.Value.ToArray());
+        Assert.Equal(2, Store.GetStatistics().Openings);
         pinned.Dispose();
+        Assert.Equal(1, Store.GetStatistics().Openings);
     }
 
     [Fact]

@@ -53,20 +53,25 @@ internal sealed unsafe class PartitionLock
 
     public static int OwnerOf(uint word) => (int)(word & OwnerMask);
 
+    public LockOutcome Acquire(PartitionBlock* partition, TimeSpan timeout) =>
+        TryTake(partition, out _) ? LockOutcome.Taken : AcquireSlow(partition, timeout);
+
+    /// <summary>Takes the lock if it is free and nobody sleeps on it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public LockOutcome Acquire(PartitionBlock* partition, TimeSpan timeout)
+    public bool TryTake(PartitionBlock* partition, out uint taken)
     {
         uint word = partition->LockWord;
+        taken = Take(word, _owners.Slot);
 
         // The compare-and-swap is a full fence: what the last holder wrote is visible after it.
         if ((word & (OwnerMask | WaitersBit)) == 0
-            && Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+            && Interlocked.CompareExchange(ref partition->LockWord, taken, word) == word)
         {
             ProtocolHook.Reach(ProtocolStep.LockTaken);
-            return LockOutcome.Taken;
+            return true;
         }
 
-        return AcquireSlow(partition, timeout);
+        return false;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -83,8 +88,22 @@ internal sealed unsafe class PartitionLock
         }
     }
 
-    /// <summary>Takes the lock if it is free or its owner is dead; never waits.</summary>
-    public LockOutcome TryAcquire(PartitionBlock* partition) => Acquire(partition, TimeSpan.Zero);
+    /// <summary>
+    /// Releases a lock that was taken when the owner slot was given away already, unless somebody has stolen it since: then it is
+    /// the thief's.
+    /// </summary>
+    public void Undo(PartitionBlock* partition, uint taken)
+    {
+        uint word;
+        while (((word = Volatile.Read(ref partition->LockWord)) & ~WaitersBit) == (taken & ~WaitersBit))
+        {
+            if (Interlocked.CompareExchange(ref partition->LockWord, word & ~(OwnerMask | WaitersBit), word) == word)
+            {
+                _platform.WakeByAddress(&partition->LockWord, all: true);
+                return;
+            }
+        }
+    }
 
     /// <summary>Takes over a word that a dead owner, whose kernel lock the caller now holds, left behind.</summary>
     /// <remarks>
@@ -112,8 +131,9 @@ internal sealed unsafe class PartitionLock
     private static uint Take(uint word, int owner) =>
         (word & WaitersBit) | ((((word >> EpochShift) + 1) & EpochMask) << EpochShift) | (uint)owner;
 
+    /// <summary>Takes the lock from whoever has it: waits for the living, steals from the dead.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private LockOutcome AcquireSlow(PartitionBlock* partition, TimeSpan timeout)
+    public LockOutcome AcquireSlow(PartitionBlock* partition, TimeSpan timeout)
     {
         long start = Stopwatch.GetTimestamp();
         Interlocked.Increment(ref partition->LockWaits);

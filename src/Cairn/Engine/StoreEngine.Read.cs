@@ -296,9 +296,18 @@ internal sealed unsafe partial class StoreEngine
         return -1;
     }
 
-    public void Unpin(int cell)
+    /// <summary>Gives up a pin.</summary>
+    /// <param name="cell">From <see cref="TryPin"/>.</param>
+    /// <param name="isFinalizing">On the finalizer's thread, which must not wait for locks: a closed store keeps its slot then
+    /// until its mapping goes.</param>
+    public void Unpin(int cell, bool isFinalizing = false)
     {
         _owners.Unpin(cell);
+        if (_isClosed && !isFinalizing)
+        {
+            GiveAwayIfUnpinned();
+        }
+
         GC.KeepAlive(this);
     }
 

@@ -20,6 +20,9 @@ namespace Cairn.Engine;
 //       changes the file: whoever takes a lock looks at IsClosed after taking it.
 //   I2  The owner slot is given away only when no hazard cell is in use, and whoever takes a cell looks at IsClosed after
 //       taking it. So no pin is stored into the record of the slot's next holder, and no segment reserved in its name.
+//   I3  The owner slot is given away only when no thread waits for a lock: it could steal one, in the name of the slot's
+//       next holder. A thread that finds the lock free and only then that the store was closed gives it back, unless it was
+//       stolen from it: by then its slot may be nobody's.
 internal sealed unsafe partial class StoreEngine
 {
     private readonly StorePlatform _platform;
@@ -37,6 +40,8 @@ internal sealed unsafe partial class StoreEngine
     private readonly HitCounters _hits;
     private readonly TimeSpan _lockTimeout;
     private volatile bool _isClosed;
+    private int _waiters;
+    private Action? _giveAwaySlot;
 
     public StoreEngine(StoreMemory memory, StorePlatform platform, StoreClock clock, TimeSpan lockTimeout)
     {
@@ -48,13 +53,13 @@ internal sealed unsafe partial class StoreEngine
         _lock = new PartitionLock(_owners, platform);
         _pool = new SegmentPool(memory);
         _recovery = new PartitionRecovery(memory, _pool);
-        _cleanup = new OwnerCleanup(memory, _owners, _lock, _recovery);
+        _cleanup = new OwnerCleanup(memory, _pool, _owners, _lock, _recovery);
         _log = new SegmentLog(memory, _pool);
         _ghosts = new GhostTable(memory);
         _leases = new LeaseSignal(platform);
         _growth = new StoreGrowth(memory);
         _evictor = new SegmentEvictor(
-            memory, _pool, _log, _ghosts, _owners, _cleanup, clock, _leases, new CollectionBudgets(memory), _growth);
+            memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, new CollectionBudgets(memory), _growth);
         _runs = new LargeRuns(memory, _owners, this, _evictor, _growth);
         _hits = new HitCounters(memory.PartitionCount);
     }
@@ -99,13 +104,17 @@ internal sealed unsafe partial class StoreEngine
     public PartitionBlock* Enter(int number, TimeSpan timeout)
     {
         PartitionBlock* partition = Memory.Partition(number);
-        LockOutcome outcome = _lock.Acquire(partition, timeout);
-        if (outcome == LockOutcome.Taken && !_isClosed)
+        if (!_lock.TryTake(partition, out uint taken))
         {
-            return partition;
+            return EnterSlow(partition, number, timeout);
         }
 
-        return EnterSlow(partition, number, outcome);
+        if (_isClosed)
+        {
+            LeaveClosed(partition, taken);
+        }
+
+        return partition;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -119,8 +128,8 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Ends all use of the file by this engine. Operations that come later throw.</summary>
-    /// <returns>False while values are still pinned: the owner slot must then stay until they are not.</returns>
-    public bool Close()
+    /// <param name="giveAwaySlot">Called once, when nothing is pinned: now, or by the thread that gives up the last pin.</param>
+    public void Close(Action giveAwaySlot)
     {
         _isClosed = true;
 
@@ -150,9 +159,25 @@ internal sealed unsafe partial class StoreEngine
             }
         }
 
+        var wait = default(SpinWait);
+        while (Volatile.Read(ref _waiters) != 0)
+        {
+            wait.SpinOnce(); // I3. Each ends at its time-out, or sooner.
+        }
+
         FlushHitCounters();
         _cleanup.FoldCounters(_owners.Slot);
-        return !_owners.HasPins;
+        Interlocked.Exchange(ref _giveAwaySlot, giveAwaySlot);
+        GiveAwayIfUnpinned();
+    }
+
+    // A full fence between giving up a pin, or setting the action, and this look: the last of them sees both.
+    private void GiveAwayIfUnpinned()
+    {
+        if (!_owners.HasPins)
+        {
+            Interlocked.Exchange(ref _giveAwaySlot, null)?.Invoke();
+        }
     }
 
     /// <summary>A hazard cell, or -1 when all are in use.</summary>
@@ -165,6 +190,7 @@ internal sealed unsafe partial class StoreEngine
         if (_isClosed && cell >= 0)
         {
             _owners.ReturnHazardCell(cell);
+            GiveAwayIfUnpinned();
             ThrowClosed();
         }
 
@@ -175,25 +201,43 @@ internal sealed unsafe partial class StoreEngine
     public void FlushHitCounters() => _hits.MoveTo(_owners.Record);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private PartitionBlock* EnterSlow(PartitionBlock* partition, int number, LockOutcome outcome)
+    private PartitionBlock* EnterSlow(PartitionBlock* partition, int number, TimeSpan timeout)
     {
-        if (outcome == LockOutcome.TimedOut)
+        // A full fence, as are the locks that Close takes: either it waits for this thread or this thread sees that it has begun (I3).
+        Interlocked.Increment(ref _waiters);
+        try
         {
-            return null;
-        }
+            ThrowIfClosed();
+            LockOutcome outcome = _lock.AcquireSlow(partition, timeout);
+            if (outcome == LockOutcome.TimedOut)
+            {
+                return null;
+            }
 
-        if (outcome == LockOutcome.Stolen)
+            if (outcome == LockOutcome.Stolen)
+            {
+                _recovery.Run(number);
+            }
+
+            if (_isClosed)
+            {
+                _lock.Release(partition);
+                ThrowClosed();
+            }
+
+            return partition;
+        }
+        finally
         {
-            _recovery.Run(number);
+            Interlocked.Decrement(ref _waiters);
         }
+    }
 
-        if (_isClosed)
-        {
-            _lock.Release(partition);
-            ThrowClosed();
-        }
-
-        return partition;
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LeaveClosed(PartitionBlock* partition, uint taken)
+    {
+        _lock.Undo(partition, taken);
+        ThrowClosed();
     }
 
     private static void ThrowClosed() => throw new ObjectDisposedException(nameof(CairnStore));

@@ -71,6 +71,7 @@ internal sealed unsafe class SegmentEvictor
     private readonly GhostTable _ghosts;
     private readonly OwnerTable _owners;
     private readonly OwnerCleanup _cleanup;
+    private readonly PartitionRecovery _recovery;
     private readonly StoreClock _clock;
     private readonly LeaseSignal _leases;
     private readonly CollectionBudgets _budgets;
@@ -78,7 +79,7 @@ internal sealed unsafe class SegmentEvictor
 
     public SegmentEvictor(
         StoreMemory memory, SegmentPool pool, SegmentLog log, GhostTable ghosts, OwnerTable owners, OwnerCleanup cleanup,
-        StoreClock clock, LeaseSignal leases, CollectionBudgets budgets, StoreGrowth growth)
+        PartitionRecovery recovery, StoreClock clock, LeaseSignal leases, CollectionBudgets budgets, StoreGrowth growth)
     {
         _memory = memory;
         _pool = pool;
@@ -86,6 +87,7 @@ internal sealed unsafe class SegmentEvictor
         _ghosts = ghosts;
         _owners = owners;
         _cleanup = cleanup;
+        _recovery = recovery;
         _clock = clock;
         _leases = leases;
         _budgets = budgets;
@@ -417,7 +419,9 @@ internal sealed unsafe class SegmentEvictor
             ProtocolHook.Reach(ProtocolStep.VictimCleared);
             if (isDamaged || header->LiveBytes != 0)
             {
+                // Damage, or an entry that an operation without the lock removed: the books are off, here and for the whole.
                 ClearSlotsOf(partition, number, segment, runLength);
+                _recovery.RecountEntries(partition, number);
             }
 
             partition->Victim = 0;

@@ -49,18 +49,16 @@ internal static unsafe class StoreOpener
             $"The file '{path}' was replaced {MaxAttempts} times while it was being opened. Find out which program keeps replacing it.");
     }
 
-    /// <summary>Closes a store. Its mapping stays until nothing can use it any more.</summary>
-    public static void Close(OpenedStore opened)
+    /// <summary>
+    /// Closes a store, or lets the last to read what it pinned do so: the owner slot is what keeps it pinned. The mapping stays until
+    /// nothing can use it any more.
+    /// </summary>
+    public static void Close(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened));
+
+    private static void GiveAway(OpenedStore opened)
     {
         StoreEngine engine = opened.Engine;
         StoreFile file = engine.Memory.File;
-        bool isUnpinned = engine.Close();
-        if (!isUnpinned)
-        {
-            // Somebody still reads what it pinned: the slot, which keeps it pinned, goes with the mapping.
-            return;
-        }
-
         bool hasGate = file.LockByte(OwnerTable.GateByte, GateTimeout);
         try
         {

@@ -1,4 +1,5 @@
 using Cairn.Concurrency;
+using Cairn.Eviction;
 using Cairn.Storage;
 
 namespace Cairn.Recovering;
@@ -10,7 +11,7 @@ namespace Cairn.Recovering;
 //   I3  One thread of a store at a time: to the kernel, a store's threads are one holder of its locks, so the first to finish
 //       would give the byte away under the second.
 internal sealed unsafe class OwnerCleanup(
-    StoreMemory memory, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery)
+    StoreMemory memory, SegmentPool pool, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery)
 {
     private readonly Lock _seizing = new();
 
@@ -65,6 +66,9 @@ internal sealed unsafe class OwnerCleanup(
                 Interlocked.Increment(ref memory.Super->FreeSegments);
             }
         }
+
+        // It may have died between adding or freeing segments and counting them.
+        pool.RevealFree();
 
         OwnerRecord* record = memory.Owner(slot);
         for (int cell = 0; cell < StoreLayout.HazardCellsPerOwner; cell++)

@@ -301,7 +301,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return header->State is SegmentState.Sealed or SegmentState.Retired && header->Partition == number && head + memory.RunLengthOf(head) > segment;
     }
 
-    private void RecountEntries(PartitionBlock* partition, int number)
+    /// <summary>Counts what the slots name, and clears those that name nothing. Under the partition's lock.</summary>
+    public void RecountEntries(PartitionBlock* partition, int number)
     {
         for (int segment = 0; segment < memory.SegmentCount; segment++)
         {

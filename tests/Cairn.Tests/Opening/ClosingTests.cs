@@ -1,0 +1,106 @@
+using Cairn.Concurrency;
+using Cairn.Tests.Concurrency;
+
+namespace Cairn.Tests.Opening;
+
+/// <summary>Closing a store while its threads are at work: what they do afterwards harms nobody (StoreEngine I1 to I3).</summary>
+[Collection(ProtocolScripts.Name)]
+public sealed class ClosingTests : StoreTest
+{
+    [Fact]
+    public async Task Thread_that_takes_a_lock_after_closing_does_not_give_away_the_lock_of_who_stole_it()
+    {
+        var clock = new ScriptedClock();
+        CairnStore closing = Open(Options with { Clock = clock });
+        CairnStore thief = Open(Options);
+        using var isInside = new ManualResetEventSlim();
+        using var mayLeave = new ManualResetEventSlim();
+        Task<bool> stealing = Task.FromResult(false);
+        int ownerAfterwards = 0;
+
+        int latecomer = Environment.CurrentManagedThreadId;
+        clock.AtNextLook(() =>
+        {
+            closing.Dispose();
+            ProtocolHook.Handler = step =>
+            {
+                bool isLatecomer = Environment.CurrentManagedThreadId == latecomer;
+                if (isLatecomer && step == ProtocolStep.LockTaken)
+                {
+                    stealing = OwnThread.Run(() => thief.Set("key", "thief's"u8));
+                    isInside.Wait();
+                }
+                else if (!isLatecomer && step == ProtocolStep.EntryCopied)
+                {
+                    isInside.Set();
+                    mayLeave.Wait();
+                }
+            };
+        });
+        try
+        {
+            Assert.Throws<ObjectDisposedException>(() => closing.Set("key", "latecomer's"u8, TimeSpan.FromHours(1)));
+            ownerAfterwards = OwnerOfLock(thief, thief.PartitionOf("key"));
+        }
+        finally
+        {
+            ProtocolHook.Handler = null;
+            mayLeave.Set();
+        }
+
+        Assert.Equal(thief.Engine.Owners.Slot, ownerAfterwards);
+        Assert.True(await stealing);
+        Assert.Equal("thief's", thief.GetString("key"));
+        StoreAudit.Check(thief);
+    }
+
+    [Fact]
+    public async Task Threads_at_work_while_the_store_is_closed_either_finish_or_are_told()
+    {
+        for (int round = 0; round < 20; round++)
+        {
+            CairnStore keeping = Open(Options);
+            CairnStore closing = Open(Options);
+            Task<int>[] workers =
+            [
+                .. Enumerable.Range(0, 4).Select(worker => OwnThread.Run(() =>
+                {
+                    int done = 0;
+                    try
+                    {
+                        while (true)
+                        {
+                            closing.Set($"{done % 50}", TestBytes.Of(done % 3000, seed: done));
+                            closing.Get($"{done % 50}");
+                            if (closing.TryPin($"{worker}", out PinnedValue? pinned))
+                            {
+                                pinned.Dispose();
+                            }
+
+                            done++;
+                        }
+                    }
+                    catch (ObjectDisposedException)
+                    {
+                        return done;
+                    }
+                })),
+            ];
+            while (keeping.GetStatistics().Sets < (round + 1) * 100)
+            {
+                Thread.Yield();
+            }
+
+            closing.Dispose();
+
+            await Task.WhenAll(workers);
+            StoreAudit.Check(keeping);
+            Assert.Equal(1, keeping.GetStatistics().Openings);
+            Assert.Equal(0, keeping.GetStatistics().Recoveries);
+            keeping.Dispose();
+        }
+    }
+
+    private static unsafe int OwnerOfLock(CairnStore store, int partition) =>
+        PartitionLock.OwnerOf(Volatile.Read(ref store.Engine.Memory.Partition(partition)->LockWord));
+}

@@ -204,13 +204,15 @@ public unsafe partial class CairnCollection
     /// <returns>True if there was a value and it fitted. The expiration is changed also if it did not fit.</returns>
     public bool TryGetAndTouch(CacheKey key, Expiration expiration, Span<byte> destination, out EntryInfo info)
     {
-        bool isHit = TryGet(key, destination, out info);
-        if (info.Version != 0)
+        while (true)
         {
-            Touch(key, expiration);
+            // Only what was read is touched; if it was replaced in between, the new value is read.
+            bool isHit = TryGet(key, destination, out info);
+            if (info.Version == 0 || Touch(key, expiration, info.Version) != WriteStatus.VersionMismatch)
+            {
+                return isHit;
+            }
         }
-
-        return isHit;
     }
 
     /// <summary>Reads a value where it lies, without copying it.</summary>

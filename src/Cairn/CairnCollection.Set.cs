@@ -213,19 +213,7 @@ public unsafe partial class CairnCollection
     /// <param name="expiration">When it shall expire. A moment that has passed removes the key.</param>
     /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or why it could not be done.</returns>
     /// <remarks>Counts as a write of the same value: the version changes.</remarks>
-    public WriteStatus Touch(CacheKey key, Expiration expiration)
-    {
-        Engine.ThrowIfClosed();
-        ResolvedExpiration resolved = ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock);
-        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
-        var encoded = new EncodedKey(key, buffer);
-        fixed (byte* bytes = encoded.Bytes)
-        {
-            WriteStatus status = Engine.Touch(Engine.Place(bytes, encoded.Bytes.Length, Number), resolved);
-            encoded.Release();
-            return status;
-        }
-    }
+    public WriteStatus Touch(CacheKey key, Expiration expiration) => Touch(key, expiration, expectedVersion: 0);
 
     /// <summary>Removes a key's value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
@@ -277,6 +265,20 @@ public unsafe partial class CairnCollection
         bool isFormatted = number.TryFormat(text, out int written, default, CultureInfo.InvariantCulture);
         System.Diagnostics.Debug.Assert(isFormatted, "A long has at most 20 characters.");
         return text[..written];
+    }
+
+    private WriteStatus Touch(CacheKey key, Expiration expiration, ulong expectedVersion)
+    {
+        Engine.ThrowIfClosed();
+        ResolvedExpiration resolved = ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock);
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            WriteStatus status = Engine.Touch(Engine.Place(bytes, encoded.Bytes.Length, Number), resolved, expectedVersion);
+            encoded.Release();
+            return status;
+        }
     }
 
     private WriteStatus Remove(CacheKey key, WriteCondition condition, ulong expectedVersion)

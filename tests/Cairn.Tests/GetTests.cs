@@ -191,6 +191,22 @@ public sealed class GetTests : StoreTest
     }
 
     [Fact]
+    public void Only_the_value_that_was_read_is_touched()
+    {
+        var clock = new ScriptedClock();
+        CairnStore store = Open(Options with { Clock = clock });
+        store.Set("key", "old"u8);
+        var destination = new byte[8];
+        clock.AtNextLook(() => store.Set("key", "newer"u8));
+
+        Assert.True(store.TryGetAndTouch("key", TimeSpan.FromHours(1), destination, out EntryInfo info));
+
+        Assert.Equal("newer"u8, destination.AsSpan(0, info.ValueBytes));
+        store.TryGetInfo("key", out info);
+        Assert.NotNull(info.ExpiresAt);
+    }
+
+    [Fact]
     public void Expiration_is_changed_also_if_the_destination_is_too_short()
     {
         Store.Set("key", "value"u8, TimeSpan.FromSeconds(10));

@@ -85,7 +85,7 @@ internal sealed unsafe partial class StoreEngine
         }
         finally
         {
-            _owners.Unpin(cell);
+            Unpin(cell);
             GC.KeepAlive(this);
         }
     }
@@ -185,10 +185,11 @@ internal sealed unsafe partial class StoreEngine
             partition->Version = version;
             content.WriteHeader(target, key, content.FieldsFor(key.Collection), (uint)valueBytes, valueSum, version, Memory.ChecksumSeed);
             ProtocolHook.Reach(ProtocolStep.EntryCopied);
+            Memory.Header(segment)->MaxDeadline = Math.Max(
+                runLength > 1 ? 0 : Memory.Header(segment)->MaxDeadline, content.SegmentDeadline);
             if (runLength > 1)
             {
                 _runs.Adopt(partition, number, segment, runLength);
-                Memory.Header(segment)->MaxDeadline = content.SegmentDeadline;
                 _pool.Enqueue(partition, isMain: false, segment);
             }
 
@@ -209,7 +210,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private WriteStatus TouchLarge(in KeyRef key, in ResolvedExpiration expiration)
+    private WriteStatus TouchLarge(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion)
     {
         while (true)
         {
@@ -221,6 +222,11 @@ internal sealed unsafe partial class StoreEngine
 
             try
             {
+                if (expectedVersion != 0 && info.Version != expectedVersion)
+                {
+                    return WriteStatus.VersionMismatch;
+                }
+
                 var content = new EntryContent
                 {
                     Type = info.Type,

@@ -79,7 +79,8 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
-    public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration)
+    /// <remarks>If <paramref name="expectedVersion"/> is not 0, only of an entry that is still at that version.</remarks>
+    public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion = 0)
     {
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
@@ -89,7 +90,7 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            WriteStatus status = TouchLocked(partition, key, expiration);
+            WriteStatus status = TouchLocked(partition, key, expiration, expectedVersion);
             Leave(partition);
             if (status != WriteStatus.TooLarge)
             {
@@ -102,7 +103,7 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return TouchLarge(key, expiration);
+        return TouchLarge(key, expiration, expectedVersion);
     }
 
     /// <summary>Joins bytes to a value, before or after it.</summary>
@@ -530,12 +531,18 @@ internal sealed unsafe partial class StoreEngine
         return isDropped;
     }
 
-    private WriteStatus TouchLocked(PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration)
+    private WriteStatus TouchLocked(
+        PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion)
     {
         bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
         if (!isFound || !IsLive(partition, old.Entry))
         {
             return WriteStatus.NotFound;
+        }
+
+        if (expectedVersion != 0 && old.Entry.Version != expectedVersion)
+        {
+            return WriteStatus.VersionMismatch;
         }
 
         if (old.Entry.PaddedBytes + EntryView.MaxFieldsBytes > Math.Min(LongestLockedCopy, Memory.SegmentBytes))

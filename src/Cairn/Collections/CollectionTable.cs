@@ -31,45 +31,17 @@ internal static unsafe class CollectionTable
             return existing;
         }
 
-        PartitionBlock* partition = engine.Enter(0);
-        if (partition is null)
+        uint cleared = 0;
+        uint number;
+        while (!TryOpenOrCreate(engine, name, bytes, options, cleared, out number))
         {
-            throw new StoreException($"The collection '{name}' could not be opened, because a stopped process holds the store's lock. Continue or end it.");
+            // Nothing was ever written with the number of a new collection, unless the table was damaged: then the entries of
+            // a forgotten collection must not turn up in this one.
+            engine.Clear(number, isAll: false);
+            cleared = number;
         }
 
-        try
-        {
-            uint? found = Find(engine.Memory, bytes);
-            int count = Count(engine.Memory);
-            if (found is null && count + 1 >= StoreLayout.MaxCollections)
-            {
-                throw new StoreException(
-                    $"The collection '{name}' could not be created: a store has at most {StoreLayout.MaxCollections - 1}. Use a prefix of keys instead.");
-            }
-
-            uint number = found ?? (uint)count + 1;
-            CollectionRecord* record = Record(engine.Memory, number);
-            if (found is null || options is not null)
-            {
-                // Without options, one that another process has just created keeps its own.
-                Write(record, options ?? new CollectionOptions());
-            }
-
-            if (found is null)
-            {
-                record->NameBytes = (ushort)bytes.Length;
-                bytes.CopyTo(new Span<byte>(record->Name, CollectionRecord.MaxNameBytes));
-
-                // Release: the record is complete before it is counted (CollectionRecord I1).
-                Volatile.Write(ref engine.Memory.Super->CollectionCount, count + 1);
-            }
-
-            return number;
-        }
-        finally
-        {
-            engine.Leave(partition);
-        }
+        return number;
     }
 
     public static IReadOnlyList<string> Names(StoreMemory memory) => [.. NamesByNumber(memory).Skip(1)];
@@ -93,6 +65,56 @@ internal static unsafe class CollectionTable
         }
 
         return new CollectionStatistics(NameOf(memory, number), entries, bytes, Record(memory, number)->BudgetBytes);
+    }
+
+    /// <summary>False if the collection is new and its number, <paramref name="number"/>, is not the cleared one.</summary>
+    private static bool TryOpenOrCreate(
+        StoreEngine engine, string name, byte[] bytes, CollectionOptions? options, uint cleared, out uint number)
+    {
+        PartitionBlock* partition = engine.Enter(0);
+        if (partition is null)
+        {
+            throw new StoreException($"The collection '{name}' could not be opened, because a stopped process holds the store's lock. Continue or end it.");
+        }
+
+        try
+        {
+            uint? found = Find(engine.Memory, bytes);
+            int count = Count(engine.Memory);
+            if (found is null && count + 1 >= StoreLayout.MaxCollections)
+            {
+                throw new StoreException(
+                    $"The collection '{name}' could not be created: a store has at most {StoreLayout.MaxCollections - 1}. Use a prefix of keys instead.");
+            }
+
+            number = found ?? (uint)count + 1;
+            if (found is null && number != cleared)
+            {
+                return false;
+            }
+
+            CollectionRecord* record = Record(engine.Memory, number);
+            if (found is null || options is not null)
+            {
+                // Without options, one that another process has just created keeps its own.
+                Write(record, options ?? new CollectionOptions());
+            }
+
+            if (found is null)
+            {
+                record->NameBytes = (ushort)bytes.Length;
+                bytes.CopyTo(new Span<byte>(record->Name, CollectionRecord.MaxNameBytes));
+
+                // Release: the record is complete before it is counted (CollectionRecord I1).
+                Volatile.Write(ref engine.Memory.Super->CollectionCount, count + 1);
+            }
+
+            return true;
+        }
+        finally
+        {
+            engine.Leave(partition);
+        }
     }
 
     private static uint? Find(StoreMemory memory, ReadOnlySpan<byte> name)

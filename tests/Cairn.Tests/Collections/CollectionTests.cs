@@ -243,4 +243,22 @@ public sealed class CollectionTests : StoreTest
         int kept = Enumerable.Range(0, 2000).Count(i => Store.Contains($"used {i}"));
         Assert.True(kept > 1900, $"{kept} of 2000 used entries were kept");
     }
+
+    [Fact]
+    public void Collection_in_the_place_of_one_that_a_damaged_table_forgot_is_empty()
+    {
+        CairnStore first = Open(Options);
+        first.Collection("one").Set("key", "first"u8);
+        first.Collection("two").Set("key", "second"u8);
+        first.Dispose();
+        using (FileStream file = File.OpenWrite(FilePath))
+        {
+            file.Position = 384; // Superblock.CollectionCount
+            file.WriteByte(1);
+        }
+
+        Assert.Equal("first", Store.Collection("one").GetString("key"));
+        Assert.False(Store.Collection("three").Contains("key"));
+        Assert.False(Store.Collection("two").Contains("key"));
+    }
 }

@@ -3,6 +3,9 @@ namespace Cairn;
 /// <summary>What is known of an entry besides its key and value.</summary>
 public readonly record struct EntryInfo
 {
+    // A damaged entry, whose value nobody gets to see, must not make who looks at its interval fail.
+    private const long MaxSlidingMs = long.MaxValue / TimeSpan.TicksPerMillisecond;
+
     private readonly long _deadlineUnixMs;
     private readonly long _slidingMs;
     private readonly long _slidingLimitUnixMs;
@@ -37,7 +40,7 @@ public readonly record struct EntryInfo
     public DateTimeOffset? ExpiresAt => ToMoment(_deadlineUnixMs);
 
     /// <summary>The interval by which reads extend the entry's life; null without sliding expiration.</summary>
-    public TimeSpan? SlidingInterval => _slidingMs == 0 ? null : TimeSpan.FromMilliseconds(_slidingMs);
+    public TimeSpan? SlidingInterval => _slidingMs == 0 ? null : TimeSpan.FromTicks(Math.Clamp(_slidingMs, 0, MaxSlidingMs) * TimeSpan.TicksPerMillisecond);
 
     /// <summary>The moment beyond which reads do not extend the entry's life; null without sliding expiration, or without a limit.</summary>
     public DateTimeOffset? SlidingLimit => _slidingMs == 0 ? null : ToMoment(_slidingLimitUnixMs);

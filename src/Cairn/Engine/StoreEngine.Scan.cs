@@ -78,12 +78,30 @@ internal sealed unsafe partial class StoreEngine
                 continue;
             }
 
+            if (isLive && !BelongsTo(buffer.AsSpan(0, keyLength), collection, partition, bucket, slot))
+            {
+                OnDamaged(partition, located);
+                return;
+            }
+
             if (isLive)
             {
                 visitor(buffer.AsSpan(0, keyLength), info, collection);
             }
 
             return;
+        }
+    }
+
+    // The value's checksum is not looked at, but a damaged key would not lie here.
+    private bool BelongsTo(ReadOnlySpan<byte> key, uint collection, PartitionBlock* partition, Bucket* bucket, ulong slot)
+    {
+        fixed (byte* bytes = key)
+        {
+            KeyPlacement place = Memory.Place(Memory.HashKey(bytes, key.Length, collection));
+            return place.Tag == Bucket.TagOf(slot) && Memory.Partition(place.Partition) == partition
+                && (Memory.BucketAt(place.Partition, place.Primary) == bucket
+                    || Memory.BucketAt(place.Partition, place.Alternate) == bucket);
         }
     }
 }

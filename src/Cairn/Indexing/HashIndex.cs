@@ -22,7 +22,9 @@ internal unsafe struct Located
 // holds only if Validate then sees the same slot and the same version:
 //   - the slot alone can come back (a segment is recycled and a new entry lands at the same place);
 //   - the version alone can be left raised by a writer that died before it stored the slot.
-// A miss holds only if the versions of both buckets are what they were before the first slot was read.
+// A miss holds only if the versions of both buckets are what they were before the first slot was read, and each slot that
+// might have been the key's still names what was found not to be the key: its version may have been raised before we read
+// it, and the slot stored, and the bytes it named before reused, after.
 internal static unsafe class HashIndex
 {
     /// <summary>Finds a key's entry, for a reader without the lock. True needs Validate; false is already validated.</summary>
@@ -33,23 +35,24 @@ internal static unsafe class HashIndex
         while (true)
         {
             // Acquire: the slots must not be read before the version. Pairs with Bucket.Store.
+            bool isStable = true;
             uint primaryVersion = Volatile.Read(ref primary->Version);
             ProtocolHook.Reach(ProtocolStep.ReadVersionLoaded);
-            if (Probe(memory, primary, primaryVersion, place, key, keyLength, collection, out located))
+            if (Probe(memory, primary, primaryVersion, place, key, keyLength, collection, out located, ref isStable))
             {
                 return true;
             }
 
             Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
             uint alternateVersion = Volatile.Read(ref alternate->Version);
-            if (Probe(memory, alternate, alternateVersion, place, key, keyLength, collection, out located))
+            if (Probe(memory, alternate, alternateVersion, place, key, keyLength, collection, out located, ref isStable))
             {
                 return true;
             }
 
             // The loads above must be complete before the versions are read again; Arm64 would let them pass.
             Volatile.ReadBarrier();
-            if (primary->Version == primaryVersion && alternate->Version == alternateVersion)
+            if (isStable && primary->Version == primaryVersion && alternate->Version == alternateVersion)
             {
                 return false;
             }
@@ -72,14 +75,15 @@ internal static unsafe class HashIndex
     /// <summary>Finds a key's entry for the holder of the partition's lock: nobody else stores slots meanwhile.</summary>
     public static bool FindLocked(StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
     {
+        bool isStable = true;
         Bucket* primary = memory.BucketAt(place.Partition, place.Primary);
-        if (Probe(memory, primary, primary->Version, place, key, keyLength, collection, out located))
+        if (Probe(memory, primary, primary->Version, place, key, keyLength, collection, out located, ref isStable))
         {
             return true;
         }
 
         Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
-        return Probe(memory, alternate, alternate->Version, place, key, keyLength, collection, out located);
+        return Probe(memory, alternate, alternate->Version, place, key, keyLength, collection, out located, ref isStable);
     }
 
     /// <summary>Finds the slot that names exactly <paramref name="offset"/>, if any does.</summary>
@@ -132,7 +136,8 @@ internal static unsafe class HashIndex
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool Probe(
-        StoreMemory memory, Bucket* bucket, uint version, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
+        StoreMemory memory, Bucket* bucket, uint version, in KeyPlacement place, byte* key, int keyLength, uint collection,
+        out Located located, ref bool isStable)
     {
         uint matches = Bucket.MatchTag(bucket, place.Tag);
         while (matches != 0)
@@ -153,11 +158,20 @@ internal static unsafe class HashIndex
                 return true;
             }
 
+            isStable = isStable && IsUnchanged(bucket, slotIndex, slot);
             matches &= matches - 1;
         }
 
         Unsafe.SkipInit(out located);
         return false;
+    }
+
+    // Another key with the same tag, one in thousands; or the entry was moved, and other bytes lie where it was.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool IsUnchanged(Bucket* bucket, int slotIndex, ulong slot)
+    {
+        Volatile.ReadBarrier();
+        return *Bucket.SlotAt(bucket, slotIndex) == slot;
     }
 
     private static bool FindInBucket(Bucket* bucket, ushort tag, long offset, out int slotIndex, out ulong slot)

@@ -81,7 +81,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         compactor.CopyAll(&super);
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
-        engine.Close();
+        engine.Close(giveAwaySlot: () => { }); // Below, when everything is on disk.
         long evicted = compactor.TakeStatistics();
         StoreOpener.FlushAndMark(memory);
         engine.Owners.ReleaseSlot();

@@ -15,6 +15,11 @@ internal static class CommandLineMistakes
         string seeHelp = $"; see '{Tool.Name}{(command == root ? "" : " " + command.Name)} --help'";
         if (MistakenOption(parsed) is { } option)
         {
+            if (command.Options.Any(known => known.Name == option))
+            {
+                throw ToolException.Usage($"{option} goes after '{command.Name}', to which it belongs{seeHelp}");
+            }
+
             string? similar = MostSimilar(option, OptionNames(command, root));
             throw ToolException.Usage(
                 $"there is no option {option}"
@@ -41,6 +46,11 @@ internal static class CommandLineMistakes
         if (parsed.CommandResult.Command == root
             && parsed.UnmatchedTokens.FirstOrDefault(token => !token.StartsWith('-')) is { } unknown)
         {
+            if (root.Subcommands.Any(command => command.Name == unknown))
+            {
+                throw ToolException.Usage($"the command '{unknown}' goes before --; see '{Tool.Name} --help'");
+            }
+
             string? similar = MostSimilar(unknown, root.Subcommands.Select(command => command.Name));
             throw ToolException.Usage(
                 $"there is no command '{unknown}'{(similar is null ? "" : $", but '{similar}'")}; see '{Tool.Name} --help'");
@@ -82,31 +92,40 @@ internal static class CommandLineMistakes
 
     private static string? MostSimilar(string word, IEnumerable<string> candidates)
     {
-        const int MostEdits = 2;
+        // In a short word two edits make any other.
+        int mostEdits = word.TrimStart('-').Length < 5 ? 1 : 2;
+        word = word.ToLowerInvariant();
         return candidates
             .Select(candidate => (candidate, edits: candidate.StartsWith(word, StringComparison.Ordinal) ? 1 : Edits(word, candidate)))
-            .Where(pair => pair.edits <= MostEdits)
+            .Where(pair => pair.edits <= mostEdits)
             .OrderBy(pair => pair.edits)
             .Select(pair => pair.candidate)
             .FirstOrDefault();
     }
 
-    // Levenshtein's distance, row by row.
+    // How many letters have to be added, dropped, changed, or swapped with their neighbour (optimal string alignment).
     private static int Edits(string source, string target)
     {
-        int[] row = [.. Enumerable.Range(0, target.Length + 1)];
-        for (int i = 0; i < source.Length; i++)
+        var edits = new int[source.Length + 1, target.Length + 1];
+        for (int i = 0; i <= source.Length; i++)
         {
-            int diagonal = row[0];
-            row[0] = i + 1;
-            for (int j = 0; j < target.Length; j++)
+            for (int j = 0; j <= target.Length; j++)
             {
-                int changed = diagonal + (source[i] == target[j] ? 0 : 1);
-                diagonal = row[j + 1];
-                row[j + 1] = Math.Min(changed, 1 + Math.Min(row[j], row[j + 1]));
+                if (i == 0 || j == 0)
+                {
+                    edits[i, j] = i + j;
+                    continue;
+                }
+
+                int changed = edits[i - 1, j - 1] + (source[i - 1] == target[j - 1] ? 0 : 1);
+                edits[i, j] = Math.Min(changed, 1 + Math.Min(edits[i - 1, j], edits[i, j - 1]));
+                if (i > 1 && j > 1 && source[i - 1] == target[j - 2] && source[i - 2] == target[j - 1])
+                {
+                    edits[i, j] = Math.Min(edits[i, j], edits[i - 2, j - 2] + 1);
+                }
             }
         }
 
-        return row[target.Length];
+        return edits[source.Length, target.Length];
     }
 }

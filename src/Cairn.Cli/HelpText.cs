@@ -45,7 +45,7 @@ internal static class HelpText
 
     private static void WriteCommand(Command root, ToolCommand command, SharedOptions shared, ToolOutput output)
     {
-        output.WriteLine($"{Tool.Name} {command.Name}: {command.Description}");
+        WriteWrapped($"{Tool.Name} {command.Name}: {command.Description}", 0, output);
         WriteHeading("Usage", output);
         output.WriteLine($"{Indent}{Usage(command)}");
         if (command.Details is { } details)

@@ -72,38 +72,38 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     /// <summary>Opens a store and passes on what the library has to say about it.</summary>
     public CairnStore Open(StoreOptions options)
     {
+        CairnStore store = OnStore(options.Path, () => CairnStore.Open(options));
+        foreach (string warning in store.Warnings)
+        {
+            Warn(warning);
+        }
+
+        return store;
+    }
+
+    /// <summary>Does something to a store's file; what the framework throws at it becomes an error about the store.</summary>
+    public static T OnStore<T>(string path, Func<T> work)
+    {
         try
         {
-            CairnStore store = CairnStore.Open(options);
-            foreach (string warning in store.Warnings)
-            {
-                Warn(warning);
-            }
-
-            return store;
+            return work();
         }
         catch (FileNotFoundException missing)
         {
             throw new ToolException(
-                ExitCode.Store,
-                $"there is no store '{options.Path}'; 'cairn create', 'cairn set' and 'cairn import' make one",
-                missing);
+                ExitCode.Store, $"there is no store '{path}'; 'cairn create', 'cairn set' and 'cairn import' make one", missing);
         }
         catch (DirectoryNotFoundException missing)
         {
-            throw new ToolException(ExitCode.Store, $"the directory of the store '{options.Path}' does not exist", missing);
+            throw new ToolException(ExitCode.Store, $"the directory of the store '{path}' does not exist", missing);
         }
         catch (Exception denied) when (denied is UnauthorizedAccessException || (denied is IOException and not StoreException))
         {
-            throw new ToolException(ExitCode.Store, $"the store '{options.Path}' cannot be opened: {denied.Message}", denied);
+            throw new ToolException(ExitCode.Store, $"the store '{path}' cannot be used: {denied.Message}", denied);
         }
         catch (ArgumentException wrong)
         {
-            string message = WithoutParameterName(wrong)
-                .Replace($"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)}", "--capacity", StringComparison.Ordinal)
-                .Replace($"{nameof(StoreOptions)}.{nameof(StoreOptions.MaxCapacityBytes)}", "--max-capacity", StringComparison.Ordinal)
-                .Replace($"{nameof(StoreOptions)}.{nameof(StoreOptions.AverageEntryBytes)}", "--average-entry", StringComparison.Ordinal);
-            throw new ToolException(ExitCode.Usage, message, wrong);
+            throw ToolException.Usage(AsOptions(WithoutParameterName(wrong)));
         }
     }
 
@@ -127,5 +127,21 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
         string message = wrong.Message;
         int end = message.IndexOf(" (Parameter '", StringComparison.Ordinal);
         return end < 0 ? message : message[..end];
+    }
+
+    // The library speaks of the properties that the options of the command line set.
+    private static string AsOptions(string message)
+    {
+        foreach ((string property, string option) in (ReadOnlySpan<(string, string)>)[
+            (nameof(StoreOptions.MaxCapacityBytes), "--max-capacity"),
+            (nameof(StoreOptions.CapacityBytes), "--capacity"),
+            (nameof(StoreOptions.AverageEntryBytes), "--average-entry")])
+        {
+            message = message
+                .Replace($"StoreOptions.{property}", option, StringComparison.Ordinal)
+                .Replace($"CompactOptions.{property}", option, StringComparison.Ordinal);
+        }
+
+        return message;
     }
 }

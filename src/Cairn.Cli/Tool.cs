@@ -65,6 +65,8 @@ internal static class Tool
             new DumpCommand(shared),
             new ExportCommand(shared),
             new ImportCommand(shared),
+            new VerifyCommand(shared),
+            new CompactCommand(shared),
             new StatsCommand(shared),
             new TopCommand(shared),
             new BigKeysCommand(shared),
@@ -94,7 +96,7 @@ internal static class Tool
 
         if (args is ["help", ..])
         {
-            args = [.. args.Skip(1), "--help"];
+            args = [.. args.SkipWhile(word => word == "help"), "--help"];
         }
 
         ParseResult parsed = root.Parse(args, Parsing);
@@ -144,14 +146,7 @@ internal static class Tool
         };
         if (message is not null)
         {
-            try
-            {
-                console.Error.WriteLine($"{Name}: {message}");
-            }
-            catch (IOException)
-            {
-                // Nobody listens; the exit code says the rest.
-            }
+            console.Error.WriteLine($"{Name}: {message}");
         }
 
         return code;

@@ -166,17 +166,17 @@ public sealed class ProcessTests : IDisposable
     }
 
     [Fact]
-    public void Closed_standard_output_is_an_error_and_not_a_crash()
+    public void Full_disk_behind_standard_output_is_an_error()
     {
         Create("2MiB");
         Run("set", "key", "value");
 
         using ToolProcess process = ToolProcess.StartProgram(
-            "bash", "-c", $"{string.Join(' ', ToolProcess.Command)} get --store {StorePath} key >&-");
+            "bash", "-c", $"{string.Join(' ', ToolProcess.Command)} get --store {StorePath} key > /dev/full");
         ToolRun run = process.Finish();
 
         Assert.Equal(ExitCode.File, run.Code);
-        Assert.StartsWith("cairn: Standard output could not be written", run.Error, StringComparison.Ordinal);
+        Assert.StartsWith("cairn: Standard output could not be written: No space left", run.Error, StringComparison.Ordinal);
     }
 
     [RequiresToolFact("script")]

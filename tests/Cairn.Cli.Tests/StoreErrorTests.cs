@@ -11,6 +11,8 @@ public sealed class StoreErrorTests : ToolTest
 
     [Theory]
     [MemberData(nameof(Looking))]
+    [InlineData("verify")]
+    [InlineData("compact")]
     public void Store_that_is_not_there_is_an_error_and_is_not_created(string command)
     {
         ToolRun run = Run(command.Split(' '));

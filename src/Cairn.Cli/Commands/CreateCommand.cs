@@ -42,20 +42,7 @@ internal sealed class CreateCommand : ToolCommand
         long capacity = invocation.Get(_capacity) ?? SharedOptions.DefaultCapacityBytes;
         long? most = invocation.Get(_maxCapacity);
         long? average = invocation.Get(_averageEntry);
-        RequireCapacity("--capacity", capacity);
-        RequireCapacity("--max-capacity", most);
-        if (most < capacity)
-        {
-            throw ToolException.Usage(
-                $"--max-capacity must be at least the capacity, which is {Figures.Bytes(capacity)}; it is {Figures.Bytes(most.Value)}");
-        }
-
-        if (average is < StoreOptions.MinAverageEntryBytes or > StoreOptions.MaxAverageEntryBytes)
-        {
-            throw ToolException.Usage(
-                $"--average-entry must be {StoreOptions.MinAverageEntryBytes} B to {Figures.Bytes(StoreOptions.MaxAverageEntryBytes)}");
-        }
-
+        RequireSizes(capacity, most, average);
         string path = invocation.StorePath;
         var options = new StoreOptions
         {
@@ -68,6 +55,25 @@ internal sealed class CreateCommand : ToolCommand
         using CairnStore store = invocation.Open(average is { } bytes ? options with { AverageEntryBytes = (int)bytes } : options);
         Report(invocation, path, store);
         return ExitCode.Done;
+    }
+
+    /// <summary>Checks the sizes of a store before any file is touched.</summary>
+    /// <exception cref="ToolException">One lies outside its range.</exception>
+    public static void RequireSizes(long? capacity, long? maxCapacity, long? averageEntry)
+    {
+        RequireCapacity("--capacity", capacity);
+        RequireCapacity("--max-capacity", maxCapacity);
+        if (maxCapacity < capacity)
+        {
+            throw ToolException.Usage(
+                $"--max-capacity must be at least the capacity, which is {Figures.Bytes(capacity.Value)}; it is {Figures.Bytes(maxCapacity.Value)}");
+        }
+
+        if (averageEntry is < StoreOptions.MinAverageEntryBytes or > StoreOptions.MaxAverageEntryBytes)
+        {
+            throw ToolException.Usage(
+                $"--average-entry must be {StoreOptions.MinAverageEntryBytes} B to {Figures.Bytes(StoreOptions.MaxAverageEntryBytes)}");
+        }
     }
 
     /// <summary>Checks a capacity before any file is touched.</summary>

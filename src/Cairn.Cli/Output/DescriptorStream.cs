@@ -2,13 +2,16 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Cli.Output;
 
-// Standard output, or standard error, by write(2).
+// Standard output, or standard error, by write(2). What cannot be said on standard error is lost: the exit code counts.
 //
 // The framework's stream of the console ignores that the reader of a pipe has gone, so that `cairn export | head -1` would
 // read the whole store for nobody; its stream of a file keeps a position of its own, so that two commands which share a
 // redirection would write over each other.
 internal sealed partial class DescriptorStream(int descriptor) : Stream
 {
+    public const int StandardOutput = 1;
+    public const int StandardError = 2;
+
     // The same numbers on Linux and macOS, but for the one that has two.
     private const int InterruptedCall = 4;
     private const int BrokenPipe = 32;
@@ -50,20 +53,28 @@ internal sealed partial class DescriptorStream(int descriptor) : Stream
             }
 
             int error = Marshal.GetLastPInvokeError();
+            if (error == InterruptedCall)
+            {
+                continue;
+            }
+
             if (error == WouldBlock)
             {
                 // Somebody who shares the descriptor made it non-blocking.
                 var wait = new PollRequest { Descriptor = descriptor, Events = PollOut };
                 NativePoll(&wait, 1, -1);
             }
+            else if (descriptor != StandardOutput)
+            {
+                return;
+            }
             else if (error == BrokenPipe)
             {
                 throw new OutputClosedException();
             }
-            else if (error != InterruptedCall)
+            else
             {
-                throw new IOException(
-                    $"Standard {(descriptor == 1 ? "output" : "error")} could not be written: {Marshal.GetPInvokeErrorMessage(error)}.");
+                throw new IOException($"Standard output could not be written: {Marshal.GetPInvokeErrorMessage(error)}.");
             }
         }
     }

@@ -11,7 +11,7 @@ internal sealed class ProgressLine : IDisposable
 
     private readonly ToolConsole _console;
     private readonly string _action;
-    private readonly string _unit;
+    private readonly string? _unit;
     private readonly bool _isShown;
     private readonly long _startedAt;
     private TimeSpan _nextAt = Delay;
@@ -20,8 +20,8 @@ internal sealed class ProgressLine : IDisposable
     /// <summary>Begins the work, whose time counts from now.</summary>
     /// <param name="console">Where to.</param>
     /// <param name="action">What is being done, such as "Exporting".</param>
-    /// <param name="unit">What is counted, such as "entries".</param>
-    public ProgressLine(ToolConsole console, string action, string unit)
+    /// <param name="unit">What is counted, such as "entries"; null for bytes.</param>
+    public ProgressLine(ToolConsole console, string action, string? unit)
     {
         _console = console;
         _action = action;
@@ -65,7 +65,10 @@ internal sealed class ProgressLine : IDisposable
 
     private string Describe(long count, long done, long total, TimeSpan elapsed)
     {
-        string text = $"{_action} · {Figures.Count(count)} {_unit} · {Figures.Count((long)(count / elapsed.TotalSeconds))}/s";
+        long rate = (long)(count / elapsed.TotalSeconds);
+        string text = _unit is null
+            ? $"{_action} · {Figures.Bytes(count)} · {Figures.Bytes(rate)}/s"
+            : $"{_action} · {Figures.Count(count)} {_unit} · {Figures.Count(rate)}/s";
         if (total <= 0 || done <= 0)
         {
             return text;

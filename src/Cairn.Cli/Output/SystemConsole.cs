@@ -14,10 +14,10 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
     private TextWriter? _error;
     private int _interruptedCode = ExitCode.Interrupted;
 
-    public override ToolOutput Output { get; } = new(Open(1));
+    public override ToolOutput Output { get; } = new(Open(DescriptorStream.StandardOutput));
 
     // Small writes of whole lines, in order, also when the process is killed after them.
-    public override TextWriter Error => _error ??= new StreamWriter(Open(2), new UTF8Encoding(false), 256) { AutoFlush = true, NewLine = "\n" };
+    public override TextWriter Error => _error ??= new StreamWriter(Open(DescriptorStream.StandardError), new UTF8Encoding(false), 256) { AutoFlush = true, NewLine = "\n" };
 
     public override bool IsInputTerminal => !Console.IsInputRedirected;
 
@@ -76,7 +76,7 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
 
     private static Stream Open(int descriptor) =>
         !OperatingSystem.IsWindows() ? new DescriptorStream(descriptor)
-        : descriptor == 1 ? Console.OpenStandardOutput()
+        : descriptor == DescriptorStream.StandardOutput ? Console.OpenStandardOutput()
         : Console.OpenStandardError();
 
     private void OnSignal(PosixSignalContext context)

@@ -1,0 +1,122 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.RegularExpressions;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Commands;
+
+namespace Cairn.Cli.Tests;
+
+/// <summary>docs/reference/tool.md tells of everything that there is in the tool, and of nothing that there is not.</summary>
+public sealed partial class ReferenceTests
+{
+    private static readonly string Reference = File.ReadAllText(FindReference());
+
+    public static TheoryData<string> Commands => [.. Root().Subcommands.Select(command => command.Name)];
+
+    [Theory]
+    [MemberData(nameof(Commands))]
+    public void Every_command_has_a_section_with_its_arguments_and_options(string name)
+    {
+        Command command = Root().Subcommands.Single(command => command.Name == name);
+
+        string section = SectionOf(name);
+
+        Assert.Contains($"| [{name}](#{name}) |", Reference, StringComparison.Ordinal);
+        Assert.All(command.Arguments, argument => Assert.Contains(argument.Name, section, StringComparison.Ordinal));
+        Assert.All(command.Options, option => Assert.Contains($"`{Form(option)}`", section, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [MemberData(nameof(Commands))]
+    public void Every_section_names_only_options_that_there_are(string name)
+    {
+        Command root = Root();
+        Command command = root.Subcommands.Single(command => command.Name == name);
+
+        IEnumerable<string> named = OptionInTable().Matches(SectionOf(name)).Select(match => match.Groups[1].Value);
+
+        Assert.Empty(named.Except(command.Options.Select(option => option.Name), StringComparer.Ordinal));
+    }
+
+    [Theory]
+    [MemberData(nameof(Commands))]
+    public void Every_property_of_the_json_is_told(string name)
+    {
+        var command = (ToolCommand)Root().Subcommands.Single(command => command.Name == name);
+
+        // The properties that belong to any entry are told once, for all commands.
+        string told = SectionOf(name) + SectionOf("What all commands share");
+
+        Assert.All(
+            Quoted().Matches(command.JsonShape ?? "").Select(match => match.Groups[1].Value),
+            property => Assert.Matches($"[\"`]{Regex.Escape(property)}[\"`]", told));
+    }
+
+    [Fact]
+    public void Every_shared_option_is_told()
+    {
+        string section = SectionOf("What all commands share");
+
+        Assert.All(
+            Root().Options.Where(option => option.Recursive),
+            option => Assert.Contains($"`{Form(option)}`", section, StringComparison.Ordinal));
+        Assert.Contains("--version", Reference, StringComparison.Ordinal);
+        Assert.Contains(SharedOptions.StoreVariable, section, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Every_exit_code_is_told()
+    {
+        string section = SectionOf("What all commands share");
+
+        IEnumerable<int> told = ExitCodeInTable().Matches(section)
+            .Select(match => int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture));
+
+        Assert.Equal(ExitCode.All.Select(code => code.Code), told);
+    }
+
+    [Fact]
+    public void Every_command_that_is_told_of_exists()
+    {
+        IEnumerable<string> sections = Heading().Matches(Reference).Select(match => match.Groups[1].Value).Skip(1);
+
+        Assert.Equal(Root().Subcommands.Select(command => command.Name), sections);
+    }
+
+    private static Command Root() => Tool.CreateRoot(new SharedOptions());
+
+    private static string Form(Option option) => option.HelpName is { } value ? $"{option.Name} {value}" : option.Name;
+
+    private static string SectionOf(string heading)
+    {
+        int start = Reference.IndexOf($"\n## {heading}\n", StringComparison.Ordinal);
+        Assert.True(start >= 0, $"No section '{heading}'.");
+        int end = Reference.IndexOf("\n## ", start + 1, StringComparison.Ordinal);
+        return Reference[start..(end < 0 ? Reference.Length : end)];
+    }
+
+    private static string FindReference()
+    {
+        for (string? directory = AppContext.BaseDirectory; directory is not null; directory = Path.GetDirectoryName(directory))
+        {
+            if (File.Exists(Path.Combine(directory, "Cairn.slnx")))
+            {
+                return Path.Combine(directory, "docs", "reference", "tool.md");
+            }
+        }
+
+        throw new InvalidOperationException($"No Cairn.slnx above {AppContext.BaseDirectory}.");
+    }
+
+    [GeneratedRegex(@"(?<=\n\| |, )`(--[a-z0-9-]+)[^`]*`(?=[^|\n]*\|)")]
+    private static partial Regex OptionInTable();
+
+    [GeneratedRegex(@"""([A-Za-z0-9]+)""")]
+    private static partial Regex Quoted();
+
+    [GeneratedRegex(@"\n\| (\d+) \|")]
+    private static partial Regex ExitCodeInTable();
+
+    [GeneratedRegex(@"\n## ([^\n]+)")]
+    private static partial Regex Heading();
+}

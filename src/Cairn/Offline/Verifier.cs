@@ -114,7 +114,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         }
 
         _liveBytes[segment] += entry.PaddedBytes;
-        if (verdict.Fate != EntryFate.Cleared)
+        if (entry.Collection < StoreLayout.MaxCollections && entry.Version > *PartitionBlock.Watermark(_walk.Block, entry.Collection))
         {
             _count.Add(entry.Collection, entry.PaddedBytes);
         }

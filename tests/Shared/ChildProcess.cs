@@ -16,6 +16,8 @@ internal sealed class ChildProcess : IDisposable
 
     public int Id => _process.Id;
 
+    public bool HasEnded => _process.HasExited;
+
     /// <summary>Starts the assembly that holds <paramref name="program"/> with these arguments.</summary>
     public static ChildProcess Start(Type program, params string[] arguments)
     {
@@ -49,6 +51,9 @@ internal sealed class ChildProcess : IDisposable
         _process.StandardInput.WriteLine(line);
         _process.StandardInput.Flush();
     }
+
+    /// <summary>Kills it (SIGKILL) without waiting for its end; <see cref="Kill"/> waits.</summary>
+    public void BeginKill() => _process.Kill();
 
     /// <summary>Kills it (SIGKILL) and returns when the kernel has released what it held.</summary>
     public void Kill()

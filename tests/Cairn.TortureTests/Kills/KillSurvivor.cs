@@ -1,0 +1,114 @@
+using System.Globalization;
+
+namespace Cairn.TortureTests.Kills;
+
+/// <summary>The process that is left after a death: it looks at everything, works on, and finds the store as it should be.</summary>
+internal sealed class KillSurvivor
+{
+    private const int FreshOpenings = 2;
+
+    private readonly KillRun _run;
+    private readonly KillJournal _journal;
+    private readonly Random _random;
+    private readonly KillSizes _sizes;
+    private readonly StoreOptions _options;
+    private StoreStatistics? _before;
+    private CairnStore? _store;
+
+    public KillSurvivor(KillRun run, KillJournal journal, Random random, KillSizes sizes, StoreOptions options)
+    {
+        _run = run;
+        _journal = journal;
+        _random = random;
+        _sizes = sizes;
+        _options = options;
+    }
+
+    public CairnStore Store => _store ??= CairnStore.Open(_options);
+
+    public KillWork Work => new(Store, _journal, worker: 0, _random, _sizes);
+
+    public void Close()
+    {
+        _store?.Dispose();
+        _store = null;
+    }
+
+    /// <summary>Everything that must hold when nobody else uses the store.</summary>
+    public void Check()
+    {
+        KillWork work = Work;
+        long[] first = ReadAll(work);
+        WriteEveryPartition();
+        CheckUnchanged(first, ReadAll(work), "after writing");
+        for (int i = 0; i < FreshOpenings; i++)
+        {
+            // Takes a dead owner's slot, and cleans up.
+            using CairnStore fresh = CairnStore.Open(_options);
+            CheckUnchanged(first, ReadAll(new KillWork(fresh, _journal, worker: 0, _random, _sizes)), "in a fresh opening");
+        }
+
+        CheckStatistics();
+        VerifyReport report = CairnStore.Verify(_run.StorePath);
+        Assert.True(
+            report.IsSound, string.Join('\n', report.Findings.Where(finding => finding.Severity == VerifySeverity.Damage)));
+        Assert.Equal("", _run.Faults);
+    }
+
+    // What is not there does not come back, and what is there changes no more, as nobody writes these keys. It may be evicted.
+    private static void CheckUnchanged(long[] before, long[] after, string when)
+    {
+        for (int key = 0; key < before.Length; key++)
+        {
+            Assert.True(
+                after[key] == 0 || after[key] == before[key],
+                $"Key {key} held write {before[key]} (0: none) after the death, and {when} write {after[key]}.");
+        }
+    }
+
+    private long[] ReadAll(KillWork work)
+    {
+        var sequences = new long[_journal.Keys];
+        for (int key = 0; key < sequences.Length; key++)
+        {
+            sequences[key] = work.Read(key);
+        }
+
+        return sequences;
+    }
+
+    // The lock of each is had within the store's time-out, which is a second, or the set returns false.
+    private void WriteEveryPartition()
+    {
+        var isWritten = new bool[Store.PartitionCount];
+        for (int i = 0; isWritten.Contains(value: false); i++)
+        {
+            string key = string.Create(CultureInfo.InvariantCulture, $"probe {i}");
+            ref bool isPartitionWritten = ref isWritten[Store.PartitionOf(key)];
+            if (!isPartitionWritten)
+            {
+                isPartitionWritten = true;
+                Assert.True(Store.Set(key, "written"u8), $"Partition {Store.PartitionOf(key)} could not be written within its time-out.");
+                Assert.Equal("written", Store.GetString(key));
+            }
+        }
+    }
+
+    private void CheckStatistics()
+    {
+        StoreStatistics now = Store.GetStatistics();
+        Assert.InRange(now.Entries, 1, now.IndexSlots);
+        Assert.InRange(now.Bytes, 1, now.SegmentBytes);
+        Assert.InRange(now.SegmentBytes, 1, now.FileBytes);
+        Assert.InRange(now.FreeSegments, 0, now.Segments);
+        Assert.Equal(1, now.Openings);
+        Assert.Equal(0, now.DamagedEntries);
+        Assert.All(now.Partitions, partition => Assert.InRange(partition.Entries, 0, now.Entries));
+        if (_before is { } before && before.CreatedAt == now.CreatedAt)
+        {
+            Assert.True(now.Sets >= before.Sets && now.Recoveries >= before.Recoveries && now.Evictions >= before.Evictions);
+        }
+
+        _before = now;
+    }
+}

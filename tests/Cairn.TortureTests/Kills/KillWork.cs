@@ -1,0 +1,239 @@
+using System.Globalization;
+
+namespace Cairn.TortureTests.Kills;
+
+/// <summary>How long the values of a run are: most short, some long.</summary>
+/// <param name="ShortBytes">The longest of the short ones.</param>
+/// <param name="LeastLongBytes">The shortest of the long ones.</param>
+/// <param name="MostLongBytes">The longest of all.</param>
+/// <param name="LongPerMille">How many of a thousand values are long.</param>
+internal sealed record KillSizes(int ShortBytes, int LeastLongBytes, int MostLongBytes, int LongPerMille)
+{
+    /// <summary>For stores of a MiB or two: the long ones take a run of segments.</summary>
+    public static KillSizes Runs { get; } = new(2_000, 17_000, 120_000, 20);
+
+    /// <summary>For a store whose segments hold 128 KiB: the long ones take a gap in a segment.</summary>
+    public static KillSizes Gaps { get; } = new(2_000, 66_000, 120_000, 300);
+
+    public int Choose(Random random) => random.Next(1000) < LongPerMille
+        ? random.Next(LeastLongBytes, MostLongBytes)
+        : random.Next(KillValue.LeastBytes, ShortBytes);
+}
+
+/// <summary>
+/// One process's part of a run. It alone writes its own keys, the last of which are a collection that it clears now and then; it
+/// reads everybody's, and judges what it reads by the journal.
+/// </summary>
+internal sealed class KillWork
+{
+    public const int KeysPerWorker = 1_500;
+    private const int ClearedKeysPerWorker = 100;
+
+    private readonly CairnStore _store;
+    private readonly CairnCollection[] _cleared;
+    private readonly KillJournal _journal;
+    private readonly Random _random;
+    private readonly KillSizes _sizes;
+    private readonly int _firstKey;
+    private readonly int _worker;
+
+    public KillWork(CairnStore store, KillJournal journal, int worker, Random random, KillSizes sizes)
+    {
+        _store = store;
+        _journal = journal;
+        _worker = worker;
+        _firstKey = worker * KeysPerWorker;
+        _random = random;
+        _sizes = sizes;
+        _cleared = [.. Enumerable.Range(0, journal.Keys / KeysPerWorker).Select(w => store.Collection($"cleared by {w}"))];
+    }
+
+    /// <summary>One operation of the mixture that reaches every step of the protocols of reading and writing.</summary>
+    public void DoNext()
+    {
+        switch (_random.Next(100))
+        {
+            case < 45:
+                Set(RandomOwnKey());
+                break;
+            case < 52:
+                Remove(RandomOwnKey());
+                break;
+            case < 57:
+                Conditional(RandomOwnKey());
+                break;
+            case < 61:
+                Lease(RandomOwnKey());
+                break;
+            case < 63:
+                Touch(RandomOwnKey());
+                break;
+            case 63 when _random.Next(20) == 0:
+                Clear();
+                break;
+            default:
+                ReadNext();
+                break;
+        }
+    }
+
+    /// <summary>Reads a key of anybody.</summary>
+    public void ReadNext() => Read(_random.Next(_journal.Keys));
+
+    public bool Set(int key)
+    {
+        long sequence = _journal.Begin(key);
+        byte[] value = NewValue(key, sequence, out Expiration expiration);
+        bool isStored = CollectionOf(key).Set(NameOf(key), value, expiration);
+
+        // Also if it was not stored: the earlier value is gone then.
+        _journal.RaiseFloor(key, sequence);
+        return isStored;
+    }
+
+    /// <summary>Reads a key. Returns the sequence of the write whose value it holds, or 0.</summary>
+    /// <exception cref="InvalidDataException">The value is wrong, torn, stale, came back, or is past its time.</exception>
+    public long Read(int key)
+    {
+        long floor = _journal.Floor(key);
+        long now = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
+        CairnCollection collection = CollectionOf(key);
+        string name = NameOf(key);
+        string? fault = null;
+        long sequence = 0;
+        long deadline = KillValue.NoDeadline;
+        bool isFound;
+        switch (_random.Next(3))
+        {
+            case 0:
+                byte[]? copy = collection.Get(name);
+                isFound = copy is not null;
+                fault = isFound ? KillValue.FaultOf(key, copy, out sequence, out deadline) : null;
+                break;
+            case 1:
+                isFound = collection.TryPin(name, out PinnedValue? pinned);
+                using (pinned)
+                {
+                    fault = isFound ? KillValue.FaultOf(key, pinned!.Value, out sequence, out deadline) : null;
+                }
+
+                break;
+            default:
+                isFound = collection.Read(name, 0, (value, _, _) => fault = KillValue.FaultOf(key, value, out sequence, out deadline));
+                break;
+        }
+
+        long begun = _journal.Begun(key);
+        if (!isFound)
+        {
+            return 0;
+        }
+
+        fault ??= sequence < floor ? $"of write {sequence} came back: {floor} is the earliest that may be read"
+            : sequence > begun ? $"of write {sequence} is not written yet: {begun} is the last that was begun"
+            : deadline <= now ? $"of write {sequence} was read {now - deadline} ms after its expiry"
+            : null;
+        if (fault is not null)
+        {
+            throw new InvalidDataException($"Key {key}: the value {fault}.");
+        }
+
+        _journal.RaiseFloor(key, sequence);
+        return sequence;
+    }
+
+    private static string NameOf(int key) => key.ToString("D6", CultureInfo.InvariantCulture);
+
+    private CairnCollection CollectionOf(int key) =>
+        key % KeysPerWorker >= KeysPerWorker - ClearedKeysPerWorker ? _cleared[key / KeysPerWorker] : _store;
+
+    public int RandomOwnKey() => _firstKey + _random.Next(KeysPerWorker);
+
+    private byte[] NewValue(int key, long sequence, out Expiration expiration)
+    {
+        long deadline = KillValue.NoDeadline;
+        expiration = Expiration.None;
+        if (_random.Next(10) == 0)
+        {
+            deadline = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() + _random.Next(5, 2_000);
+            expiration = Expiration.At(DateTimeOffset.FromUnixTimeMilliseconds(deadline));
+        }
+
+        return KillValue.Encode(key, sequence, _sizes.Choose(_random), deadline);
+    }
+
+    private void Remove(int key)
+    {
+        long sequence = _journal.Begin(key);
+        CollectionOf(key).Remove(NameOf(key));
+        _journal.RaiseFloor(key, sequence);
+    }
+
+    // Each replaces the value or leaves everything as it is.
+    private void Conditional(int key)
+    {
+        CairnCollection collection = CollectionOf(key);
+        string name = NameOf(key);
+        bool isPresent = collection.TryGetInfo(name, out EntryInfo info);
+        long sequence = _journal.Begin(key);
+        byte[] value = NewValue(key, sequence, out Expiration expiration);
+        WriteStatus status = !isPresent ? collection.Add(name, value, expiration)
+            : _random.Next(2) == 0 ? collection.CompareAndSwap(name, value, info.Version, expiration)
+            : collection.Replace(name, value, expiration);
+        if (status == WriteStatus.Stored)
+        {
+            _journal.RaiseFloor(key, sequence);
+        }
+    }
+
+    private void Lease(int key)
+    {
+        if (CollectionOf(key).AcquireLease(NameOf(key), TimeSpan.Zero, out StoreLease? lease) != LeaseStatus.Acquired)
+        {
+            return;
+        }
+
+        using (lease)
+        {
+            if (_random.Next(4) == 0)
+            {
+                return; // Given back.
+            }
+
+            long sequence = _journal.Begin(key);
+            byte[] value = NewValue(key, sequence, out Expiration expiration);
+            if (lease!.TrySet(value, expiration))
+            {
+                _journal.RaiseFloor(key, sequence);
+            }
+        }
+    }
+
+    // Values with a deadline say so themselves, so it must not be moved.
+    private void Touch(int key)
+    {
+        CairnCollection collection = CollectionOf(key);
+        if (collection.TryGetInfo(NameOf(key), out EntryInfo info) && info.ExpiresAt is null)
+        {
+            collection.Touch(NameOf(key), Expiration.None);
+        }
+    }
+
+    private void Clear()
+    {
+        int first = _firstKey + KeysPerWorker - ClearedKeysPerWorker;
+        var sequences = new long[ClearedKeysPerWorker];
+        for (int i = 0; i < sequences.Length; i++)
+        {
+            sequences[i] = _journal.Begin(first + i);
+        }
+
+        if (_cleared[_worker].Clear())
+        {
+            for (int i = 0; i < sequences.Length; i++)
+            {
+                _journal.RaiseFloor(first + i, sequences[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+using System.Globalization;
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests;
+
+/// <summary>
+/// One run of a torture test: its seed, which the environment may give, how long it may take, and the command that repeats it. Both
+/// are printed at once, so that a run that hangs or crashes is repeatable too.
+/// </summary>
+internal sealed class TortureRun
+{
+    private const string SeedVariable = "CAIRN_TORTURE_SEED";
+    private const string LengthVariable = "CAIRN_TORTURE";
+
+    public TortureRun(ITestOutputHelper output, string test)
+    {
+        Seed = int.TryParse(Environment.GetEnvironmentVariable(SeedVariable), NumberStyles.None, CultureInfo.InvariantCulture, out int seed)
+            ? seed
+            : Random.Shared.Next();
+        Random = new Random(Seed);
+        string length = IsLong ? $"{LengthVariable}=long " : "";
+        Replay = $"{length}{SeedVariable}={Seed} ./test torture --filter {test}";
+        output.WriteLine($"Seed {Seed}. Again: {Replay}");
+        Console.WriteLine($"{test}: seed {Seed}. Again: {Replay}");
+    }
+
+    /// <summary>True for a run of hours rather than seconds: CAIRN_TORTURE=long.</summary>
+    public static bool IsLong { get; } = Environment.GetEnvironmentVariable(LengthVariable) == "long";
+
+    public int Seed { get; }
+
+    public Random Random { get; }
+
+    public string Replay { get; }
+}

@@ -108,7 +108,16 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         _base + Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes);
 
     /// <summary>Segments of the run that starts here, never more than there are (I1); 1 for an ordinary segment.</summary>
-    public int RunLengthOf(int segment) => Math.Clamp(Header(segment)->RunLength, 1, Math.Max(1, SegmentCount - segment));
+    public int RunLengthOf(int segment)
+    {
+        int length = Header(segment)->RunLength;
+        if (length > SegmentCount - segment)
+        {
+            RefreshSegmentsEnd(); // It may reach into what another process has just added.
+        }
+
+        return Math.Clamp(length, 1, Math.Max(1, SegmentCount - segment));
+    }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, _bucketsPerPartition);
@@ -138,8 +147,9 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
             return TryViewSlow(offset, out entry);
         }
 
+        // The slow way also for an entry that begins within and ends beyond: a run that another process's growth made room for.
         entry = new EntryView(_base + offset);
-        return entry.IsWithin(end - offset);
+        return entry.IsWithin(end - offset) || TryViewSlow(offset, out entry);
     }
 
     /// <summary>Where the entry of a slot begins, and how far the segments reach from there; null if that is not simple.</summary>
@@ -182,8 +192,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryViewSlow(long offset, out EntryView entry)
     {
-        long before = Volatile.Read(ref _segmentsEnd);
-        if (offset >= before && Super->SegmentCount > SegmentCount)
+        if (Super->SegmentCount > SegmentCount)
         {
             RefreshSegmentsEnd();
         }

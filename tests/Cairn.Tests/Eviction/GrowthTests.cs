@@ -39,6 +39,29 @@ public sealed class GrowthTests : StoreTest
     }
 
     [Fact]
+    public void Value_that_reaches_into_what_another_has_just_grown_is_seen_whole()
+    {
+        CairnStore grower = Open(Growing);
+        CairnStore reader = Open(Growing);
+        CairnStore writer = Open(Growing);
+        long size = new FileInfo(FilePath).Length;
+        for (int i = 0; new FileInfo(FilePath).Length < Most * 8 / 10; i++)
+        {
+            // Odd lengths, so that a run begins before the former end and ends behind it.
+            byte[] value = TestBytes.Of(100_000 + (i % 7 * 20_000), seed: i);
+            Assert.True(grower.Set($"{i}", value));
+
+            Assert.Equal(value, reader.Get($"{i}"));
+            Assert.True(writer.Set($"{i}", value.AsSpan(1)));
+            Assert.Equal(value[1..], grower.Get($"{i}"));
+        }
+
+        StoreAudit.Check(reader);
+
+        Assert.True(new FileInfo(FilePath).Length > size);
+    }
+
+    [Fact]
     public void Others_use_what_one_has_grown()
     {
         CairnStore grower = Open(Growing);

@@ -5,7 +5,8 @@ namespace Cairn.TortureTests.Kills;
 /// <summary>The process that is left after a death: it looks at everything, works on, and finds the store as it should be.</summary>
 internal sealed class KillSurvivor
 {
-    private const int FreshOpenings = 2;
+    // As many as can have died since the last check: each takes the slot of one, and cleans up after it.
+    private const int FreshOpenings = 5;
 
     private readonly KillRun _run;
     private readonly KillJournal _journal;
@@ -41,11 +42,11 @@ internal sealed class KillSurvivor
         long[] first = ReadAll(work);
         WriteEveryPartition();
         CheckUnchanged(first, ReadAll(work), "after writing");
-        for (int i = 0; i < FreshOpenings; i++)
+        CairnStore[] fresh = [.. Enumerable.Range(0, FreshOpenings).Select(_ => CairnStore.Open(_options))];
+        CheckUnchanged(first, ReadAll(new KillWork(fresh[0], _journal, worker: 0, _random, _sizes)), "in a fresh opening");
+        foreach (CairnStore store in fresh)
         {
-            // Takes a dead owner's slot, and cleans up.
-            using CairnStore fresh = CairnStore.Open(_options);
-            CheckUnchanged(first, ReadAll(new KillWork(fresh, _journal, worker: 0, _random, _sizes)), "in a fresh opening");
+            store.Dispose();
         }
 
         CheckStatistics();

@@ -40,7 +40,7 @@ public sealed unsafe partial class CairnStore
             MaxCapacityBytes = memory.Layout.MaxCapacityBytes,
             Segments = memory.SegmentCount,
             BytesPerSegment = memory.SegmentBytes,
-            FreeSegments = Math.Max(0, super->FreeSegments),
+            FreeSegments = Math.Max(0, Superblock.FreeSegments(super)),
             IndexSlots = (long)memory.PartitionCount * memory.Layout.BucketsPerPartition * StoreLayout.SlotsPerBucket,
             Openings = CountOpenings(),
             CreatedAt = DateTimeOffset.FromUnixTimeMilliseconds(super->CreatedUnixMs),

@@ -277,7 +277,7 @@ internal sealed unsafe class StoreAudit
             }
         }
 
-        ExpectCount(free, _memory.Super->FreeSegments, isExact, "free segments");
+        ExpectCount(free, Superblock.FreeSegments(_memory.Super), isExact, "free segments");
     }
 
     // A count that is too high is corrected by whoever relies on it; one too low would hide something.

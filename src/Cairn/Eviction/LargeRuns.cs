@@ -50,7 +50,7 @@ internal sealed unsafe class LargeRuns(
         for (int segment = first; segment < first + length; segment++)
         {
             Volatile.Write(ref memory.Header(segment)->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0));
-            Interlocked.Increment(ref memory.Super->FreeSegments);
+            Interlocked.Add(ref memory.Super->FreeWord, Superblock.OneFreed);
         }
     }
 
@@ -154,14 +154,15 @@ internal sealed unsafe class LargeRuns(
                 word = Volatile.Read(ref header->StateWord);
             }
 
+            Interlocked.Decrement(ref memory.Super->FreeWord); // Before it is taken (SegmentPool I4).
             if ((SegmentState)(byte)word != SegmentState.Free
                 || Interlocked.CompareExchange(ref header->StateWord, reserved, word) != word)
             {
+                Interlocked.Increment(ref memory.Super->FreeWord);
                 Release(first, segment - first);
                 return false;
             }
 
-            Interlocked.Decrement(ref memory.Super->FreeSegments);
             ProtocolHook.Reach(ProtocolStep.RunSegmentReserved);
         }
 

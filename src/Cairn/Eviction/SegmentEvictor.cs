@@ -97,7 +97,7 @@ internal sealed unsafe class SegmentEvictor
     /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>
     public void Advance(PartitionBlock* partition, int number, long appendedBytes)
     {
-        if (partition->SpareCount >= SpareTarget || Volatile.Read(ref _memory.Super->FreeSegments) > 0 || _growth.MayGrow)
+        if (partition->SpareCount >= SpareTarget || Superblock.FreeSegments(_memory.Super) > 0 || _growth.MayGrow)
         {
             return;
         }

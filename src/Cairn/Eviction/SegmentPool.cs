@@ -9,8 +9,9 @@ namespace Cairn.Eviction;
 //   I2  A list says nothing that segment headers do not say: recovery rebuilds every list from them.
 //   I3  Free segments are taken by compare-and-swap of the state word, which records the partition: a process that dies
 //       right after leaves a segment that the partition's recovery finds.
-//   I4  FreeSegments is a hint that is raised after a segment became free and lowered after it was taken. A death in between
-//       leaves it too low, which recovery corrects, or too high, which whoever finds no segment does.
+//   I4  The count of free segments is a hint. It is raised after a segment became free and lowered before one is taken. A
+//       death in between leaves it too low, which recovery corrects; recovery may leave it too high, which is corrected
+//       by whoever then finds no segment while the word stays the same. Its other half tells that a segment became free.
 //
 // Links are segment number + 1. Each is read once and checked before use, and no list is followed for more steps than there
 // are segments: a damaged link ends the list or leads in a circle, and costs room, until a recovery.
@@ -22,12 +23,18 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     /// <paramref name="exceptFirst"/> on.</summary>
     public int TakeFree(int partition, int exceptFirst = 0, int exceptCount = 0)
     {
+        // Counted off first: of the segments that were free by then, as many stay free as are counted to those who seek them.
         Superblock* super = memory.Super;
-        int counted = Volatile.Read(ref super->FreeSegments);
-        if (counted <= 0)
+        long counted;
+        do
         {
-            return None;
+            counted = Volatile.Read(ref super->FreeWord);
+            if ((int)counted <= 0)
+            {
+                return None;
+            }
         }
+        while (Interlocked.CompareExchange(ref super->FreeWord, counted - 1, counted) != counted);
 
         memory.RefreshSegmentsEnd();
         int count = memory.SegmentCount;
@@ -42,7 +49,6 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
                 && Interlocked.CompareExchange(
                     ref header->StateWord, SegmentHeader.Word(SegmentState.Spare, 0, partition), word) == word)
             {
-                Interlocked.Decrement(ref super->FreeSegments);
                 super->FreeHint = segment + 1;
                 ProtocolHook.Reach(ProtocolStep.SegmentTaken);
                 memory.Partition(partition)->SegmentCount++;
@@ -50,11 +56,10 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             }
         }
 
-        // The count was wrong: a process died between taking a segment and counting. Correct it for everybody, but only if it
-        // is what it was before the search: a segment that became free meanwhile has raised it (I4).
-        if (exceptCount == 0)
+        // If nobody counted meanwhile, the count was wrong, and stays lower (I4). Else a large value took what was ours.
+        if (exceptCount != 0 || Volatile.Read(ref super->FreeWord) != counted - 1)
         {
-            Interlocked.CompareExchange(ref super->FreeSegments, 0, counted);
+            Interlocked.Increment(ref super->FreeWord);
         }
 
         return None;
@@ -67,7 +72,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         partition->SegmentCount--;
         Clear(header);
         Volatile.Write(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0));
-        Interlocked.Increment(ref memory.Super->FreeSegments);
+        Interlocked.Add(ref memory.Super->FreeWord, Superblock.OneFreed);
     }
 
     public void PushSpare(PartitionBlock* partition, int number, int segment)
@@ -178,16 +183,16 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount || IsNewSegment(segment);
 
     /// <summary>Counts the free segments anew, while nobody else has the store open.</summary>
-    public void RecountFree() => Volatile.Write(ref memory.Super->FreeSegments, CountFree());
+    public void RecountFree() => Volatile.Write(ref memory.Super->FreeWord, CountFree());
 
     /// <summary>Raises the count of free segments if there are more of them, while others take and free segments (I4).</summary>
     public void RevealFree()
     {
-        int counted = Volatile.Read(ref memory.Super->FreeSegments);
-        int free = CountFree();
-        if (free > counted)
+        long counted = Volatile.Read(ref memory.Super->FreeWord);
+        int missing = CountFree() - (int)counted;
+        if (missing > 0)
         {
-            Interlocked.CompareExchange(ref memory.Super->FreeSegments, free, counted);
+            Interlocked.CompareExchange(ref memory.Super->FreeWord, counted + missing, counted);
         }
     }
 

@@ -73,7 +73,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
             }
 
             Volatile.Write(ref memory.Super->SegmentCount, before + added);
-            Interlocked.Add(ref memory.Super->FreeSegments, added);
+            Interlocked.Add(ref memory.Super->FreeWord, (1L << 32) + added);
             ProtocolHook.Reach(ProtocolStep.Grown);
             memory.RefreshSegmentsEnd();
             LastFailure = null;

@@ -224,11 +224,11 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             }
         }
 
-        if (super->FreeSegments != free && !IsInUse)
+        if (Superblock.FreeSegments(super) != free && !IsInUse)
         {
             _findings.Leftover(
-                VerifyArea.Superblock, System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.FreeSegments)),
-                $"The superblock counts {super->FreeSegments} free segments; there are {free}. The next opening counts anew.");
+                VerifyArea.Superblock, System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.FreeWord)),
+                $"The superblock counts {Superblock.FreeSegments(super)} free segments; there are {free}. The next opening counts anew.");
         }
 
         return true;

@@ -154,7 +154,7 @@ internal static unsafe class StoreFormatter
             }
         }
 
-        super->FreeSegments = super->SegmentCount - segment;
+        super->FreeWord = super->SegmentCount - segment;
         super->FreeHint = segment;
     }
 

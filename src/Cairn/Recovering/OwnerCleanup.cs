@@ -63,7 +63,7 @@ internal sealed unsafe class OwnerCleanup(
             if ((SegmentState)(byte)word == SegmentState.Reserved && (byte)(word >> 24) == slot
                 && Interlocked.CompareExchange(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0), word) == word)
             {
-                Interlocked.Increment(ref memory.Super->FreeSegments);
+                Interlocked.Add(ref memory.Super->FreeWord, Superblock.OneFreed);
             }
         }
 

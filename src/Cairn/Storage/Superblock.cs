@@ -26,6 +26,9 @@ internal unsafe struct Superblock
     public const int LayoutBytes = 96;
     public const int BootIdBytes = 40;
 
+    /// <summary>What is added to <see cref="FreeWord"/> when a segment becomes free; 1 is subtracted when one is taken.</summary>
+    public const long OneFreed = (1L << 32) + 1;
+
     [FieldOffset(0)] public ulong Magic;
     [FieldOffset(8)] public uint FormatVersion;
 
@@ -54,8 +57,10 @@ internal unsafe struct Superblock
 
     // Changed while the store is used: each on a cache line of its own, because every process writes it.
     [FieldOffset(256)] public int SegmentCount;
-    [FieldOffset(320)] public int FreeSegments;
-    [FieldOffset(324)] public int FreeHint;
+
+    /// <summary>Low half: how many segments are free (<see cref="FreeSegments"/>). High half: raised each time one becomes free.</summary>
+    [FieldOffset(320)] public long FreeWord;
+    [FieldOffset(328)] public int FreeHint;
     [FieldOffset(384)] public int CollectionCount;
     [FieldOffset(448)] public uint LeaseSequence;
 
@@ -64,4 +69,6 @@ internal unsafe struct Superblock
 
     // Hits and misses of processes that have left, per store; those of live ones are in their owner records.
     [FieldOffset(576)] public long DepartedReserved;
+
+    public static int FreeSegments(Superblock* super) => (int)Volatile.Read(ref super->FreeWord);
 }

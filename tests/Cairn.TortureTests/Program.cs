@@ -1,4 +1,5 @@
 using Cairn.TortureTests.Kills;
+using Cairn.TortureTests.Workloads;
 
 namespace Cairn.TortureTests;
 
@@ -10,6 +11,7 @@ internal static class Program
     {
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
+        ["work"] = WorkerRole.Work,
     };
 
     private static int Main(string[] args)

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Xunit.Abstractions;
 
 namespace Cairn.TortureTests;
@@ -12,7 +13,7 @@ internal sealed class TortureRun
     private const string SeedVariable = "CAIRN_TORTURE_SEED";
     private const string LengthVariable = "CAIRN_TORTURE";
 
-    public TortureRun(ITestOutputHelper output, string test)
+    public TortureRun(ITestOutputHelper output, [CallerMemberName] string test = "")
     {
         Seed = int.TryParse(Environment.GetEnvironmentVariable(SeedVariable), NumberStyles.None, CultureInfo.InvariantCulture, out int seed)
             ? seed
@@ -32,4 +33,12 @@ internal sealed class TortureRun
     public Random Random { get; }
 
     public string Replay { get; }
+
+    /// <summary>So many in a short run, and so many in a long one.</summary>
+    public static int Count(int inShort, int inLong) => IsLong ? inLong : inShort;
+
+    /// <summary>A seed of its own for each part of a run, such as a thread.</summary>
+    public static int SeedOf(int seed, int part) => unchecked((int)(((uint)seed * 2_654_435_761) ^ ((uint)part * 40_503) ^ ((uint)seed >> 7)));
+
+    public Random RandomFor(int part) => new(SeedOf(Seed, part));
 }

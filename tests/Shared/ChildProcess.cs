@@ -46,6 +46,12 @@ internal sealed class ChildProcess : IDisposable
         _process.StandardOutput.ReadLine() ??
         throw new InvalidOperationException("The child process ended without the line that was expected.");
 
+    /// <summary>The child's next line; null if it ended instead.</summary>
+    public string? TryReadLine() => _process.StandardOutput.ReadLine();
+
+    /// <summary>Waits until it has ended and the kernel has released what it held.</summary>
+    public void WaitForExit() => _process.WaitForExit();
+
     public void WriteLine(string line)
     {
         _process.StandardInput.WriteLine(line);

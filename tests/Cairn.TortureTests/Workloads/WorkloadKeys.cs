@@ -1,0 +1,37 @@
+namespace Cairn.TortureTests.Workloads;
+
+/// <summary>The keys whose histories are recorded: few, so that workers meet; some in a collection, some in one partition.</summary>
+internal sealed class WorkloadKeys
+{
+    private const string CollectionName = "collection";
+
+    private readonly string[] _names;
+    private readonly CairnCollection[] _collections;
+
+    /// <summary>Makes the keys.</summary>
+    /// <param name="store">The store.</param>
+    /// <param name="count">How many.</param>
+    /// <param name="partition">Only keys of this partition, all in the store itself; -1 for any.</param>
+    public WorkloadKeys(CairnStore store, int count, int partition = -1)
+    {
+        CairnCollection collection = partition < 0 ? store.Collection(CollectionName) : store;
+        Collections = partition < 0 ? [store, collection] : [store];
+        _names =
+        [
+            .. Enumerable.Range(0, int.MaxValue).Select(i => $"key:{i}")
+                .Where(name => partition < 0 || store.PartitionOf(name) == partition).Take(count),
+        ];
+        _collections = [.. Enumerable.Range(0, count).Select(key => key % 4 == 0 ? collection : store)];
+    }
+
+    public int Count => _names.Length;
+
+    public IReadOnlyList<CairnCollection> Collections { get; }
+
+    public string NameOf(int key) => _names[key];
+
+    public CairnCollection CollectionOf(int key) => _collections[key];
+
+    public IEnumerable<int> KeysOf(CairnCollection collection) =>
+        Enumerable.Range(0, Count).Where(key => ReferenceEquals(_collections[key], collection));
+}

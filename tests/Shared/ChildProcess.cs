@@ -30,6 +30,9 @@ internal sealed class ChildProcess : IDisposable
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
         };
+
+        // Else each child that is killed leaves the runtime's pipes and sockets for debuggers among the temporary files.
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
         start.ArgumentList.Add("exec");
         start.ArgumentList.Add(program.Assembly.Location);
         foreach (string argument in arguments)

@@ -8,7 +8,7 @@ namespace Cairn.Storage;
 //                               ^                                                    |
 //                               +------------- opened, recorded on disk -------------+
 //
-//   I1  Bytes 0..95 never change after creation and are covered by LayoutCheck.
+//   I1  Bytes 0..87 never change after creation, but when the store is emptied, and are covered by LayoutCheck.
 //   I2  State is Closed on disk only if every page of the file reached the disk first, and leaves Closed on disk before
 //       any page changes. So after a restart of the machine, Closed means complete and InUse means unknown.
 [StructLayout(LayoutKind.Explicit, Size = StoreLayout.SuperblockBytes)]
@@ -23,7 +23,6 @@ internal unsafe struct Superblock
     public const uint StateInUse = 1;
     public const uint StateClosed = 2;
     public const uint StateResetting = 3;
-    public const int LayoutBytes = 96;
     public const int BootIdBytes = 40;
 
     /// <summary>What is added to <see cref="FreeWord"/> when a segment becomes free; 1 is subtracted when one is taken.</summary>
@@ -62,13 +61,9 @@ internal unsafe struct Superblock
     [FieldOffset(320)] public long FreeWord;
     [FieldOffset(328)] public int FreeHint;
     [FieldOffset(384)] public int CollectionCount;
-    [FieldOffset(448)] public uint LeaseSequence;
 
-    /// <summary>One past the highest owner slot ever used: how far a search for pins must look.</summary>
+    /// <summary>The highest owner slot used since the store was opened by one alone: how far a search for pins must look.</summary>
     [FieldOffset(512)] public int OwnerHighWater;
-
-    // Hits and misses of processes that have left, per store; those of live ones are in their owner records.
-    [FieldOffset(576)] public long DepartedReserved;
 
     public static int FreeSegments(Superblock* super) => (int)Volatile.Read(ref super->FreeWord);
 }

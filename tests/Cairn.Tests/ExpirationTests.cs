@@ -143,6 +143,22 @@ public sealed class ExpirationTests : StoreTest
         }
     }
 
+    [Theory]
+    [InlineData(10)]
+    [InlineData(20_000)]
+    public void Appending_to_a_value_is_no_use_of_it_however_long_it_is(int length)
+    {
+        Store.Set("key", new byte[length], Expiration.Sliding(TimeSpan.FromSeconds(8)));
+        DateTimeOffset deadline = Clock.Now + TimeSpan.FromSeconds(8);
+        Clock.Advance(TimeSpan.FromSeconds(7));
+
+        Assert.Equal(WriteStatus.Stored, Store.Append("key", "x"u8));
+
+        Store.TryGetInfo("key", out EntryInfo info);
+        Assert.Equal(deadline, info.ExpiresAt);
+        Assert.Equal(0, Store.GetStatistics().Hits);
+    }
+
     [Fact]
     public void Read_in_the_first_eighth_of_the_interval_does_not_slide()
     {

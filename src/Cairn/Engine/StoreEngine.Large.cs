@@ -214,7 +214,7 @@ internal sealed unsafe partial class StoreEngine
     {
         while (true)
         {
-            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info);
+            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
             if (cell < 0)
             {
                 return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
@@ -251,7 +251,7 @@ internal sealed unsafe partial class StoreEngine
     {
         while (true)
         {
-            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info);
+            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
             if (cell < 0)
             {
                 return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;

@@ -1,0 +1,21 @@
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests.Reference;
+
+/// <summary>Every operation against a dictionary with deadlines, in thousands of random sequences.</summary>
+public sealed class ReferenceTests(ITestOutputHelper output)
+{
+    [Fact]
+    public void Store_agrees_with_a_dictionary_but_for_what_it_evicts()
+    {
+        var run = new TortureRun(output);
+        using var directory = new StoreDirectory();
+        var buffer = new byte[1 << 20];
+        for (int i = 0; i < TortureRun.Count(1_500, 200_000); i++)
+        {
+            int seed = TortureRun.SeedOf(run.Seed, i);
+            using var sequence = new ReferenceRun(directory, $"{i}.cairn", buffer, seed);
+            sequence.Run(run.Replay);
+        }
+    }
+}

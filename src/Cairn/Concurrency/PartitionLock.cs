@@ -63,22 +63,27 @@ internal sealed unsafe class PartitionLock
         uint word = partition->LockWord;
         taken = Take(word, _owners.Slot);
 
-        // The compare-and-swap is a full fence: what the last holder wrote is visible after it.
-        if ((word & (OwnerMask | WaitersBit)) == 0
-            && Interlocked.CompareExchange(ref partition->LockWord, taken, word) == word)
+        if ((word & (OwnerMask | WaitersBit)) != 0)
         {
-            ProtocolHook.Reach(ProtocolStep.LockTaken);
-            return true;
+            return false;
         }
 
-        return false;
+        // The compare-and-swap is a full fence: what the last holder wrote is visible after it.
+        ProtocolHook.Reach(ProtocolStep.LockSeenFree);
+        if (Interlocked.CompareExchange(ref partition->LockWord, taken, word) != word)
+        {
+            return false;
+        }
+
+        ProtocolHook.Reach(ProtocolStep.LockTaken);
+        return true;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Release(PartitionBlock* partition)
     {
-        ProtocolHook.Reach(ProtocolStep.LockReleasing);
         uint word = partition->LockWord;
+        ProtocolHook.Reach(ProtocolStep.LockReleasing);
 
         // An exchange, not a store: a waiter may set its bit between the load and the store, and would sleep for long.
         uint before = Interlocked.Exchange(ref partition->LockWord, word & ~(OwnerMask | WaitersBit));
@@ -144,6 +149,7 @@ internal sealed unsafe class PartitionLock
             int owner = OwnerOf(word);
             if (owner == 0)
             {
+                ProtocolHook.Reach(ProtocolStep.LockSeenFree);
                 if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
                 {
                     ProtocolHook.Reach(ProtocolStep.LockTaken);
@@ -161,6 +167,7 @@ internal sealed unsafe class PartitionLock
 
             if (!_owners.IsAlive(owner))
             {
+                ProtocolHook.Reach(ProtocolStep.LockSeenDead);
                 if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
                 {
                     ProtocolHook.Reach(ProtocolStep.LockStolen);
@@ -175,6 +182,8 @@ internal sealed unsafe class PartitionLock
             {
                 return LockOutcome.TimedOut;
             }
+
+            ProtocolHook.Reach(ProtocolStep.LockSeenTaken);
 
             // Announce the sleep in the word, then sleep only while the word says so: a release in between changes it.
             uint announced = word | WaitersBit;

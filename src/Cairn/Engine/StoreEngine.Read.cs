@@ -78,6 +78,7 @@ internal sealed unsafe partial class StoreEngine
             goto Elsewhere;
         }
 
+        ProtocolHook.Reach(ProtocolStep.ReadEntryFound);
         uint checksum = *(uint*)(entry + 16);
         uint valueSum;
         fixed (byte* target = &destination)

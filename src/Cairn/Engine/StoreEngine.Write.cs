@@ -221,8 +221,13 @@ internal sealed unsafe partial class StoreEngine
         {
             long deadline = long.MaxValue;
             bool wasReadable = IsReadable(partition, located.Entry, acceptStale: false, ref deadline);
-            if (HashIndex.Validate(located)
-                && Interlocked.CompareExchange(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex), 0, located.Slot) == located.Slot)
+            if (!HashIndex.Validate(located))
+            {
+                continue;
+            }
+
+            ProtocolHook.Reach(ProtocolStep.KillValidated);
+            if (Interlocked.CompareExchange(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex), 0, located.Slot) == located.Slot)
             {
                 isKilled |= wasReadable;
                 ProtocolHook.Reach(ProtocolStep.KillSlot);

@@ -155,6 +155,7 @@ internal static unsafe class HashIndex
                 located.BucketVersion = version;
                 located.Slot = slot;
                 located.Entry = entry;
+                ProtocolHook.Reach(ProtocolStep.ReadEntryFound);
                 return true;
             }
 

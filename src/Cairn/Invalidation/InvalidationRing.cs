@@ -56,6 +56,8 @@ internal static unsafe class InvalidationRing
             hashes[i] = ring[(cursor.Position + (ulong)i) & (cells - 1)];
         }
 
+        ProtocolHook.Reach(ProtocolStep.RingCellsRead);
+
         // The cells were read while writers went on: those that may have been overwritten meanwhile are not what they
         // were. One cell less than the ring has, because a writer stores its cell before it moves the position.
         Volatile.ReadBarrier();

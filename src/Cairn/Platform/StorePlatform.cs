@@ -17,13 +17,21 @@ internal abstract class StorePlatform
 {
     private static readonly AsyncLocal<string?> BootIdHook = new();
     private static readonly AsyncLocal<string?> FileSystemKindHook = new();
+    private static readonly AsyncLocal<StorePlatform?> PlatformHook = new();
     private static StorePlatform? _current;
 
     /// <summary>The platform of this process.</summary>
     /// <exception cref="PlatformNotSupportedException">Cairn does not run on this system yet.</exception>
     public static StorePlatform Current =>
         // Stateless, so a second one made in a race is harmless.
-        _current ??= OperatingSystem.IsLinux() ? new LinuxPlatform() : throw NotSupported();
+        PlatformHook.Value ?? (_current ??= OperatingSystem.IsLinux() ? new LinuxPlatform() : throw NotSupported());
+
+    /// <summary>What the stores that this test opens run on instead of <see cref="Current"/>; null for that.</summary>
+    internal static StorePlatform? Override
+    {
+        get => PlatformHook.Value;
+        set => PlatformHook.Value = value;
+    }
 
     /// <summary>What <see cref="BootId"/> says instead of the truth, for what this test calls; null for the truth.</summary>
     internal static string? BootIdOverride

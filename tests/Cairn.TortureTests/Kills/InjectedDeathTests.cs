@@ -26,6 +26,12 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     [
         None,
         ReadValidated, // Nothing follows in the protocol but the return to the caller.
+        LockSeenFree, // Nothing is held or changed at these; they are there for schedules.
+        LockSeenTaken,
+        LockSeenDead,
+        ReadEntryFound,
+        KillValidated,
+        RingCellsRead,
     ];
 
     // What a process can do with the lock in its hands.

@@ -1,0 +1,136 @@
+using System.Runtime.CompilerServices;
+using Cairn.Concurrency;
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>Something that happens at the same time, from a beginning that is the same in every run.</summary>
+/// <param name="FindFault">What is wrong when all is over; null if nothing is.</param>
+/// <param name="Actors">Who acts.</param>
+internal sealed record Scene(Func<string?> FindFault, params Action[] Actors);
+
+/// <summary>How far an exploration went.</summary>
+/// <param name="Orders">Orders that were run.</param>
+/// <param name="Steps">Steps they took in all.</param>
+/// <param name="Sleeps">How often an actor slept.</param>
+internal sealed record Explored(int Orders, long Steps, int Sleeps);
+
+/// <summary>
+/// Runs a scene in many orders of its actors' steps: in all with a few interruptions, then in random ones. A fault is reported with the
+/// order that leads to it and the command that repeats just that one.
+/// </summary>
+internal sealed class Exploration
+{
+    private const string OrderVariable = "CAIRN_TORTURE_ORDER";
+
+    private const int FewestOrders = 10;
+
+    private readonly ITestOutputHelper _output;
+    private readonly string _test;
+
+    public Exploration(ITestOutputHelper output, [CallerMemberName] string test = "")
+    {
+        _output = output;
+        _test = test;
+    }
+
+    /// <summary>All orders are run that interrupt actors at most so often.</summary>
+    public int Interruptions { get; init; } = TortureRun.Count(2, 3);
+
+    /// <summary>How many random orders follow.</summary>
+    public int RandomOrders { get; init; } = TortureRun.Count(100, 20_000);
+
+    /// <summary>How often a random order changes who comes first.</summary>
+    public int Changes { get; init; } = 4;
+
+    /// <summary>Steps at which nobody else may go on.</summary>
+    public IReadOnlyList<ProtocolStep> Quiet { get; init; } = [];
+
+    /// <summary>The one order to run, if the environment names it.</summary>
+    private static Order? Given { get; } =
+        Environment.GetEnvironmentVariable(OrderVariable) is { Length: > 0 } text ? Order.Parse(text) : null;
+
+    /// <summary>Nothing is wrong in any order.</summary>
+    public Explored ExpectHolds(Func<Scene> arrange)
+    {
+        var tally = new Tally();
+        if (Given is not null)
+        {
+            Assert.Null(tally.Add(Run(arrange, new RecordedChooser(Given))));
+            return tally.Result;
+        }
+
+        int longest = 0;
+        var chooser = new ExhaustiveChooser(Interruptions);
+        do
+        {
+            Outcome outcome = Run(arrange, chooser);
+            Assert.True(tally.Add(outcome) is null, Report(outcome));
+            longest = Math.Max(longest, outcome.Result.Order.Actors.Count);
+        }
+        while (chooser.TryAdvance());
+
+        int orders = tally.Result.Orders;
+        Assert.True(orders >= FewestOrders, $"Only {orders} orders: the actors never meet.");
+        var torture = new TortureRun(_output, _test);
+        int actors = arrange().Actors.Length;
+        for (int i = 0; i < RandomOrders; i++)
+        {
+            Outcome outcome = Run(arrange, new PriorityChooser(torture.RandomFor(i), actors, Changes, longest));
+            Assert.True(tally.Add(outcome) is null, Report(outcome));
+        }
+
+        _output.WriteLine(
+            $"Holds in all {orders} orders with up to {Interruptions} interruptions, of up to {longest} steps, and in {RandomOrders} random ones.");
+        return tally.Result;
+    }
+
+    /// <summary>Something is wrong in some order, and again when that is repeated from how it is printed.</summary>
+    public void ExpectCaught(Func<Scene> arrange)
+    {
+        var chooser = new ExhaustiveChooser(Interruptions);
+        for (int orders = 1; ; orders++)
+        {
+            Outcome outcome = Run(arrange, Given is null ? chooser : new RecordedChooser(Given));
+            outcome.Result.Failure?.Throw();
+            if (outcome.Fault is not null)
+            {
+                _output.WriteLine($"Caught in order {orders}. {Report(outcome)}");
+                Outcome again = Run(arrange, new RecordedChooser(Order.Parse(outcome.Result.Order.ToString())));
+                Assert.Equal(outcome.Fault, again.Fault);
+                Assert.Equal(outcome.Result.Story, again.Result.Story);
+                return;
+            }
+
+            Assert.True(Given is null && chooser.TryAdvance(), $"Not caught in {orders} orders.");
+        }
+    }
+
+    private string Report(Outcome outcome) =>
+        $"{outcome.Fault}{outcome.Result.Story}\nAgain: {OrderVariable}={outcome.Result.Order} ./test torture --filter {_test}";
+
+    private Outcome Run(Func<Scene> arrange, IChooser chooser)
+    {
+        Scene scene = arrange();
+        ScheduleResult result = Schedule.Run(chooser, Quiet, scene.Actors);
+        string? fault = result.Failure?.SourceException.ToString()
+            ?? (result.IsStuck ? "Somebody sleeps, and nobody is left to wake it." : null)
+            ?? scene.FindFault();
+        return new Outcome(result, fault);
+    }
+
+    private sealed record Outcome(ScheduleResult Result, string? Fault);
+
+    private sealed class Tally
+    {
+        public Explored Result { get; private set; } = new(0, 0, 0);
+
+        /// <summary>Counts a run, and returns its fault.</summary>
+        public string? Add(Outcome outcome)
+        {
+            Result = new Explored(
+                Result.Orders + 1, Result.Steps + outcome.Result.Order.Actors.Count, Result.Sleeps + outcome.Result.Sleeps);
+            return outcome.Fault;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+using Cairn.Platform;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>The system's platform, but that a schedule's actors sleep and wake as it decides, with no time passing.</summary>
+internal sealed class ScheduledPlatform : StorePlatform
+{
+    private static readonly StorePlatform Real = Current;
+
+    private ScheduledPlatform()
+    {
+    }
+
+    public static ScheduledPlatform Instance { get; } = new();
+
+    public override string BootId => Real.BootId;
+
+    public override int PageSize => Real.PageSize;
+
+    public override long? MemoryLimitBytes => Real.MemoryLimitBytes;
+
+    /// <summary>Opens a store on this platform.</summary>
+    public static CairnStore OpenStore(StoreOptions options)
+    {
+        Override = Instance;
+        try
+        {
+            return CairnStore.Open(options);
+        }
+        finally
+        {
+            Override = null;
+        }
+    }
+
+    public override StoreFile Open(string path) => Real.Open(path);
+
+    public override StoreFile OpenReadOnly(string path) => Real.OpenReadOnly(path);
+
+    public override StoreFile CreateUnnamed(string directory, string nameHint) => Real.CreateUnnamed(directory, nameHint);
+
+    public override void RequireSupportedFileSystem(string path) => Real.RequireSupportedFileSystem(path);
+
+    public override unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout)
+    {
+        if (!Schedule.IsActor)
+        {
+            return Real.WaitOnAddress(address, expected, timeout);
+        }
+
+        Schedule.Sleep(address, expected);
+        return true;
+    }
+
+    public override unsafe void WakeByAddress(uint* address, bool all)
+    {
+        if (Schedule.IsActor)
+        {
+            Schedule.Wake(address);
+        }
+        else
+        {
+            Real.WakeByAddress(address, all);
+        }
+    }
+}

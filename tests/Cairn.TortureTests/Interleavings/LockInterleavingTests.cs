@@ -1,0 +1,163 @@
+using System.Runtime.CompilerServices;
+using Cairn.Concurrency;
+using Xunit.Abstractions;
+using static Cairn.Concurrency.ProtocolStep;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>
+/// The lock of a partition, handed over between openings, stolen from a dead owner, and inherited by the next holder of its slot:
+/// never two inside at once, and nobody who sleeps is forgotten. Broken twins let two in, or let one sleep.
+/// </summary>
+public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDisposable
+{
+    private const int Openings = 3;
+    private const uint SomeEpoch = 77u << 8;
+
+    private readonly Stage _stage = new(Openings);
+
+    // The slot that the next opening takes; until then nobody's.
+    private static uint DeadSlot => Openings + 1;
+
+    public void Dispose() => _stage.Dispose();
+
+    [Fact]
+    public void Lock_is_handed_over_between_two()
+    {
+        Explored explored = Explore().ExpectHolds(
+            () => Arrange(SomeEpoch, inside => [() => Work(inside, 0, rounds: 2), () => Work(inside, 1, rounds: 2)]));
+
+        Assert.True(explored.Sleeps > 0);
+    }
+
+    [Fact]
+    public void Lock_is_handed_over_between_three()
+    {
+        Explored explored = Explore().ExpectHolds(
+            () => Arrange(SomeEpoch, inside => [() => Work(inside, 0), () => Work(inside, 1), () => Work(inside, 2)]));
+
+        Assert.True(explored.Sleeps > 0);
+    }
+
+    [Fact]
+    public void Lock_is_handed_over_between_threads_of_one_opening() =>
+        Explore().ExpectHolds(
+            () => Arrange(SomeEpoch, inside => [() => Work(inside, 0, rounds: 2), () => Work(inside, 0, rounds: 2)]));
+
+    [Fact]
+    public void Lock_of_a_dead_owner_is_stolen_once() =>
+        Explore().ExpectHolds(
+            () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1)], thefts: 1));
+
+    [Fact]
+    public void Lock_of_a_dead_owner_is_stolen_once_by_three() =>
+        Explore().ExpectHolds(
+            () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1), () => Work(inside, 1)], thefts: 1));
+
+    [Fact]
+    public void Lock_is_not_stolen_from_the_next_holder_of_the_dead_owner_s_slot() =>
+        Explore().ExpectHolds(() => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => OpenAndWork(inside)]));
+
+    [Fact]
+    public void Lock_that_is_taken_without_comparing_is_caught() => ExpectCaught(LockDefect.TakesWithoutComparing, SomeEpoch);
+
+    [Fact]
+    public void Lock_that_is_stolen_without_comparing_is_caught() =>
+        ExpectCaught(LockDefect.StealsWithoutComparing, SomeEpoch | DeadSlot);
+
+    [Fact]
+    public void Lock_that_is_stolen_whatever_its_epoch_is_caught() => Explore().ExpectCaught(
+        () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0, LockDefect.StealsWithoutEpoch), () => OpenAndWork(inside)]));
+
+    [Fact]
+    public void Lock_whose_waiters_announce_themselves_without_comparing_is_caught() =>
+        ExpectCaught(LockDefect.AnnouncesWithoutComparing, SomeEpoch);
+
+    [Fact]
+    public void Lock_that_is_released_without_exchanging_is_caught() => ExpectCaught(LockDefect.ReleasesWithoutExchanging, SomeEpoch);
+
+    [Fact]
+    public void Lock_that_is_released_without_waking_is_caught() => ExpectCaught(LockDefect.ReleasesWithoutWaking, SomeEpoch);
+
+    [Fact]
+    public void Twin_without_a_defect_holds()
+    {
+        Explore().ExpectHolds(() => ArrangeBroken(LockDefect.None, SomeEpoch));
+        Explore().ExpectHolds(() => ArrangeBroken(LockDefect.None, SomeEpoch | DeadSlot));
+    }
+
+    private Exploration Explore([CallerMemberName] string test = "") => new(output, test)
+    {
+        // One step for the whole of a recovery: it is done under the lock.
+        Quiet = [RecoveryStarted, RecoveryQueuesRebuilt, RecoveryBucketChecked, RecoveryFinished],
+    };
+
+    private void ExpectCaught(LockDefect defect, uint word, [CallerMemberName] string test = "") =>
+        Explore(test).ExpectCaught(() => ArrangeBroken(defect, word));
+
+    private Scene ArrangeBroken(LockDefect defect, uint word) =>
+        Arrange(word, inside => [() => Work(inside, 0, defect), () => Work(inside, 1, defect)]);
+
+    private Scene Arrange(uint word, Func<Inside, Action[]> actors, int? thefts = null)
+    {
+        _stage.Reset();
+        _stage.Partition->LockWord = word;
+        var inside = new Inside();
+        return new Scene(() => inside.Fault ?? FaultAtRest() ?? FaultOf(thefts, inside.Thefts), actors(inside));
+    }
+
+    private string? FaultAtRest() =>
+        PartitionLock.OwnerOf(_stage.Partition->LockWord) == 0 ? null : "The lock was not given back.";
+
+    private static string? FaultOf(int? expected, int thefts) =>
+        expected is null || expected == thefts ? null : $"Stolen {thefts} times.";
+
+    private void Work(Inside inside, int opening, int rounds = 1) => Work(inside, _stage[opening], rounds);
+
+    private void Work(Inside inside, CairnStore store, int rounds)
+    {
+        var partitionLock = new PartitionLock(store.Engine.Owners, ScheduledPlatform.Instance);
+        for (int i = 0; i < rounds; i++)
+        {
+            LockOutcome outcome = partitionLock.Acquire(_stage.Partition, TimeSpan.FromHours(1));
+            Assert.NotEqual(LockOutcome.TimedOut, outcome);
+            inside.Thefts += outcome == LockOutcome.Stolen ? 1 : 0;
+            inside.Be();
+            partitionLock.Release(_stage.Partition);
+        }
+    }
+
+    private void Work(Inside inside, int opening, LockDefect defect)
+    {
+        var partitionLock = new BrokenLock(_stage[opening].Engine.Owners, ScheduledPlatform.Instance, defect);
+        partitionLock.Acquire(_stage.Partition);
+        inside.Be();
+        partitionLock.Release(_stage.Partition);
+    }
+
+    // The next holder of the dead owner's slot, which cleans up after it first.
+    private void OpenAndWork(Inside inside)
+    {
+        using CairnStore store = ScheduledPlatform.OpenStore(_stage.Options);
+        Assert.Equal((int)DeadSlot, store.Engine.Owners.Slot);
+        Work(inside, store, rounds: 1);
+    }
+
+    // What the lock protects.
+    private sealed class Inside
+    {
+        private int _count;
+
+        public int Thefts { get; set; }
+
+        public string? Fault { get; private set; }
+
+        public void Be()
+        {
+            Fault ??= _count == 0 ? null : "Two are inside.";
+            _count++;
+            Schedule.Step();
+            _count--;
+        }
+    }
+}

@@ -47,7 +47,7 @@ public sealed unsafe partial class CairnStore
     /// <para>
     /// Kept are the values of all collections with their keys, flags and expirations, the collections' names and options, and the order in which
     /// entries would be evicted, as far as the new size allows. Versions are new and larger, so a compare-and-swap with one that was read before
-    /// fails. Statistics start at zero. Leases end.
+    /// fails. Statistics start at zero. Leases end. A collection whose name is damaged becomes "damaged collection N".
     /// </para>
     /// <para>
     /// The new file is made beside the old one, without a name until it is complete and on disk; then it takes the name in one step. Whatever

@@ -8,6 +8,8 @@ namespace Cairn;
 // What the store holds and has done.
 public sealed unsafe partial class CairnStore
 {
+    private const long LastUnixMs = 253_402_300_799_999;
+
     /// <summary>Numbers of the whole store and of each partition. Costs microseconds and stops nobody.</summary>
     /// <returns>The numbers as they are now.</returns>
     public StoreStatistics GetStatistics()
@@ -20,22 +22,22 @@ public sealed unsafe partial class CairnStore
         Superblock* super = memory.Super;
         var statistics = new StoreStatistics
         {
-            Entries = partitions.Sum(p => p.Entries),
-            Bytes = partitions.Sum(p => p.Bytes),
-            SegmentBytes = partitions.Sum(p => p.SegmentBytes),
-            Hits = partitions.Sum(p => p.Hits),
-            Misses = partitions.Sum(p => p.Misses),
-            Sets = partitions.Sum(p => p.Sets),
-            Removals = partitions.Sum(p => p.Removals),
-            Evictions = partitions.Sum(p => p.Evictions),
-            Displacements = partitions.Sum(p => p.Displacements),
-            Expirations = partitions.Sum(p => p.Expirations),
-            GhostHits = partitions.Sum(p => p.GhostHits),
-            Declined = partitions.Sum(p => p.Declined),
-            Dropped = partitions.Sum(p => p.Dropped),
-            LockWaits = partitions.Sum(p => p.LockWaits),
-            Recoveries = partitions.Sum(p => p.Recoveries),
-            DamagedEntries = partitions.Sum(p => p.DamagedEntries),
+            Entries = Total(partitions, p => p.Entries),
+            Bytes = Total(partitions, p => p.Bytes),
+            SegmentBytes = Total(partitions, p => p.SegmentBytes),
+            Hits = Total(partitions, p => p.Hits),
+            Misses = Total(partitions, p => p.Misses),
+            Sets = Total(partitions, p => p.Sets),
+            Removals = Total(partitions, p => p.Removals),
+            Evictions = Total(partitions, p => p.Evictions),
+            Displacements = Total(partitions, p => p.Displacements),
+            Expirations = Total(partitions, p => p.Expirations),
+            GhostHits = Total(partitions, p => p.GhostHits),
+            Declined = Total(partitions, p => p.Declined),
+            Dropped = Total(partitions, p => p.Dropped),
+            LockWaits = Total(partitions, p => p.LockWaits),
+            Recoveries = Total(partitions, p => p.Recoveries),
+            DamagedEntries = Total(partitions, p => p.DamagedEntries),
             FileBytes = memory.Layout.FileBytes(memory.SegmentCount),
             MaxCapacityBytes = memory.Layout.MaxCapacityBytes,
             Segments = memory.SegmentCount,
@@ -43,7 +45,7 @@ public sealed unsafe partial class CairnStore
             FreeSegments = Math.Max(0, Superblock.FreeSegments(super)),
             IndexSlots = (long)memory.PartitionCount * memory.Layout.BucketsPerPartition * StoreLayout.SlotsPerBucket,
             Openings = CountOpenings(),
-            CreatedAt = DateTimeOffset.FromUnixTimeMilliseconds(super->CreatedUnixMs),
+            CreatedAt = DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(super->CreatedUnixMs, 0, LastUnixMs)),
             GrowthFailure = Engine.Growth.LastFailure,
             Partitions = partitions,
             Collections = CollectionTable.Statistics(memory),
@@ -100,6 +102,18 @@ public sealed unsafe partial class CairnStore
                 .Select(bin => new SizeBin(bin == 0 ? 0 : 1L << (bin - 1), (1L << bin) - 1, counts[bin], sums[bin])),
         ];
         return new SizeHistogram(bins, counts.Sum(), sums.Sum());
+    }
+
+    // Statistics have no checksum: what damage makes of them may be anything, and must not make who looks at them fail.
+    private static long Total(PartitionStatistics[] partitions, Func<PartitionStatistics, long> of)
+    {
+        Int128 total = 0;
+        foreach (PartitionStatistics partition in partitions)
+        {
+            total += of(partition);
+        }
+
+        return (long)Int128.Clamp(total, long.MinValue, long.MaxValue);
     }
 
     private static string NameOf(IReadOnlyList<string> names, uint collection) =>

@@ -7,6 +7,10 @@ namespace Cairn;
 /// </remarks>
 public readonly record struct Expiration
 {
+    internal const long LongestMs = LongestDays * 24 * 3_600_000L;
+
+    private const int LongestDays = 100_000;
+
     private readonly ExpirationKind _kind;
     private readonly long _milliseconds;
     private readonly long _limitUnixMs;
@@ -66,7 +70,7 @@ public readonly record struct Expiration
     private static long ToMilliseconds(TimeSpan time)
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(time, TimeSpan.Zero);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(time, TimeSpan.FromDays(100_000));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(time, TimeSpan.FromDays(LongestDays));
         return CeilingMilliseconds(time);
     }
 

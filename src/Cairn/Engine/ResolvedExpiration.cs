@@ -38,14 +38,17 @@ internal readonly record struct ResolvedExpiration(long Deadline, long SlidingMs
 
     private static unsafe ResolvedExpiration FromDefault(CollectionRecord* record, StoreClock clock)
     {
-        if (record->ExpirationKind == 0 || record->ExpirationMs <= 0)
+        // Read once, and checked: the record has no checksum.
+        int kind = record->ExpirationKind;
+        long milliseconds = Math.Min(record->ExpirationMs, Expiration.LongestMs);
+        if (kind is not (CollectionRecord.ExpirationRelative or CollectionRecord.ExpirationSliding) || milliseconds <= 0)
         {
             return Never;
         }
 
         long now = clock.NowMs();
-        return record->ExpirationKind == CollectionRecord.ExpirationSliding
-            ? new(long.MaxValue, record->ExpirationMs, now)
-            : new(now + record->ExpirationMs, 0, now);
+        return kind == CollectionRecord.ExpirationSliding
+            ? new(long.MaxValue, milliseconds, now)
+            : new(now + milliseconds, 0, now);
     }
 }

@@ -138,8 +138,10 @@ internal sealed unsafe partial class StoreEngine
                     return LeaseStatus.Hit;
                 }
 
+                // A damaged one could last for ever.
                 if ((old.Entry.Fields & EntryFields.Lease) != 0 && old.Entry.LeaseDeadline > now
-                    && _owners.IsAlive((int)Math.Min(old.Entry.LeaseOwner, StoreLayout.MaxOwners), old.Entry.LeaseIncarnation))
+                    && _owners.IsAlive((int)Math.Min(old.Entry.LeaseOwner, StoreLayout.MaxOwners), old.Entry.LeaseIncarnation)
+                    && IsWhole(old.Entry, key))
                 {
                     return LeaseStatus.Held;
                 }
@@ -188,5 +190,9 @@ internal sealed unsafe partial class StoreEngine
     private bool IsStaleValue(in EntryView entry, in KeyRef key) =>
         entry.Type == EntryType.Value
         && entry.PaddedBytes + EntryView.MaxFieldsBytes <= Math.Min(LongestLockedCopy, Memory.SegmentBytes)
+        && IsWhole(entry, key);
+
+    private bool IsWhole(in EntryView entry, in KeyRef key) =>
+        entry.ValueLength <= (uint)Memory.MaxValueBytes
         && entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) == entry.Checksum;
 }

@@ -242,6 +242,7 @@ internal sealed unsafe partial class StoreEngine
 
     internal bool IsLive(PartitionBlock* partition, in EntryView entry) =>
         entry.Type == EntryType.Value
+        && entry.ValueLength <= (uint)Memory.MaxValueBytes
         && !EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection)
         && (!entry.HasDeadline || entry.Deadline > Clock.NowMs());
 
@@ -361,6 +362,13 @@ internal sealed unsafe partial class StoreEngine
     private bool OpenSegment(PartitionBlock* partition, int number, int log)
     {
         int segment = _evictor.TakeSegment(partition, number);
+        if (segment == SegmentPool.None && !_recovery.IsPlausible(number))
+        {
+            // Not for want of room, then: the lists were damaged after the store was opened, and would lead nowhere for ever.
+            _recovery.Run(number);
+            segment = _evictor.TakeSegment(partition, number);
+        }
+
         if (segment == SegmentPool.None)
         {
             return false;
@@ -602,7 +610,7 @@ internal sealed unsafe partial class StoreEngine
         while (true)
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            if (!isFound)
+            if (!isFound || old.Entry.ValueLength > (uint)Memory.MaxValueBytes)
             {
                 return WriteStatus.NotFound;
             }

@@ -17,7 +17,8 @@ namespace Cairn.Engine;
 //   are copied outside it (StoreEngine.Large).
 //
 //   I1  After Close has set IsClosed and taken and released every partition's lock once, no operation of this engine
-//       changes the file: whoever takes a lock looks at IsClosed after taking it.
+//       changes the file: whoever takes a lock looks at IsClosed after taking it. Where a lock could not be had because it remains
+//       this opening's own, the owner slot is not given away.
 //   I2  The owner slot is given away only when no hazard cell is in use, and whoever takes a cell looks at IsClosed after
 //       taking it. So no pin is stored into the record of the slot's next holder, and no segment reserved in its name.
 //   I3  The owner slot is given away only when no thread waits for a lock: it could steal one, in the name of the slot's
@@ -25,6 +26,10 @@ namespace Cairn.Engine;
 //       stolen from it: by then its slot may be nobody's.
 internal sealed unsafe partial class StoreEngine
 {
+    // No thread is inside a partition that long, but one that a debugger stops; or no thread at all, and somebody scribbled over the
+    // lock's word.
+    private const int MostWaitsForOwnLock = 10;
+
     private readonly StorePlatform _platform;
     private readonly OwnerTable _owners;
     private readonly PartitionLock _lock;
@@ -128,35 +133,19 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Ends all use of the file by this engine. Operations that come later throw.</summary>
-    /// <param name="giveAwaySlot">Called once, when nothing is pinned: now, or by the thread that gives up the last pin.</param>
+    /// <param name="giveAwaySlot">
+    /// Called once, when nothing is pinned: now, or by the thread that gives up the last pin. Not at all if a lock remains in this
+    /// opening's name: then the slot is this process' until the mapping goes, or the lock would be stolen from a thread that still writes.
+    /// </param>
     public void Close(Action giveAwaySlot)
     {
         _isClosed = true;
 
         // Whoever is inside a partition finishes first (I1).
+        bool isLeft = true;
         for (int number = 0; number < Memory.PartitionCount; number++)
         {
-            // However long it takes: the lock would be stolen from a thread that still writes. Another owner is not waited for.
-            PartitionBlock* partition = Memory.Partition(number);
-            LockOutcome outcome;
-            do
-            {
-                outcome = _lock.Acquire(partition, _lockTimeout);
-            }
-            while (outcome == LockOutcome.TimedOut
-                && PartitionLock.OwnerOf(Volatile.Read(ref partition->LockWord)) == _owners.Slot);
-
-            switch (outcome)
-            {
-                case LockOutcome.Stolen:
-                    LeaveBroken(partition, number);
-                    break;
-                case LockOutcome.Taken:
-                    _lock.Release(partition);
-                    break;
-                default:
-                    break;
-            }
+            isLeft &= TryPassThrough(number);
         }
 
         var wait = default(SpinWait);
@@ -167,8 +156,35 @@ internal sealed unsafe partial class StoreEngine
 
         FlushHitCounters();
         _cleanup.FoldCounters(_owners.Slot);
-        Interlocked.Exchange(ref _giveAwaySlot, giveAwaySlot);
-        GiveAwayIfUnpinned();
+        if (isLeft)
+        {
+            Interlocked.Exchange(ref _giveAwaySlot, giveAwaySlot);
+            GiveAwayIfUnpinned();
+        }
+    }
+
+    // False if the lock remains this opening's own. Another owner's is waited for once.
+    private bool TryPassThrough(int number)
+    {
+        PartitionBlock* partition = Memory.Partition(number);
+        bool isOwn = false;
+        for (int wait = 0; wait == 0 || (isOwn && wait < MostWaitsForOwnLock); wait++)
+        {
+            switch (_lock.Acquire(partition, _lockTimeout))
+            {
+                case LockOutcome.Stolen:
+                    LeaveBroken(partition, number);
+                    return true;
+                case LockOutcome.Taken:
+                    _lock.Release(partition);
+                    return true;
+                default:
+                    isOwn = PartitionLock.OwnerOf(Volatile.Read(ref partition->LockWord)) == _owners.Slot;
+                    break;
+            }
+        }
+
+        return !isOwn;
     }
 
     // A full fence between giving up a pin, or setting the action, and this look: the last of them sees both.

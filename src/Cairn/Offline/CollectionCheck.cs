@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Cairn.Collections;
 using Cairn.Storage;
@@ -7,6 +8,37 @@ namespace Cairn.Offline;
 // The table of named collections. A name has no checksum: one that was changed into another valid name cannot be told from it.
 internal static unsafe class CollectionCheck
 {
+    /// <summary>
+    /// Makes valid what is not, in a table of so many collections: an impossible expiration or budget becomes none, a name that is no text
+    /// or another's becomes "damaged collection N".
+    /// </summary>
+    public static void Repair(CollectionRecord* records, int count)
+    {
+        var strict = new UTF8Encoding(false, throwOnInvalidBytes: true);
+        var names = new HashSet<string>(StringComparer.Ordinal);
+        for (int number = 1; number <= count; number++)
+        {
+            CollectionRecord* record = records + number;
+            if (HasImpossibleExpiration(record))
+            {
+                record->ExpirationKind = 0;
+                record->ExpirationMs = 0;
+            }
+
+            record->BudgetBytes = Math.Max(0, record->BudgetBytes);
+            if (NameOf(record, strict) is not { } name || !names.Add(name))
+            {
+                string substitute = string.Create(CultureInfo.InvariantCulture, $"damaged collection {number}");
+                while (!names.Add(substitute))
+                {
+                    substitute += "'";
+                }
+
+                record->NameBytes = (ushort)strict.GetBytes(substitute, new Span<byte>(record->Name, CollectionRecord.MaxNameBytes));
+            }
+        }
+    }
+
     public static void Check(StoreImage image, int count, FindingList findings)
     {
         using var records = new NativeBuffer();
@@ -32,8 +64,7 @@ internal static unsafe class CollectionCheck
                 Report($"has the name '{name}' of collection {names[name]}");
             }
 
-            if (record->ExpirationKind > CollectionRecord.ExpirationSliding || record->ExpirationMs < 0
-                || (record->ExpirationKind != 0 && record->ExpirationMs == 0))
+            if (HasImpossibleExpiration(record))
             {
                 Report($"has the impossible default expiration of kind {record->ExpirationKind} and {record->ExpirationMs:N0} milliseconds");
             }
@@ -48,6 +79,10 @@ internal static unsafe class CollectionCheck
                 $"Collection {number} {problem}.");
         }
     }
+
+    private static bool HasImpossibleExpiration(CollectionRecord* record) =>
+        record->ExpirationKind > CollectionRecord.ExpirationSliding || record->ExpirationMs is < 0 or > Expiration.LongestMs
+        || (record->ExpirationKind != 0 && record->ExpirationMs == 0);
 
     private static string? NameOf(CollectionRecord* record, UTF8Encoding strict)
     {

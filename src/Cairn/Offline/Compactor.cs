@@ -278,6 +278,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             throw new StoreException($"The collections of the store '{_image.File.Path}' cannot be read: {_image.Failure}.");
         }
 
+        CollectionCheck.Repair((CollectionRecord*)_target.Memory.CollectionRecord(0), count);
         _target.Memory.Super->CollectionCount = count;
     }
 

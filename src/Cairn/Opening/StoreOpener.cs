@@ -1,6 +1,7 @@
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Platform;
+using Cairn.Recovering;
 using Cairn.Storage;
 
 namespace Cairn.Opening;
@@ -265,10 +266,12 @@ internal static unsafe class StoreOpener
             }
         }
 
+        var sums = new SegmentSums[memory.PartitionCount];
+        engine.Recovery.SumSegments(sums);
         for (int number = 0; number < memory.PartitionCount; number++)
         {
             PartitionBlock* partition = memory.Partition(number);
-            if (partition->LockWord != 0 && PartitionLock.OwnerOf(partition->LockWord) != 0 || !isWhole || !engine.Recovery.IsPlausible(number))
+            if (PartitionLock.OwnerOf(partition->LockWord) != 0 || !isWhole || !engine.Recovery.IsPlausible(number, sums[number]))
             {
                 engine.Recovery.Run(number);
             }

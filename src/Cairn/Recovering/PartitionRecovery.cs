@@ -41,11 +41,25 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         ProtocolHook.Reach(ProtocolStep.RecoveryFinished);
     }
 
-    /// <summary>True if what a file at rest says of the partition can be believed; else it needs <see cref="Run"/>.</summary>
+    /// <summary>
+    /// True if what is said of the partition can be believed, while nobody changes it; else it needs <see cref="Run"/>. Costs a look at
+    /// every segment header.
+    /// </summary>
     public bool IsPlausible(int number)
     {
+        memory.RefreshSegmentsEnd();
+        Span<SegmentSums> sums = stackalloc SegmentSums[StoreLayout.MaxPartitions];
+        sums.Clear();
+        SumSegments(sums);
+        return IsPlausible(number, sums[number]);
+    }
+
+    /// <summary>The same for a partition whose segments have been counted.</summary>
+    public bool IsPlausible(int number, SegmentSums sums)
+    {
         PartitionBlock* partition = memory.Partition(number);
-        if (partition->Magic != PartitionBlock.ExpectedMagic || partition->OpenCount is < 0 or > PartitionBlock.LogCount)
+        if (partition->Magic != PartitionBlock.ExpectedMagic || partition->OpenCount is < 0 or > PartitionBlock.LogCount
+            || partition->SegmentCount != sums.Segments || partition->LiveBytes > sums.LiveBytes)
         {
             return false;
         }
@@ -67,14 +81,33 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 continue;
             }
 
-            if (!pool.IsSegment(segment) || partition->ActiveTail[log] < 0 || partition->ActiveTail[log] > memory.SegmentBytes
-                || memory.Header(segment)->StateWord != SegmentHeader.Word(SegmentState.Open, log, number))
+            // A tail too low would have published entries overwritten, one between two multiples of 8 entries that no slot can name.
+            int tail = partition->ActiveTail[log];
+            if (!pool.IsSegment(segment) || tail < 0 || tail > memory.SegmentBytes || tail % EntryView.Alignment != 0
+                || memory.Header(segment)->StateWord != SegmentHeader.Word(SegmentState.Open, log, number)
+                || memory.Header(segment)->Tail != tail)
             {
                 return false;
             }
         }
 
         return AreListsPlausible(partition, number);
+    }
+
+    /// <summary>What the headers say that each partition has. Each word is read once: free segments may be taken meanwhile.</summary>
+    public void SumSegments(Span<SegmentSums> sums)
+    {
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            SegmentHeader* header = memory.Header(segment);
+            uint word = Volatile.Read(ref header->StateWord);
+            int number = SegmentHeader.PartitionOf(word);
+            if (number < memory.PartitionCount && SegmentHeader.StateOf(word) is not (SegmentState.Free or SegmentState.Reserved))
+            {
+                sums[number].Segments++;
+                sums[number].LiveBytes += header->LiveBytes;
+            }
+        }
     }
 
     // Every segment of the partition is in one list: then no link leads astray or in a circle.
@@ -101,28 +134,11 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
 
         int spares = CountLinked(partition->SpareHead, SegmentState.Spare, number);
         int retired = CountLinked(partition->RetiredHead, SegmentState.Retired, number);
-        int small = CountQueued(partition->SmallHead, partition->SmallTail, number);
-        int main = CountQueued(partition->MainHead, partition->MainTail, number);
+        int small = CountQueued(partition, partition->SmallHead, partition->SmallTail, PartitionBlock.LogSmall, number);
+        int main = CountQueued(partition, partition->MainHead, partition->MainTail, PartitionBlock.LogMain, number);
         return spares == partition->SpareCount && retired >= 0 && small == partition->SmallCount && main == partition->MainCount
             && open == partition->OpenCount
             && spares + retired + small + main + open + victims == partition->SegmentCount;
-    }
-
-    private int CountQueued(int head, int tail, int number)
-    {
-        int queued = CountLinked(head, SegmentState.Sealed, number);
-        int last = 0;
-        for (int link = head; queued > 0 && link != 0; link = memory.Header(link - 1)->Next)
-        {
-            if (memory.Header(link - 1)->Previous != last)
-            {
-                return -1;
-            }
-
-            last = link;
-        }
-
-        return last == tail ? queued : -1;
     }
 
     /// <summary>The segments of a list, runs in full; -1 if a link leads to what does not belong there, or in a circle.</summary>
@@ -131,20 +147,55 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         int linked = 0;
         for (int link = head; link != 0;)
         {
-            SegmentHeader* header = memory.Header(link - 1);
-            if (!pool.IsSegment(link - 1) || header->State != state || header->Partition != number || linked >= memory.SegmentCount
-                || header->RunLength != memory.RunLengthOf(link - 1))
+            if (!TryRead(link, state, number, linked, out SegmentHeader header))
             {
                 return -1;
             }
 
-            linked += header->RunLength;
-            link = header->Next;
+            linked += header.RunLength;
+            link = header.Next;
         }
 
         return linked;
     }
 
+    // The evictor looks no further than a segment that seems to be younger than the youngest.
+    private int CountQueued(PartitionBlock* partition, int head, int tail, int log, int number)
+    {
+        int queued = 0;
+        int last = 0;
+        ulong order = 0;
+        for (int link = head; link != 0;)
+        {
+            if (!TryRead(link, SegmentState.Sealed, number, queued, out SegmentHeader header)
+                || header.Log != log || header.Previous != last || header.SealOrder <= order || header.SealOrder > partition->SealSequence)
+            {
+                return -1;
+            }
+
+            queued += header.RunLength;
+            last = link;
+            order = header.SealOrder;
+            link = header.Next;
+        }
+
+        return last == tail ? queued : -1;
+    }
+
+    // Copied, because somebody may be scribbling over the file: what was checked must be what is used.
+    private bool TryRead(int link, SegmentState state, int number, int before, out SegmentHeader header)
+    {
+        int segment = link - 1;
+        if (!pool.IsSegment(segment))
+        {
+            header = default;
+            return false;
+        }
+
+        header = *memory.Header(segment);
+        return header.State == state && header.Partition == number && before < memory.SegmentCount
+            && header.RunLength >= 1 && header.RunLength <= memory.SegmentCount - segment;
+    }
 
     // A pair is torn when its writer died between the two: then the first is new, the second old, and neither is above
     // the version. A pair that agrees is whole, even if it is the version that was damaged.
@@ -251,7 +302,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 case SegmentState.Sealed:
                 case SegmentState.Open:
                     // An open segment that is no log's was on its way in or out: nothing was published in it, or all of it was.
-                    header->RunLength = memory.RunLengthOf(segment);
+                    header->RunLength = RunLengthByBodies(segment, number);
                     header->Tail = Math.Clamp(header->Tail, 0, memory.SegmentBytes);
                     sealedSegments.Add(segment);
                     break;
@@ -261,6 +312,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                     break;
 
                 case SegmentState.Retired:
+                    header->RunLength = RunLengthByBodies(segment, number);
                     header->Next = partition->RetiredHead;
                     partition->RetiredHead = segment + 1;
                     break;
@@ -289,6 +341,19 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         }
     }
 
+    // What the bodies say, each of which names its head, and not what one number says.
+    private int RunLengthByBodies(int head, int number)
+    {
+        int end = head + 1;
+        while (end < memory.SegmentCount && memory.Header(end)->Next == head + 1
+            && memory.Header(end)->StateWord == SegmentHeader.Word(SegmentState.RunBody, PartitionBlock.LogSmall, number))
+        {
+            end++;
+        }
+
+        return end - head;
+    }
+
     private bool IsInRun(int segment, int number)
     {
         int head = memory.Header(segment)->Next - 1;
@@ -298,7 +363,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         }
 
         SegmentHeader* header = memory.Header(head);
-        return header->State is SegmentState.Sealed or SegmentState.Retired && header->Partition == number && head + memory.RunLengthOf(head) > segment;
+        return header->State is SegmentState.Sealed or SegmentState.Retired && header->Partition == number
+            && head + RunLengthByBodies(head, number) > segment;
     }
 
     /// <summary>Counts what the slots name, and clears those that name nothing. Under the partition's lock.</summary>
@@ -401,4 +467,11 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return entry.Start - memory.SegmentStart(segment) + entry.PaddedBytes <= end
             && Bucket.StampMatches(slot, entry.Version);
     }
+}
+
+/// <summary>What the segment headers say that a partition has.</summary>
+internal struct SegmentSums
+{
+    public int Segments;
+    public long LiveBytes;
 }

@@ -194,6 +194,34 @@ public sealed class CompactTests : StoreTest
     }
 
     [Fact]
+    public void Damaged_collections_come_out_with_possible_names_and_options()
+    {
+        foreach (string name in (string[])["first", "second", "third"])
+        {
+            Store.Collection(name, new CollectionOptions { DefaultExpiration = TimeSpan.FromHours(1) }).Set(name, "value"u8);
+        }
+
+        Store.Dispose();
+        using (var surgeon = new StoreSurgeon(FilePath))
+        {
+            long first = surgeon.Layout.CollectionsOffset + 256;
+            surgeon.Write(first + 64, [0xFF, 0xFE]);
+            surgeon.Write(first + 2, [77]);
+            surgeon.Write(first + 16, [.. Enumerable.Repeat((byte)0xFF, 8)]);
+            surgeon.Write(first + 512, surgeon.Read(first + 256, 256));
+        }
+
+        Assert.Equal(3, Compact().EntriesKept);
+
+        Assert.True(CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock }).IsSound);
+        CairnStore after = OpenAgain();
+        Assert.Equal(["damaged collection 1", "second", "damaged collection 3"], after.CollectionNames);
+        Assert.Equal("value", after.Collection("second").GetString("second"));
+        Assert.Equal("value", after.Collection("damaged collection 3").GetString("third"));
+        Assert.Equal(0, after.GetStatistics().Collections[0].BudgetBytes);
+    }
+
+    [Fact]
     public void Versions_that_were_read_before_are_old_afterwards()
     {
         Store.Set("key", "1"u8);

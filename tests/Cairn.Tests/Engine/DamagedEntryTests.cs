@@ -1,0 +1,93 @@
+using Cairn.Collections;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Tests.Engine;
+
+/// <summary>Single numbers of entries, counters and collections, damaged while the store is open: operations end, as if nothing were there.</summary>
+public sealed unsafe class DamagedEntryTests : StoreTest
+{
+    [Fact]
+    public void Entry_that_is_longer_than_any_value_is_not_there_for_any_operation()
+    {
+        Action<int>[] operations =
+        [
+            i => Assert.Equal(WriteStatus.Stored, Store.Increment($"{i}", 1, out _, initialValue: 1)),
+            i => Assert.Equal(WriteStatus.Stored, Store.Add($"{i}", "2"u8)),
+            i => Assert.Equal(WriteStatus.NotFound, Store.Replace($"{i}", "2"u8)),
+            i => Assert.Equal(WriteStatus.NotFound, Store.Append($"{i}", "2"u8)),
+            i => Assert.Equal(WriteStatus.NotFound, Store.Touch($"{i}", TimeSpan.FromHours(1))),
+            i => Assert.False(Store.Remove($"{i}")),
+            i => Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease($"{i}", TimeSpan.Zero, out _)),
+            i => Assert.True(Store.Set($"{i}", "2"u8)),
+            i => Assert.Null(Store.Get($"{i}")),
+        ];
+        for (int i = 0; i < operations.Length; i++)
+        {
+            Store.Set($"{i}", "1"u8);
+            *(uint*)(Find($"{i}") + 4) = (uint)Store.MaxValueBytes + 1;
+
+            operations[i](i);
+        }
+    }
+
+    [Fact]
+    public void Damaged_lease_is_taken_over()
+    {
+        Store.AcquireLease("key", TimeSpan.Zero, out _);
+        CairnStore other = OpenAgain();
+        Assert.Equal(LeaseStatus.Held, other.AcquireLease("key", TimeSpan.Zero, out _));
+        byte* entry = Find("key");
+        *(long*)(entry + EntryView.OffsetOf((EntryFields)entry[3], EntryFields.Lease) + 8) = long.MaxValue;
+
+        Assert.Equal(LeaseStatus.Acquired, other.AcquireLease("key", TimeSpan.Zero, out _));
+    }
+
+    [Fact]
+    public void Counters_of_any_size_are_added_up()
+    {
+        for (int number = 0; number < Store.PartitionCount; number++)
+        {
+            Store.Engine.Memory.Partition(number)->Sets = long.MaxValue;
+            Store.Engine.Memory.Partition(number)->Evictions = long.MinValue;
+        }
+
+        Store.Engine.Memory.Super->CreatedUnixMs = long.MaxValue;
+
+        StoreStatistics statistics = Store.GetStatistics();
+
+        Assert.Equal(long.MaxValue, statistics.Sets);
+        Assert.Equal(long.MinValue, statistics.Evictions);
+        Assert.Equal(9999, statistics.CreatedAt.Year);
+    }
+
+    [Theory]
+    [InlineData(1, long.MaxValue)]
+    [InlineData(2, long.MaxValue)]
+    [InlineData(1, -1)]
+    [InlineData(77, 1)]
+    public void Value_outlives_an_impossible_default_expiration(byte kind, long milliseconds)
+    {
+        CairnCollection books = Store.Collection("books");
+        var record = (CollectionRecord*)Store.Engine.Memory.CollectionRecord((int)books.Number);
+        record->ExpirationKind = kind;
+        record->ExpirationMs = milliseconds;
+
+        Assert.True(books.Set("42", "Dune"u8));
+        Clock.Advance(TimeSpan.FromDays(365));
+
+        Assert.Equal("Dune", books.GetString("42"));
+    }
+
+    private byte* Find(string key)
+    {
+        byte[] bytes = System.Text.Encoding.UTF8.GetBytes(key);
+        fixed (byte* start = bytes)
+        {
+            KeyRef place = Store.Engine.Place(start, bytes.Length, 0);
+            Assert.True(HashIndex.Find(Store.Engine.Memory, place.Place, start, bytes.Length, 0, out Located located));
+            return located.Entry.Start;
+        }
+    }
+}

@@ -1,3 +1,4 @@
+using Cairn.TortureTests.Damage;
 using Cairn.TortureTests.Kills;
 using Cairn.TortureTests.Workloads;
 
@@ -9,6 +10,7 @@ internal static class Program
 {
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
+        ["damage-seeds"] = DamageRoles.Seeds,
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
         ["work"] = WorkerRole.Work,

@@ -13,14 +13,16 @@ internal sealed class TortureRun
     private const string SeedVariable = "CAIRN_TORTURE_SEED";
     private const string LengthVariable = "CAIRN_TORTURE";
 
+    private readonly string _test;
+
     public TortureRun(ITestOutputHelper output, [CallerMemberName] string test = "")
     {
         Seed = int.TryParse(Environment.GetEnvironmentVariable(SeedVariable), NumberStyles.None, CultureInfo.InvariantCulture, out int seed)
             ? seed
             : Random.Shared.Next();
         Random = new Random(Seed);
-        string length = IsLong ? $"{LengthVariable}=long " : "";
-        Replay = $"{length}{SeedVariable}={Seed} ./test torture --filter {test}";
+        _test = test;
+        Replay = ReplayOf(Seed);
         output.WriteLine($"Seed {Seed}. Again: {Replay}");
         Console.WriteLine($"{test}: seed {Seed}. Again: {Replay}");
     }
@@ -33,6 +35,10 @@ internal sealed class TortureRun
     public Random Random { get; }
 
     public string Replay { get; }
+
+    /// <summary>The command for a run that begins with another seed.</summary>
+    public string ReplayOf(int seed) =>
+        $"{(IsLong ? $"{LengthVariable}=long " : "")}{SeedVariable}={seed} ./test torture --filter {_test}";
 
     /// <summary>So many in a short run, and so many in a long one.</summary>
     public static int Count(int inShort, int inLong) => IsLong ? inLong : inShort;

@@ -1,0 +1,124 @@
+using System.Buffers.Binary;
+using System.Globalization;
+using System.Text;
+using Cairn.TortureTests.Kills;
+
+namespace Cairn.TortureTests.Damage;
+
+/// <summary>What kind of value a key has, and so how a value is known to be its own.</summary>
+internal enum DamageKeyKind
+{
+    /// <summary>Says which write of which key made it (<see cref="KillValue"/>).</summary>
+    Whole,
+
+    /// <summary>Sixteen bytes for each append or prepend, which say which.</summary>
+    Joined,
+
+    /// <summary>Decimal text, one more with each increment.</summary>
+    Number,
+}
+
+// The keys of a damaged store and every value that they ever had: what may be read, whatever happened to the file. Damage may bring an
+// earlier value back, so any that was ever written will do.
+internal sealed class DamageValues
+{
+    public const int Keys = 360;
+    private const int FirstJoined = 300;
+    private const int FirstNumber = 340;
+    private const int JoinedBytes = 16;
+    private const int LongKeyBytes = 700;
+
+    private readonly long[] _begun;
+
+    public DamageValues()
+        : this(new long[Keys])
+    {
+    }
+
+    private DamageValues(long[] begun) => _begun = begun;
+
+    public static DamageKeyKind KindOf(int key) =>
+        key < FirstJoined ? DamageKeyKind.Whole : key < FirstNumber ? DamageKeyKind.Joined : DamageKeyKind.Number;
+
+    /// <summary>Every fourth key is in the collection.</summary>
+    public static bool IsInCollection(int key) => key % 4 == 3;
+
+    /// <summary>Of various lengths, a few longer than half a segment of a small store.</summary>
+    public static string NameOf(int key)
+    {
+        string name = string.Create(CultureInfo.InvariantCulture, $"key:{key:D4}");
+        return (key % 50) switch
+        {
+            7 => name.PadRight(LongKeyBytes * 4, '.'),
+            13 or 14 => name.PadRight(LongKeyBytes, '.'),
+            < 10 => name.PadRight(40, '.'),
+            _ => name,
+        };
+    }
+
+    public DamageValues Copy() => new([.. _begun]);
+
+    /// <summary>The number of a write of the key that is about to begin.</summary>
+    public long Begin(int key) => ++_begun[key];
+
+    public static byte[] Joined(int key, long sequence)
+    {
+        var bytes = new byte[JoinedBytes];
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, key);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), (int)sequence);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(8), CheckOf(key, sequence));
+        return bytes;
+    }
+
+    /// <summary>What is wrong with a value that was read for a key; null if the key ever had it.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">Its value.</param>
+    /// <param name="now">Now; the least there is, if expired values count, too.</param>
+    public string? FaultOf(int key, ReadOnlySpan<byte> value, long now) => KindOf(key) switch
+    {
+        DamageKeyKind.Joined => FaultOfJoined(key, value),
+        DamageKeyKind.Number => FaultOfNumber(key, value),
+        _ => FaultOfWhole(key, value, now),
+    };
+
+    private string? FaultOfWhole(int key, ReadOnlySpan<byte> value, long now) =>
+        KillValue.FaultOf(key, value, out long sequence, out long deadline) is { } fault ? fault
+        : sequence < 1 || sequence > _begun[key] ? $"of write {sequence} was never written: the last is {_begun[key]}"
+        : deadline <= now ? $"of write {sequence} was read {now - deadline} ms after its expiry"
+        : null;
+
+    private string? FaultOfJoined(int key, ReadOnlySpan<byte> value)
+    {
+        for (int at = 0; at < value.Length; at += JoinedBytes)
+        {
+            if (value.Length - at < JoinedBytes)
+            {
+                return $"has {value.Length} bytes, no multiple of {JoinedBytes}";
+            }
+
+            int foundKey = BinaryPrimitives.ReadInt32LittleEndian(value[at..]);
+            int sequence = BinaryPrimitives.ReadInt32LittleEndian(value[(at + 4)..]);
+            if (foundKey != key || sequence < 1 || sequence > _begun[key]
+                || BinaryPrimitives.ReadUInt64LittleEndian(value[(at + 8)..]) != CheckOf(key, sequence))
+            {
+                return $"of {value.Length} bytes has a part at byte {at} that was never written";
+            }
+        }
+
+        return null;
+    }
+
+    private string? FaultOfNumber(int key, ReadOnlySpan<byte> value)
+    {
+        string text = Encoding.UTF8.GetString(value);
+        return long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long number) && number >= 1 && number <= _begun[key]
+            ? null
+            : $"'{text}' is no number from 1 to {_begun[key]}";
+    }
+
+    private static ulong CheckOf(int key, long sequence) =>
+        unchecked(((ulong)sequence * 0x9E37_79B9_7F4A_7C15) ^ ((ulong)(uint)key * 0xC2B2_AE3D_27D4_EB4F) ^ 0x1656_67B1_9E37_79F9);
+}
+
+/// <summary>A value that no key ever had, or not this one.</summary>
+internal sealed class WrongValueException(string message) : Exception(message);

@@ -1,0 +1,318 @@
+using System.Buffers;
+using System.Text;
+using Cairn.TortureTests.Kills;
+
+namespace Cairn.TortureTests.Damage;
+
+/// <summary>Random operations of every kind on a store, whose results are checked as far as a damaged store allows.</summary>
+internal sealed class DamageWork
+{
+    private static readonly byte[] s_filler = new byte[4_000];
+
+    private readonly CairnStore _store;
+    private readonly CairnCollection _collection;
+    private readonly DamageValues _values;
+    private readonly ManualClock _clock;
+    private readonly Random _random;
+    private readonly KillSizes _sizes;
+    private readonly byte[] _buffer = new byte[256 * 1024];
+    private int _filler;
+
+    public DamageWork(CairnStore store, DamageValues values, ManualClock clock, Random random, KillSizes sizes)
+    {
+        _store = store;
+        _values = values;
+        _clock = clock;
+        _random = random;
+        _sizes = sizes;
+        _collection = store.Collection("collection");
+    }
+
+    /// <summary>Does one operation.</summary>
+    public void Step()
+    {
+        int key = _random.Next(DamageValues.Keys);
+        switch (_random.Next(100))
+        {
+            case < 50:
+                Write(key);
+                break;
+            case < 54:
+                CollectionOf(key).Remove(NameOf(key));
+                break;
+            case < 60 when DamageValues.KindOf(key) == DamageKeyKind.Whole:
+                Conditional(key);
+                break;
+            case < 64 when DamageValues.KindOf(key) == DamageKeyKind.Whole:
+                Lease(key);
+                break;
+            case < 67 when DamageValues.KindOf(key) != DamageKeyKind.Whole: // Whose values say when they expire.
+                CollectionOf(key).Touch(NameOf(key), Expiration.Sliding(TimeSpan.FromDays(1)));
+                break;
+            case 67:
+                Rarely();
+                break;
+            case < 72:
+                Fill();
+                break;
+            default:
+                Read(key);
+                break;
+        }
+    }
+
+    /// <summary>Reads every key in one of the ways there are.</summary>
+    public void ReadAll()
+    {
+        for (int key = 0; key < DamageValues.Keys; key++)
+        {
+            Read(key);
+        }
+    }
+
+    /// <summary>Lists and counts everything.</summary>
+    public void LookAround()
+    {
+        foreach (StoreEntry entry in _store.Entries().Concat(_collection.Entries()))
+        {
+            _ = (entry.KeyText, entry.Info.ExpiresAt, entry.Info.SlidingInterval, entry.Info.SlidingLimit);
+        }
+
+        _ = (_store.GetStatistics(), _store.CollectionNames, _store.GetBiggestKeys(10), _store.GetSizeHistogram());
+        Span<ulong> hashes = stackalloc ulong[100];
+        for (int partition = 0; partition < _store.PartitionCount; partition++)
+        {
+            InvalidationCursor cursor = default;
+            for (int i = 0; i < 100 && _store.ReadInvalidations(partition, ref cursor, hashes, out _) != InvalidationStatus.None; i++)
+            {
+                // To the end of the ring.
+            }
+        }
+    }
+
+    /// <summary>Writes more than the store holds.</summary>
+    public void Flood()
+    {
+        StoreStatistics statistics = _store.GetStatistics();
+        long bytes = (long)statistics.Segments * statistics.BytesPerSegment * 5 / 4;
+        while (bytes > 0)
+        {
+            bytes -= Fill();
+        }
+    }
+
+    /// <summary>Of so many keys that nobody has had yet, how many can be read right after they were set.</summary>
+    public int CountWorkingWrites(int count)
+    {
+        int working = 0;
+        for (int i = 0; i < count; i++)
+        {
+            string name = $"fresh:{_filler++}";
+            byte[] value = Encoding.UTF8.GetBytes(name);
+            if (_store.Set(name, value) && _store.Get(name) is { } found)
+            {
+                Expect(found.AsSpan().SequenceEqual(value) ? null : "is not what was set a moment ago", name);
+                working++;
+            }
+        }
+
+        return working;
+    }
+
+    private static string NameOf(int key) => DamageValues.NameOf(key);
+
+    private static void Expect(string? fault, string name)
+    {
+        if (fault is not null)
+        {
+            throw new WrongValueException($"The value of '{name.TrimEnd('.')}' {fault}.");
+        }
+    }
+
+    private CairnCollection CollectionOf(int key) => DamageValues.IsInCollection(key) ? _collection : _store;
+
+    private void Write(int key)
+    {
+        CairnCollection collection = CollectionOf(key);
+        long sequence = _values.Begin(key);
+        switch (DamageValues.KindOf(key))
+        {
+            case DamageKeyKind.Joined:
+                byte[] part = DamageValues.Joined(key, sequence);
+                WriteStatus status = _random.Next(2) == 0 ? collection.Append(NameOf(key), part) : collection.Prepend(NameOf(key), part);
+                if (status != WriteStatus.Stored)
+                {
+                    collection.Set(NameOf(key), part);
+                }
+
+                break;
+
+            case DamageKeyKind.Number:
+                collection.Increment(NameOf(key), 1, out _, initialValue: 1);
+                break;
+
+            case DamageKeyKind.Whole when _random.Next(20) == 0:
+                byte[] streamed = NewValue(key, sequence, out Expiration ofStream);
+                collection.Set(NameOf(key), new MemoryStream(streamed), streamed.Length, ofStream);
+                break;
+
+            default:
+                collection.Set(NameOf(key), NewValue(key, sequence, out Expiration expiration), expiration, (uint)_random.Next(2));
+                break;
+        }
+    }
+
+    private byte[] NewValue(int key, long sequence, out Expiration expiration)
+    {
+        long deadline = KillValue.NoDeadline;
+        switch (_random.Next(10))
+        {
+            case 0:
+                deadline = _clock.Now.ToUnixTimeMilliseconds() + _random.Next(1_000, 100_000);
+                expiration = Expiration.At(DateTimeOffset.FromUnixTimeMilliseconds(deadline));
+                break;
+            case 1:
+                expiration = Expiration.Sliding(TimeSpan.FromDays(1));
+                break;
+            default:
+                expiration = Expiration.None;
+                break;
+        }
+
+        return KillValue.Encode(key, sequence, _sizes.Choose(_random), deadline);
+    }
+
+    private void Conditional(int key)
+    {
+        CairnCollection collection = CollectionOf(key);
+        string name = NameOf(key);
+        bool isPresent = collection.TryGetInfo(name, out EntryInfo info);
+        byte[] value = NewValue(key, _values.Begin(key), out Expiration expiration);
+        _ = _random.Next(4) switch
+        {
+            0 => collection.Replace(name, value, expiration),
+            1 => collection.Remove(name, info.Version),
+            _ when isPresent => collection.CompareAndSwap(name, value, info.Version, expiration),
+            _ => collection.Add(name, value, expiration),
+        };
+    }
+
+    private void Lease(int key)
+    {
+        if (CollectionOf(key).AcquireLease(NameOf(key), TimeSpan.Zero, out StoreLease? lease) != LeaseStatus.Acquired)
+        {
+            return;
+        }
+
+        if (_random.Next(2) == 0)
+        {
+            byte[] value = NewValue(key, _values.Begin(key), out Expiration expiration);
+            lease!.TrySet(value, expiration);
+        }
+
+        // Some are left to those who come later.
+        if (_random.Next(3) != 0)
+        {
+            lease!.Dispose();
+        }
+    }
+
+    private void Rarely()
+    {
+        switch (_random.Next(8))
+        {
+            case 0:
+                _collection.Clear();
+                break;
+            case 1:
+                _store.Clear();
+                break;
+            default:
+                _clock.Advance(TimeSpan.FromSeconds(_random.Next(20)));
+                break;
+        }
+    }
+
+    private int Fill()
+    {
+        int length = _random.Next(s_filler.Length);
+        _store.Set($"filler:{_filler++}", s_filler.AsSpan(0, length));
+        return length + 40;
+    }
+
+    private void Read(int key)
+    {
+        CairnCollection collection = CollectionOf(key);
+        string name = NameOf(key);
+        long now = _clock.Now.ToUnixTimeMilliseconds();
+        string? fault = null;
+        switch (_random.Next(8))
+        {
+            case 0:
+                fault = collection.Get(name) is { } value ? _values.FaultOf(key, value, now) : null;
+                break;
+            case 1:
+                ReadPinned(collection, key, name, now);
+                break;
+            case 2:
+                collection.Read(name, 0, (found, _, _) => fault = _values.FaultOf(key, found, now));
+                break;
+            case 3:
+                fault = collection.TryGetStale(name, _buffer, out EntryInfo stale)
+                    ? _values.FaultOf(key, _buffer.AsSpan(0, stale.ValueBytes), long.MinValue)
+                    : null;
+                break;
+            case 4:
+                var writer = new ArrayBufferWriter<byte>();
+                fault = collection.TryGet(name, writer) ? _values.FaultOf(key, writer.WrittenSpan, now) : null;
+                break;
+            case 5:
+                var peeked = new ArrayBufferWriter<byte>();
+                fault = collection.TryPeek(name, peeked, out _) ? _values.FaultOf(key, peeked.WrittenSpan, now) : null;
+                break;
+            case 6:
+                ReadMany(collection, key, now);
+                break;
+            default:
+                fault = collection.TryGet(name, _buffer, out int length) ? _values.FaultOf(key, _buffer.AsSpan(0, length), now) : null;
+                break;
+        }
+
+        Expect(fault, name);
+    }
+
+    // What is pinned stays what it is, whatever is written meanwhile.
+    private void ReadPinned(CairnCollection collection, int key, string name, long now)
+    {
+        if (!collection.TryPin(name, out PinnedValue? pinned))
+        {
+            return;
+        }
+
+        using (pinned)
+        {
+            Expect(_values.FaultOf(key, pinned.Value, now), name);
+            for (int i = _random.Next(10); i > 0; i--)
+            {
+                Fill();
+            }
+
+            Expect(_values.FaultOf(key, pinned.Value, now), name);
+        }
+    }
+
+    private void ReadMany(CairnCollection collection, int first, long now)
+    {
+        int[] keys = [.. Enumerable.Range(first, 20).Where(key => key < DamageValues.Keys && CollectionOf(key) == collection)];
+        ReadOnlyMemory<byte>[] names = [.. keys.Select(key => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(NameOf(key)))];
+        var results = new GetManyResult[keys.Length];
+        int found = collection.GetMany(names, _buffer, results);
+        for (int i = 0; i < found; i++)
+        {
+            if (results[i].IsHit)
+            {
+                Expect(_values.FaultOf(keys[i], _buffer.AsSpan(results[i].Offset, results[i].Info.ValueBytes), now), NameOf(keys[i]));
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>What a broken reader leaves out when it validates.</summary>
+internal enum ReaderDefect
+{
+    None,
+
+    /// <summary>It believes what it read.</summary>
+    ValidatesNothing,
+
+    /// <summary>It looks at the bucket's version only.</summary>
+    ForgetsTheSlot,
+
+    /// <summary>It looks at the slot only.</summary>
+    ForgetsTheVersion,
+}
+
+/// <summary>
+/// Deliberately broken twins of the routines that read without a lock (HashIndex.Find and Validate, StoreEngine.TryGet,
+/// TryGetPlain and TryPin). None looks at checksums, which would hide what validation let pass.
+/// </summary>
+internal static unsafe class BrokenReaders
+{
+    public static bool TryGet(StoreEngine engine, in KeyRef key, Span<byte> destination, ReaderDefect defect, out int length)
+    {
+        while (HashIndex.Find(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            length = Math.Min((int)located.Entry.ValueLength, destination.Length);
+            new ReadOnlySpan<byte>(located.Entry.Value, length).CopyTo(destination);
+            if (Validate(located, defect))
+            {
+                return true;
+            }
+        }
+
+        length = 0;
+        return false;
+    }
+
+    /// <summary>The hazard cell, or -1.</summary>
+    public static int TryPin(StoreEngine engine, in KeyRef key, ReaderDefect defect, out EntryView entry)
+    {
+        int cell = engine.Owners.TakeHazardCell();
+        while (HashIndex.Find(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            engine.Owners.Pin(cell, engine.Memory.SegmentOf(located.Slot));
+            if (Validate(located, defect))
+            {
+                entry = located.Entry;
+                return cell;
+            }
+        }
+
+        engine.Owners.Unpin(cell);
+        entry = default;
+        return -1;
+    }
+
+    /// <summary>Takes a key for missing if only the versions have not changed, whatever became of the slot it looked into.</summary>
+    public static bool Contains(StoreMemory memory, in KeyRef key, ReaderDefect defect)
+    {
+        Bucket* primary = memory.BucketAt(key.Place.Partition, key.Place.Primary);
+        Bucket* alternate = memory.BucketAt(key.Place.Partition, key.Place.Alternate);
+        while (true)
+        {
+            bool isStable = true;
+            uint primaryVersion = Volatile.Read(ref primary->Version);
+            uint alternateVersion = Volatile.Read(ref alternate->Version);
+            ProtocolHook.Reach(ProtocolStep.ReadVersionLoaded);
+            if (IsIn(memory, primary, key, ref isStable) || IsIn(memory, alternate, key, ref isStable))
+            {
+                return true;
+            }
+
+            bool isVersionSame = primary->Version == primaryVersion && alternate->Version == alternateVersion;
+            if ((isStable || defect == ReaderDefect.ForgetsTheSlot) && (isVersionSame || defect == ReaderDefect.ForgetsTheVersion))
+            {
+                return false;
+            }
+        }
+    }
+
+    private static bool Validate(in Located located, ReaderDefect defect)
+    {
+        ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
+        bool isSlotSame = *Bucket.SlotAt(located.Bucket, located.SlotIndex) == located.Slot;
+        bool isVersionSame = located.Bucket->Version == located.BucketVersion;
+        return defect switch
+        {
+            ReaderDefect.ForgetsTheSlot => isVersionSame,
+            ReaderDefect.ForgetsTheVersion => isSlotSame,
+            ReaderDefect.ValidatesNothing => true,
+            _ => isSlotSame && isVersionSame,
+        };
+    }
+
+    private static bool IsIn(StoreMemory memory, Bucket* bucket, in KeyRef key, ref bool isStable)
+    {
+        for (int i = 0; i < Bucket.Slots; i++)
+        {
+            ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, i));
+            if (slot != 0 && Bucket.TagOf(slot) == key.Place.Tag)
+            {
+                ProtocolHook.Reach(ProtocolStep.ReadSlotLoaded);
+                if (memory.TryView(slot, out EntryView entry) && entry.KeyEquals(key.Bytes, key.Length))
+                {
+                    return true;
+                }
+
+                isStable &= *Bucket.SlotAt(bucket, i) == slot;
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,123 @@
+using System.Runtime.CompilerServices;
+using Cairn.Engine;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>What a broken recycling leaves out.</summary>
+internal enum RecyclingDefect
+{
+    None,
+
+    /// <summary>It overwrites the bytes while the slot still names them.</summary>
+    OverwritesWhatTheSlotNames,
+
+    /// <summary>It looks for pins before it clears the slot, and not after.</summary>
+    LooksForPinsTooEarly,
+
+    /// <summary>It does not look for pins.</summary>
+    LooksForNoPins,
+}
+
+/// <summary>
+/// A key whose entry is recycled in place: its slot is cleared, its bytes are overwritten in two pieces by the next value, and the
+/// same slot names them again. What eviction does to a segment over a long time, in a few steps, and with the worst outcome: place
+/// and stamp repeat.
+/// </summary>
+internal sealed unsafe class RecycledEntry
+{
+    private const int ValueBytes = 64;
+    private const int StampPeriod = 16;
+    private const uint Flags = 7;
+
+    private readonly Stage _stage;
+    private readonly StoreEngine _engine;
+    private readonly uint _flags;
+
+    /// <summary>Sets the entry; that is the stage's beginning.</summary>
+    /// <param name="stage">The stage.</param>
+    /// <param name="hasFlags">Whether the entry has optional fields, so that it is read the long way.</param>
+    public RecycledEntry(Stage stage, bool hasFlags = false)
+    {
+        _stage = stage;
+        _engine = stage.Store.Engine;
+        _flags = hasFlags ? Flags : 0;
+        Key = GC.AllocateArray<byte>(8, pinned: true);
+        "recycled"u8.CopyTo(Key);
+        stage.Store.Set(Key, Value(1), flags: _flags);
+        stage.Keep();
+    }
+
+    public CairnStore Store => _stage.Store;
+
+    /// <summary>The key; it does not move in memory.</summary>
+    public byte[] Key { get; }
+
+    public KeyRef Ref => _engine.Place((byte*)Unsafe.AsPointer(ref Key[0]), Key.Length, 0);
+
+    /// <summary>Whether a reader may have seen this: one value as it was written, not a mixture.</summary>
+    public static bool IsWhole(ReadOnlySpan<byte> value) =>
+        value.Length == ValueBytes && value[0] != 0 && value.IndexOfAnyExcept(value[0]) < 0;
+
+    /// <summary>Recycles the entry, unless somebody pins it.</summary>
+    public void Recycle(RecyclingDefect defect = RecyclingDefect.None)
+    {
+        KeyRef key = Ref;
+        PartitionBlock* partition = _engine.Enter(key.Place.Partition);
+        Assert.True(HashIndex.FindLocked(_engine.Memory, key.Place, key.Bytes, key.Length, 0, out Located located));
+        int segment = _engine.Memory.SegmentOf(located.Slot);
+        bool isPinned = defect == RecyclingDefect.LooksForPinsTooEarly && IsPinned(segment);
+        Schedule.Step();
+        if (!isPinned)
+        {
+            if (defect != RecyclingDefect.OverwritesWhatTheSlotNames)
+            {
+                Bucket.Store(located.Bucket, located.SlotIndex, 0);
+            }
+
+            Interlocked.MemoryBarrier();
+            isPinned = defect is not (RecyclingDefect.LooksForPinsTooEarly or RecyclingDefect.LooksForNoPins) && IsPinned(segment);
+            Schedule.Step();
+            if (!isPinned)
+            {
+                Overwrite(partition, located, key);
+            }
+
+            Bucket.Store(located.Bucket, located.SlotIndex, located.Slot);
+        }
+
+        _engine.Leave(partition);
+    }
+
+    private static byte[] Value(byte content)
+    {
+        var value = new byte[ValueBytes];
+        value.AsSpan().Fill(content);
+        return value;
+    }
+
+    private bool IsPinned(int segment) => _engine.Owners.FindPinOwner(segment, 1) != 0;
+
+    private void Overwrite(PartitionBlock* partition, in Located located, in KeyRef key)
+    {
+        int bytes = (int)located.Entry.PaddedBytes;
+        byte* next = stackalloc byte[bytes];
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = _flags,
+            Expiration = ResolvedExpiration.Never,
+            First = Value((byte)(*located.Entry.Value + 1)),
+        };
+        ulong version = located.Entry.Version + StampPeriod;
+        content.Write(next, key, version, _engine.Memory.ChecksumSeed);
+        partition->Version = Math.Max(partition->Version, version);
+        int half = bytes - (ValueBytes / 2);
+        Buffer.MemoryCopy(next, located.Entry.Start, half, half);
+        Schedule.Step();
+        Buffer.MemoryCopy(next + half, located.Entry.Start + half, bytes - half, bytes - half);
+        Schedule.Step();
+    }
+}

@@ -20,11 +20,23 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     public void Value_that_is_read_the_long_way_is_whole_while_its_entry_is_recycled() => ExpectWhole(hasFlags: true);
 
     [Fact]
+    public void Value_of_another_key_is_not_read_while_an_entry_is_recycled()
+    {
+        var entry = new RecycledEntry(_stage, isForOther: true);
+
+        Explore(3).ExpectHolds(() => Beside(entry, () => FaultOfCopy(entry), () => entry.Recycle()));
+    }
+
+    [Fact]
     public void Value_is_whole_while_its_entry_is_recycled_twice()
     {
         var entry = new RecycledEntry(_stage);
 
-        Explore(2).ExpectHolds(() => Beside(entry, () => FaultOfCopy(entry), () => entry.Recycle(), () => entry.Recycle()));
+        Explore(2).ExpectHolds(() => Beside(entry, () => FaultOfCopy(entry), () =>
+        {
+            entry.Recycle();
+            entry.Recycle();
+        }));
     }
 
     [Fact]
@@ -122,7 +134,7 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     private static string? FaultOfCopy(RecycledEntry entry)
     {
         Span<byte> copy = stackalloc byte[128];
-        return !entry.Store.TryGet(entry.Key, copy, out int length) || RecycledEntry.IsWhole(copy[..length]) ? null : "A torn value was read.";
+        return !entry.Store.TryGet(entry.Key, copy, out int length) || RecycledEntry.IsRight(copy[..length]) ? null : "A value was read that the key never had.";
     }
 
     private static string? FaultOfCopy(EvictedEntry entry, bool mayMiss)
@@ -137,7 +149,7 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     {
         Span<byte> copy = stackalloc byte[128];
         return !BrokenReaders.TryGet(entry.Store.Engine, entry.Ref, copy, defect, out int length)
-            || RecycledEntry.IsWhole(copy[..length]) ? null : "A torn value was read.";
+            || RecycledEntry.IsRight(copy[..length]) ? null : "A value was read that the key never had.";
     }
 
     private static string? FaultOfBrokenSearch(EvictedEntry entry, ReaderDefect defect) =>
@@ -163,13 +175,14 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
 
     private Exploration ExploreEviction([CallerMemberName] string test = "") => new(output, test) { Quiet = EvictedEntry.Quiet };
 
-    private Scene Beside(RecycledEntry entry, Func<string?> findFault, params Action[] changes)
+    private Scene Beside(RecycledEntry entry, Func<string?> findFault, Action change)
     {
         _stage.Reset();
         string? fault = null;
         return new Scene(
             () => fault ?? (entry.Store.GetStatistics().DamagedEntries == 0 ? null : "Damage was met."),
-            [.. changes, () => fault = findFault()]);
+            change,
+            () => fault = findFault());
     }
 
     private Scene Beside(EvictedEntry entry, Func<string?> findFault)

@@ -31,21 +31,25 @@ internal sealed unsafe class RecycledEntry
     private const int ValueBytes = 64;
     private const int StampPeriod = 16;
     private const uint Flags = 7;
+    private const byte FirstOfOthers = 200;
 
     private readonly Stage _stage;
     private readonly StoreEngine _engine;
     private readonly uint _flags;
+    private readonly bool _isForOther;
 
     /// <summary>Sets the entry; that is the stage's beginning.</summary>
     /// <param name="stage">The stage.</param>
     /// <param name="hasFlags">Whether the entry has optional fields, so that it is read the long way.</param>
-    public RecycledEntry(Stage stage, bool hasFlags = false)
+    /// <param name="isForOther">Whether its place is recycled for another key, one with the same tag.</param>
+    public RecycledEntry(Stage stage, bool hasFlags = false, bool isForOther = false)
     {
+        _isForOther = isForOther;
         _stage = stage;
         _engine = stage.Store.Engine;
         _flags = hasFlags ? Flags : 0;
-        Key = GC.AllocateArray<byte>(8, pinned: true);
         "recycled"u8.CopyTo(Key);
+        "replaced"u8.CopyTo(OtherKey);
         stage.Store.Set(Key, Value(1), flags: _flags);
         stage.Keep();
     }
@@ -53,13 +57,15 @@ internal sealed unsafe class RecycledEntry
     public CairnStore Store => _stage.Store;
 
     /// <summary>The key; it does not move in memory.</summary>
-    public byte[] Key { get; }
+    public byte[] Key { get; } = GC.AllocateArray<byte>(8, pinned: true);
 
-    public KeyRef Ref => _engine.Place((byte*)Unsafe.AsPointer(ref Key[0]), Key.Length, 0);
+    public KeyRef Ref => RefOf(Key);
 
-    /// <summary>Whether a reader may have seen this: one value as it was written, not a mixture.</summary>
-    public static bool IsWhole(ReadOnlySpan<byte> value) =>
-        value.Length == ValueBytes && value[0] != 0 && value.IndexOfAnyExcept(value[0]) < 0;
+    private byte[] OtherKey { get; } = GC.AllocateArray<byte>(8, pinned: true);
+
+    /// <summary>Whether a reader may have seen this: one value as it was written, not a mixture, nor another key's.</summary>
+    public static bool IsRight(ReadOnlySpan<byte> value) =>
+        value.Length == ValueBytes && value[0] is > 0 and < FirstOfOthers && value.IndexOfAnyExcept(value[0]) < 0;
 
     /// <summary>Recycles the entry, unless somebody pins it.</summary>
     public void Recycle(RecyclingDefect defect = RecyclingDefect.None)
@@ -82,7 +88,7 @@ internal sealed unsafe class RecycledEntry
             Schedule.Step();
             if (!isPinned)
             {
-                Overwrite(partition, located, key);
+                Overwrite(partition, located);
             }
 
             Bucket.Store(located.Bucket, located.SlotIndex, located.Slot);
@@ -98,9 +104,11 @@ internal sealed unsafe class RecycledEntry
         return value;
     }
 
+    private KeyRef RefOf(byte[] key) => _engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, 0);
+
     private bool IsPinned(int segment) => _engine.Owners.FindPinOwner(segment, 1) != 0;
 
-    private void Overwrite(PartitionBlock* partition, in Located located, in KeyRef key)
+    private void Overwrite(PartitionBlock* partition, in Located located)
     {
         int bytes = (int)located.Entry.PaddedBytes;
         byte* next = stackalloc byte[bytes];
@@ -109,10 +117,10 @@ internal sealed unsafe class RecycledEntry
             Type = EntryType.Value,
             Flags = _flags,
             Expiration = ResolvedExpiration.Never,
-            First = Value((byte)(*located.Entry.Value + 1)),
+            First = Value(_isForOther ? FirstOfOthers : (byte)(*located.Entry.Value + 1)),
         };
         ulong version = located.Entry.Version + StampPeriod;
-        content.Write(next, key, version, _engine.Memory.ChecksumSeed);
+        content.Write(next, RefOf(_isForOther ? OtherKey : Key), version, _engine.Memory.ChecksumSeed);
         partition->Version = Math.Max(partition->Version, version);
         int half = bytes - (ValueBytes / 2);
         Buffer.MemoryCopy(next, located.Entry.Start, half, half);

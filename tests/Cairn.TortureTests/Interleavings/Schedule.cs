@@ -107,11 +107,6 @@ internal sealed unsafe class Schedule : IDisposable
             throw new TimeoutException($"The schedule stands still. {Story()}");
         }
 
-        foreach (Actor actor in _actors)
-        {
-            actor.Join();
-        }
-
         if (_error is not null)
         {
             throw _error;
@@ -169,7 +164,6 @@ internal sealed unsafe class Schedule : IDisposable
     {
         private readonly Schedule _schedule;
         private readonly Action _action;
-        private readonly Thread _thread;
         private readonly ManualResetEventSlim _turn = new(initialState: false, spinCount: 0);
         private nuint _bed;
 
@@ -178,7 +172,6 @@ internal sealed unsafe class Schedule : IDisposable
             _schedule = schedule;
             _action = action;
             Number = number;
-            _thread = new Thread(Act, maxStackSize: 512 * 1024) { IsBackground = true };
         }
 
         public int Number { get; }
@@ -192,11 +185,9 @@ internal sealed unsafe class Schedule : IDisposable
 
         public ExceptionDispatchInfo? Failure { get; private set; }
 
-        public void Start() => _thread.Start();
+        public void Start() => ActorThread.Run(Act);
 
         public void Go() => _turn.Set();
-
-        public void Join() => _thread.Join();
 
         public void Dispose() => _turn.Dispose();
 

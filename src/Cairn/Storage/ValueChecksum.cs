@@ -1,5 +1,7 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
+using System.Runtime.Intrinsics.X86;
 
 namespace Cairn.Storage;
 
@@ -13,44 +15,64 @@ internal static unsafe class ValueChecksum
 {
     private const int LongestSingleChain = 256;
 
-    /// <summary>What else is done with the words while they are in registers.</summary>
-    private interface ISink
-    {
-        void Take<TWord>(nint offset, TWord word)
-            where TWord : unmanaged;
-    }
+    // What is copied and then summed while it is still in the first-level cache. A multiple of the 32 bytes of a step.
+    private const int BlockBytes = 8 * 1024;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Compute(byte* value, int length, ulong seed) =>
-        length <= LongestSingleChain
-            ? Chain(value, 0, length, Start(length, seed), default(NoSink))
-            : Long(value, length, seed, default(NoSink));
+        length <= LongestSingleChain ? (uint)Chain(value, 0, length, Start(length, seed)) : Long(value, value, length, seed);
 
-    /// <summary>Copies the value on the way: the checksum is that of the copy, whatever others do to the source.</summary>
+    /// <summary>Copies the value, too: the checksum is that of the copy, whatever others do to the source.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static uint ComputeAndCopy(byte* source, byte* target, int length, ulong seed) =>
-        length <= LongestSingleChain
-            ? Chain(source, 0, length, Start(length, seed), new CopySink(target))
-            : Long(source, length, seed, new CopySink(target));
+    public static uint ComputeAndCopy(byte* source, byte* target, int length, ulong seed)
+    {
+        if (length > LongestSingleChain)
+        {
+            return Long(source, target, length, seed);
+        }
+
+        // Moved in large pieces and summed from where they now are: half the instructions of doing both word by word.
+        Copy(source, target, length);
+        return (uint)Chain(target, 0, length, Start(length, seed));
+    }
+
+    // Inlined, because the framework's copy is a call, and what a call saves and restores is more than what it copies here.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void Copy(byte* source, byte* target, nint length)
+    {
+        if (length < Vector256<byte>.Count)
+        {
+            Unsafe.CopyBlockUnaligned(target, source, (uint)length);
+            return;
+        }
+
+        // The last piece overlaps the one before it.
+        nint last = length - Vector256<byte>.Count;
+        for (nint at = 0; at < last; at += Vector256<byte>.Count)
+        {
+            Vector256.Load(source + at).Store(target + at);
+        }
+
+        Vector256.Load(source + last).Store(target + last);
+    }
 
     // Of the length, too: otherwise values of zero bytes would look alike.
     private static uint Start(int length, ulong seed) => (uint)seed ^ (uint)length;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static uint Chain<TSink>(byte* value, nint at, nint length, uint sum, TSink sink)
-        where TSink : struct, ISink
+    private static ulong Chain(byte* value, nint at, nint length, ulong sum)
     {
         for (; length - at >= 32; at += 32)
         {
-            sum = Word(value, at, sum, sink);
-            sum = Word(value, at + 8, sum, sink);
-            sum = Word(value, at + 16, sum, sink);
-            sum = Word(value, at + 24, sum, sink);
+            sum = Step(sum, value + at);
+            sum = Step(sum, value + at + 8);
+            sum = Step(sum, value + at + 16);
+            sum = Step(sum, value + at + 24);
         }
 
         for (; length - at >= 8; at += 8)
         {
-            sum = Word(value, at, sum, sink);
+            sum = Step(sum, value + at);
         }
 
         if (at == length)
@@ -58,83 +80,65 @@ internal static unsafe class ValueChecksum
             return sum;
         }
 
-        if (length >= 8)
-        {
-            return Word(value, length - 8, sum, sink);
-        }
-
-        return Rest(value, length, sum, sink);
+        return length >= 8 ? Step(sum, value + length - 8) : Rest(value, length, (uint)sum);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static uint Rest<TSink>(byte* value, nint length, uint sum, TSink sink)
-        where TSink : struct, ISink
+    private static uint Rest(byte* value, nint length, uint sum)
     {
         if (length >= 4)
         {
             uint low = Unsafe.ReadUnaligned<uint>(value);
             uint high = Unsafe.ReadUnaligned<uint>(value + length - 4);
-            sink.Take(0, low);
-            sink.Take(length - 4, high);
             return BitOperations.Crc32C(sum, ((ulong)high << 32) | low);
         }
 
         for (nint at = 0; at < length; at++)
         {
-            byte one = value[at];
-            sink.Take(at, one);
-            sum = BitOperations.Crc32C(sum, one);
+            sum = BitOperations.Crc32C(sum, value[at]);
         }
 
         return sum;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static uint Long<TSink>(byte* value, int length, ulong seed, TSink sink)
-        where TSink : struct, ISink
+    private static uint Long(byte* source, byte* target, int length, ulong seed)
     {
-        uint lane0 = Start(length, seed);
-        uint lane1 = ~lane0;
-        uint lane2 = BitOperations.RotateLeft(lane0, 11);
-        uint lane3 = BitOperations.RotateLeft(lane1, 17);
+        uint start = Start(length, seed);
+        ulong lane0 = start;
+        ulong lane1 = ~start;
+        ulong lane2 = BitOperations.RotateLeft(start, 11);
+        ulong lane3 = BitOperations.RotateLeft(~start, 17);
         nint at = 0;
-        for (; length - at >= 32; at += 32)
+        while (at < length)
         {
-            lane0 = Word(value, at, lane0, sink);
-            lane1 = Word(value, at + 8, lane1, sink);
-            lane2 = Word(value, at + 16, lane2, sink);
-            lane3 = Word(value, at + 24, lane3, sink);
+            nint end = Math.Min(at + BlockBytes, length);
+            if (target != source)
+            {
+                Unsafe.CopyBlockUnaligned(target + at, source + at, (uint)(end - at));
+            }
+
+            for (; end - at >= 32; at += 32)
+            {
+                lane0 = Step(lane0, target + at);
+                lane1 = Step(lane1, target + at + 8);
+                lane2 = Step(lane2, target + at + 16);
+                lane3 = Step(lane3, target + at + 24);
+            }
+
+            if (end == length)
+            {
+                break;
+            }
         }
 
-        uint sum = BitOperations.Crc32C(lane0, lane1 | ((ulong)lane2 << 32));
-        return Chain(value, at, length, BitOperations.Crc32C(sum, lane3), sink);
+        uint sum = BitOperations.Crc32C((uint)lane0, lane1 | (lane2 << 32));
+        return (uint)Chain(target, at, length, BitOperations.Crc32C(sum, (uint)lane3));
     }
 
+    // The framework's own form takes and returns 32 bits, which costs an instruction more for each word.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static uint Word<TSink>(byte* value, nint at, uint sum, TSink sink)
-        where TSink : struct, ISink
-    {
-        ulong word = Unsafe.ReadUnaligned<ulong>(value + at);
-        sink.Take(at, word);
-        return BitOperations.Crc32C(sum, word);
-    }
-
-    private readonly struct NoSink : ISink
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        public void Take<TWord>(nint offset, TWord word)
-            where TWord : unmanaged
-        {
-            // Only the checksum is wanted.
-        }
-    }
-
-    private readonly struct CopySink(byte* target) : ISink
-    {
-        private readonly byte* _target = target;
-
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        public void Take<TWord>(nint offset, TWord word)
-            where TWord : unmanaged => Unsafe.WriteUnaligned(_target + offset, word);
-    }
+    private static ulong Step(ulong sum, byte* word) => Sse42.X64.IsSupported
+        ? Sse42.X64.Crc32(sum, Unsafe.ReadUnaligned<ulong>(word))
+        : BitOperations.Crc32C((uint)sum, Unsafe.ReadUnaligned<ulong>(word));
 }

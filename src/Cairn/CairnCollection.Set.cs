@@ -1,9 +1,12 @@
 using System.Buffers;
 using System.Buffers.Text;
 using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Storage;
 
 namespace Cairn;
 
@@ -23,7 +26,8 @@ public unsafe partial class CairnCollection
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public bool Set(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>
-        WriteValue(key, value, expiration, flags, WriteCondition.Always, 0) == WriteStatus.Stored;
+        (flags == 0 && TryReplacePlain(key, value, expiration))
+        || WriteValue(key, value, expiration, flags, WriteCondition.Always, 0) == WriteStatus.Stored;
 
     /// <summary>Stores a value that is read from a stream, without buffering it if it is long.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
@@ -326,5 +330,41 @@ public unsafe partial class CairnCollection
         {
             Engine.PrefetchBucket(Engine.Place(bytes, key.Length, Number).Place);
         }
+    }
+
+    // The short way for keys that are bytes or short ASCII text, in the store's own collection. False if the long way must be taken.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryReplacePlain(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
+    {
+        Engine.ThrowIfClosed();
+        return Number == 0 && expiration.Kind <= Expiration.ExpirationKind.None
+            && (key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value));
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryReplacePlainBytes(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if ((uint)(key.Length - 1) >= EntryView.MaxKeyBytes)
+        {
+            return false;
+        }
+
+        fixed (byte* bytes = key)
+        {
+            KeyPlacement place = Engine.Memory.Place(Engine.Memory.HashKey(bytes, key.Length, 0));
+            return Engine.TryReplacePlain(
+                new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(value), value.Length);
+        }
+    }
+
+    private bool TryReplacePlainText(ReadOnlySpan<char> key, ReadOnlySpan<byte> value)
+    {
+        if (!AsciiKey.TryCreate(key, out AsciiKey ascii))
+        {
+            return false;
+        }
+
+        KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
+        return Engine.TryReplacePlain(ascii, place, ref MemoryMarshal.GetReference(value), value.Length);
     }
 }

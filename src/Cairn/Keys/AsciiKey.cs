@@ -57,4 +57,11 @@ internal readonly unsafe struct AsciiKey : IPlainKey
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool EqualsStored(byte* stored) =>
         ((Vector128.Load(stored) ^ _first) | (Vector128.Load(stored + Length - 16) ^ _last)) == Vector128<byte>.Zero;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Store(byte* target)
+    {
+        _first.Store(target);
+        _last.Store(target + Length - 16);
+    }
 }

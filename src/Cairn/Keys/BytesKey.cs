@@ -11,4 +11,7 @@ internal readonly unsafe struct BytesKey(byte* bytes, int length) : IPlainKey
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool EqualsStored(byte* stored) => KeyBytes.AreEqual(_bytes, stored, Length);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Store(byte* target) => KeyBytes.Copy(_bytes, target, Length);
 }

@@ -3,7 +3,7 @@ using System.Runtime.Intrinsics;
 
 namespace Cairn.Keys;
 
-/// <summary>Comparison of keys, inlined for the lengths that most keys have.</summary>
+/// <summary>Comparison and copying of keys, inlined for the lengths that most keys have.</summary>
 internal static unsafe class KeyBytes
 {
     /// <summary>True if <paramref name="length"/> bytes, at least one, are equal; it reads no byte beyond them.</summary>
@@ -26,5 +26,27 @@ internal static unsafe class KeyBytes
         }
 
         return new ReadOnlySpan<byte>(left, length).SequenceEqual(new ReadOnlySpan<byte>(right, length));
+    }
+
+    /// <summary>Copies <paramref name="length"/> bytes; it touches no byte beyond them.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Copy(byte* source, byte* target, int length)
+    {
+        if (length is >= 16 and <= 32)
+        {
+            Vector128<byte> first = Vector128.Load(source);
+            Vector128<byte> last = Vector128.Load(source + length - 16);
+            first.Store(target);
+            last.Store(target + length - 16);
+            return;
+        }
+
+        if (length == sizeof(int))
+        {
+            Unsafe.WriteUnaligned(target, Unsafe.ReadUnaligned<int>(source));
+            return;
+        }
+
+        Unsafe.CopyBlockUnaligned(target, source, (uint)length);
     }
 }

@@ -1,0 +1,211 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using Cairn.Concurrency;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Invalidation;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+// The short ways: reading and replacing what most entries are, values in the store's own collection without flags or expiration.
+// The same protocols as the long ways (StoreEngine.Read, StoreEngine.Write), with everything in registers. Most of an operation
+// is waiting for two cache misses, the bucket and the entry; the processor begins the next operation meanwhile if the instructions
+// of this one leave it room to see that far, about four hundred. Whatever is unusual is left to the long way, with nothing changed.
+internal sealed unsafe partial class StoreEngine
+{
+    /// <summary>Reads a key's value, if that is simple.</summary>
+    /// <returns>The value's length; -1 if the key must be looked up the long way, which may be a miss.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int TryGetPlain<TKey>(
+        TKey key, in KeyPlacement place, ref byte destination, int destinationLength, out ulong version)
+        where TKey : struct, IPlainKey
+    {
+        int keyLength = key.Length;
+        StoreMemory memory = Memory;
+        if (!TryFindTag(memory, place, out Bucket* bucket, out uint bucketVersion, out int slotIndex))
+        {
+            goto Elsewhere;
+        }
+
+        ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
+        ProtocolHook.Reach(ProtocolStep.ReadSlotLoaded);
+        byte* entry = memory.TryLocate(slot, out long available);
+        if (entry is null)
+        {
+            goto Elsewhere;
+        }
+
+        ulong word0 = *(ulong*)entry;
+        ulong entryVersion = *(ulong*)(entry + 8);
+        int valueLength = (int)(word0 >> 32);
+        if ((uint)word0 != PlainWord(keyLength)
+            || (uint)valueLength > (uint)Math.Min(destinationLength, LongestOptimisticCopy)
+            || EntryView.HeaderBytes + keyLength + valueLength > available
+            || !Bucket.StampMatches(slot, entryVersion)
+            || entryVersion <= memory.WatermarkOf(memory.Partition(place.Partition), 0)
+            || !key.EqualsStored(entry + EntryView.HeaderBytes))
+        {
+            goto Elsewhere;
+        }
+
+        ProtocolHook.Reach(ProtocolStep.ReadEntryFound);
+        uint checksum = *(uint*)(entry + 16);
+        uint valueSum;
+        fixed (byte* target = &destination)
+        {
+            valueSum = ValueChecksum.ComputeAndCopy(entry + EntryView.HeaderBytes + keyLength, target, valueLength, memory.ChecksumSeed);
+        }
+
+        ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
+
+        // Load barrier, as in HashIndex.Validate: the bytes were read before slot and version are read again.
+        Volatile.ReadBarrier();
+        if (*Bucket.SlotAt(bucket, slotIndex) != slot || bucket->Version != bucketVersion
+            || EntryView.ComputeChecksum(word0, entryVersion, entry, 0, valueSum, place.Hash, memory.ChecksumSeed) != checksum)
+        {
+            goto Elsewhere;
+        }
+
+        Bucket.CountHit(bucket, slotIndex);
+        _hits.Hit(place.Partition);
+        version = entryVersion;
+        GC.KeepAlive(this);
+        return valueLength;
+
+    Elsewhere:
+        version = 0;
+        return -1;
+    }
+
+    /// <summary>Replaces a key's value, if that is simple.</summary>
+    /// <returns>False, with nothing changed, if the value must be set the long way.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReplacePlain<TKey>(TKey key, in KeyPlacement place, ref byte value, int valueLength)
+        where TKey : struct, IPlainKey
+    {
+        int bytes = (EntryView.HeaderBytes + key.Length + valueLength + (EntryView.Alignment - 1)) & -EntryView.Alignment;
+
+        // The value alone, too, because the sum of a huge one overflows.
+        if (valueLength > LongestLockedCopy || bytes > LongestLockedCopy || !TryFindTag(Memory, place, out Bucket* bucket, out _, out int slotIndex))
+        {
+            return false;
+        }
+
+        // Fetched before the lock is taken, so that it is not held while memory is waited for. A hint, as in PrefetchEntry.
+        byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, slotIndex));
+        HashIndex.Prefetch(entry);
+        PartitionBlock* partition = Memory.Partition(place.Partition);
+        if (!_lock.TryTake(partition, out uint taken))
+        {
+            return false;
+        }
+
+        if (_isClosed)
+        {
+            LeaveClosed(partition, taken);
+        }
+
+        try
+        {
+            bool isReplaced = TryReplacePlainLocked(partition, key, place, bucket, slotIndex, ref value, valueLength, bytes);
+            Leave(partition);
+            GC.KeepAlive(this);
+            return isReplaced;
+        }
+        catch
+        {
+            LeaveBroken(partition, place.Partition);
+            throw;
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryReplacePlainLocked<TKey>(
+        PartitionBlock* partition, TKey key, in KeyPlacement place, Bucket* bucket, int slotIndex, ref byte value, int valueLength,
+        int bytes)
+        where TKey : struct, IPlainKey
+    {
+        StoreMemory memory = Memory;
+        int keyLength = key.Length;
+        ulong slot = *Bucket.SlotAt(bucket, slotIndex);
+        byte* old = memory.TryLocate(slot, out long available);
+        if (old is null || Bucket.TagOf(slot) != place.Tag)
+        {
+            return false;
+        }
+
+        ulong oldWord0 = *(ulong*)old;
+        ulong oldVersion = *(ulong*)(old + 8);
+        long oldBytes = (EntryView.HeaderBytes + keyLength + (long)(oldWord0 >> 32) + (EntryView.Alignment - 1)) & -EntryView.Alignment;
+        if ((uint)oldWord0 != PlainWord(keyLength)
+            || oldBytes > available
+            || !Bucket.StampMatches(slot, oldVersion)
+            || oldVersion <= memory.WatermarkOf(partition, 0)
+            || !key.EqualsStored(old + EntryView.HeaderBytes))
+        {
+            return false;
+        }
+
+        SegmentHeader* oldHeader = memory.Header(memory.SegmentAt(old));
+        int log = oldHeader->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
+        byte* target = _log.TryReserve(partition, log, bytes);
+        if (target is null)
+        {
+            return false;
+        }
+
+        // From here on as TryPublishLocked.
+        ulong version = partition->Version + 1;
+        partition->Version = version;
+        ulong word0 = PlainWord(keyLength) | ((ulong)(uint)valueLength << 32);
+        *(ulong*)target = word0;
+        *(ulong*)(target + 8) = version;
+        key.Store(target + EntryView.HeaderBytes);
+        uint valueSum;
+        fixed (byte* source = &value)
+        {
+            valueSum = ValueChecksum.ComputeAndCopy(source, target + EntryView.HeaderBytes + keyLength, valueLength, memory.ChecksumSeed);
+        }
+
+        *(uint*)(target + 16) = EntryView.ComputeChecksum(word0, version, target, 0, valueSum, place.Hash, memory.ChecksumSeed);
+        ProtocolHook.Reach(ProtocolStep.EntryCopied);
+        _log.Commit(partition, log, target, bytes, long.MaxValue);
+        Bucket.Store(bucket, slotIndex, Bucket.Pack(place.Tag, version, memory.OffsetOf(target)));
+
+        // The books, as EntryLedger keeps them: an entry for an entry.
+        oldHeader->LiveBytes -= (int)oldBytes;
+        memory.Header(memory.SegmentAt(target))->LiveBytes += bytes;
+        partition->LiveBytes += bytes - oldBytes;
+        ProtocolHook.Reach(ProtocolStep.CountersStored);
+        partition->Sets++;
+        InvalidationRing.Post(memory, partition, place.Hash);
+        _evictor.Advance(partition, place.Partition, bytes);
+        return true;
+    }
+
+    /// <summary>The first slot with the key's tag, in its primary bucket or else in its alternate one. Another key may have the tag, too.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool TryFindTag(
+        StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out uint bucketVersion, out int slotIndex)
+    {
+        bucket = memory.BucketAt(place.Partition, place.Primary);
+        bucketVersion = Volatile.Read(ref bucket->Version);
+        ProtocolHook.Reach(ProtocolStep.ReadVersionLoaded);
+        uint matches = Bucket.MatchTag(bucket, place.Tag);
+        if (matches == 0)
+        {
+            bucket = memory.BucketAt(place.Partition, place.Alternate);
+            bucketVersion = Volatile.Read(ref bucket->Version);
+            matches = Bucket.MatchTag(bucket, place.Tag);
+        }
+
+        slotIndex = BitOperations.TrailingZeroCount(matches);
+        return matches != 0;
+    }
+
+    // The low half of the first word of a plain entry: one comparison tells the key's length, the type, and that there are no
+    // optional fields.
+    private static uint PlainWord(int keyLength) => (uint)(keyLength - 1) | ((uint)EntryType.Value << 16);
+}

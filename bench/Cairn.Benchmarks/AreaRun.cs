@@ -25,6 +25,11 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
     /// <param name="prepare">Loads what is needed, enters the contenders and asks the questions.</param>
     public void Measure(string name, int rounds, Action<CaseGroup> prepare)
     {
+        if (!IsWanted(name))
+        {
+            return;
+        }
+
         using var group = new CaseGroup(Log);
         try
         {
@@ -50,6 +55,11 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
     /// <param name="measure">Gives them with their figures.</param>
     public void Check(string name, IReadOnlyList<Finding> pending, Func<IReadOnlyList<Finding>> measure)
     {
+        if (!IsWanted(name))
+        {
+            return;
+        }
+
         Log.Progress(name);
         try
         {
@@ -60,6 +70,9 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
             Fail(name, pending, failure);
         }
     }
+
+    private bool IsWanted(string name) =>
+        Settings.Only is null || name.Contains(Settings.Only, StringComparison.OrdinalIgnoreCase);
 
     private void Fail(string name, IEnumerable<Finding> pending, Exception failure)
     {

@@ -33,6 +33,11 @@ internal static class BenchmarkCommand
                 result.AddError("--rounds takes a number from 1.");
             }
         });
+        var only = new Option<string?>("--only")
+        {
+            Description = "Measure only the groups of cases whose name holds this text, as progress shows it: \"set, uniform\".",
+            HelpName = "TEXT",
+        };
         var folder = new Option<DirectoryInfo?>("--dir")
         {
             Description = "Where stores and peers keep their files during the run; on a real disk. Default: the folder for temporary files.",
@@ -54,7 +59,7 @@ internal static class BenchmarkCommand
             "Runs one benchmark area with its peers in turn, and prints ratios: medians over rounds of the subject's cost by the peer's in the same round. "
             + "Exit code 1: some case could not be measured; a goal that is not met does not fail the run.")
         {
-            area, quick, json, rounds, folder, peers, traces, new HelpOption(),
+            area, quick, json, rounds, only, folder, peers, traces, new HelpOption(),
         };
         command.SetAction(parsed =>
         {
@@ -63,6 +68,7 @@ internal static class BenchmarkCommand
             {
                 IsQuick = parsed.GetValue(quick),
                 Rounds = parsed.GetValue(rounds),
+                Only = parsed.GetValue(only),
                 Folder = parsed.GetValue(folder)?.FullName ?? Path.GetTempPath(),
                 PeersFolder = parsed.GetValue(peers)?.FullName ?? FolderFrom(PeersVariable, root, "../shared/peers/mapdb"),
                 TracesFolder = parsed.GetValue(traces)?.FullName ?? FolderFrom(TracesVariable, root, "../shared/traces"),
@@ -123,7 +129,8 @@ internal static class BenchmarkCommand
     {
         var quick = settings.IsQuick ? " --quick" : string.Empty;
         var rounds = settings.Rounds is { } number ? string.Create(CultureInfo.InvariantCulture, $" --rounds {number}") : string.Empty;
-        return $"bench/run {area.Name}{quick}{rounds}";
+        var only = settings.Only is { } text ? $" --only \"{text}\"" : string.Empty;
+        return $"bench/run {area.Name}{quick}{rounds}{only}";
     }
 
     private static string DescribeAreas(IReadOnlyList<IArea> areas) =>

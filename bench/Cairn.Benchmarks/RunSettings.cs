@@ -9,6 +9,9 @@ internal sealed record RunSettings
     /// <summary>Rounds per case; <see langword="null"/> leaves the number to the area.</summary>
     public int? Rounds { get; init; }
 
+    /// <summary>Measures only cases whose name holds this text, whatever the case of its letters; <see langword="null"/> measures all.</summary>
+    public string? Only { get; init; }
+
     /// <summary>Where stores and peers keep their files for the length of a run; on a real disk.</summary>
     public required string Folder { get; init; }
 

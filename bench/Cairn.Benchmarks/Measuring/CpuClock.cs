@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 
 namespace Cairn.Benchmarks.Measuring;
@@ -6,6 +7,11 @@ namespace Cairn.Benchmarks.Measuring;
 internal static partial class CpuClock
 {
     private const int ProcessCpuTimeId = 2;
+
+    // Idle is less than a hundredth of a processor for as long as a step; a step is far longer than a pause of a background collection.
+    private const long IdleNs = 200_000;
+    private static readonly TimeSpan IdleStep = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(10);
 
     /// <summary>Nanoseconds of all threads of this process, in user and kernel mode.</summary>
     public static long ProcessNs()
@@ -16,6 +22,26 @@ internal static partial class CpuClock
         }
 
         return (time.Seconds * 1_000_000_000) + time.Nanoseconds;
+    }
+
+    /// <summary>Waits until no thread of this process works any more. Returns the time used until then, as <see cref="ProcessNs"/>.</summary>
+    public static long WaitForIdleProcess()
+    {
+        var startedAt = Stopwatch.GetTimestamp();
+        var before = ProcessNs();
+        while (Stopwatch.GetElapsedTime(startedAt) < LongestWait)
+        {
+            Thread.Sleep(IdleStep);
+            var now = ProcessNs();
+            if (now - before < IdleNs)
+            {
+                break;
+            }
+
+            before = now;
+        }
+
+        return before;
     }
 
     [LibraryImport("libc", EntryPoint = "clock_gettime")]

@@ -4,6 +4,10 @@ using System.Runtime.InteropServices;
 namespace Cairn.Benchmarks.Measuring;
 
 /// <summary>Reads the clocks and the allocation counter before some work of this thread, and again after it.</summary>
+/// <remarks>
+/// Nothing is collected before or after the work: garbage is collected when the runtime finds it due, as in an application, and
+/// what the work set going on other threads, collections above all, is on its bill to the end.
+/// </remarks>
 [StructLayout(LayoutKind.Auto)]
 internal readonly struct Meter
 {
@@ -18,20 +22,14 @@ internal readonly struct Meter
         _startedAt = startedAt;
     }
 
-    /// <summary>Begins, with an empty young heap: what was allocated before is not this work's to collect.</summary>
-    public static Meter Start()
-    {
-        GC.Collect();
-        GC.WaitForPendingFinalizers();
-        return new Meter(GC.GetAllocatedBytesForCurrentThread(), CpuClock.ProcessNs(), Stopwatch.GetTimestamp());
-    }
+    public static Meter Start() => new(GC.GetAllocatedBytesForCurrentThread(), CpuClock.ProcessNs(), Stopwatch.GetTimestamp());
 
     /// <summary>Ends, and divides by the operations done since.</summary>
     public Sample Stop(double operations)
     {
         var wall = Stopwatch.GetElapsedTime(_startedAt);
-        var cpuNs = CpuClock.ProcessNs() - _cpuNsBefore;
         var allocated = GC.GetAllocatedBytesForCurrentThread() - _allocatedBefore;
+        var cpuNs = CpuClock.WaitForIdleProcess() - _cpuNsBefore;
         return new Sample(cpuNs / operations, wall.TotalNanoseconds / operations, allocated / operations);
     }
 }

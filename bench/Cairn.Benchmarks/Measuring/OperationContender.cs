@@ -3,7 +3,7 @@ namespace Cairn.Benchmarks.Measuring;
 // Measures operations of this process, one thread, so many per round. The work is done in chunks of a thousand or so:
 // long enough that the call between them costs nothing, and called often enough that the method holding the loop is
 // recompiled with what it learned, like any hot method of an application.
-internal abstract class OperationContender(string name, int operations) : IContender
+internal abstract class OperationContender(string name, int operations, int passes = 1) : IContender
 {
     /// <summary>A lookup that finds nothing is cheaper than one that does; a round with more of them is not a result.</summary>
     public const double ToleratedMissRatio = 0.001;
@@ -12,8 +12,8 @@ internal abstract class OperationContender(string name, int operations) : IConte
 
     public string Name { get; } = name;
 
-    /// <summary>How many operations a round takes.</summary>
-    public int Operations { get; } = operations;
+    /// <summary>How many operations a round takes, in all its passes.</summary>
+    public int Operations { get; } = operations * passes;
 
     /// <summary>Lookups of the current pass that found nothing.</summary>
     protected long Misses { get; set; }
@@ -32,9 +32,12 @@ internal abstract class OperationContender(string name, int operations) : IConte
     public void RunAll()
     {
         Misses = 0;
-        for (var first = 0; first < Operations; first += ChunkOperations)
+        for (var pass = 0; pass < passes; pass++)
         {
-            Run(first, Math.Min(ChunkOperations, Operations - first));
+            for (var first = 0; first < operations; first += ChunkOperations)
+            {
+                Run(first, Math.Min(ChunkOperations, operations - first));
+            }
         }
 
         if (Misses > Operations * ToleratedMissRatio)
@@ -45,6 +48,6 @@ internal abstract class OperationContender(string name, int operations) : IConte
 
     public virtual void Dispose() => GC.SuppressFinalize(this);
 
-    /// <summary>Operations <paramref name="first"/> to <paramref name="first"/> + <paramref name="count"/> of the round.</summary>
+    /// <summary>Operations <paramref name="first"/> to <paramref name="first"/> + <paramref name="count"/> of a pass.</summary>
     protected abstract void Run(int first, int count);
 }

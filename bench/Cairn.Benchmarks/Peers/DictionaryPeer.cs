@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Text;
 using Cairn.Benchmarks.Measuring;
 using Cairn.Benchmarks.Store;
 
@@ -13,13 +12,7 @@ internal static class DictionaryPeer
     public static ConcurrentDictionary<string, byte[]> Load(int entries, int valueBytes)
     {
         var dictionary = new ConcurrentDictionary<string, byte[]>(Environment.ProcessorCount, entries);
-        Span<byte> key = stackalloc byte[Requests.KeyBytes];
-        for (var number = 0; number < entries; number++)
-        {
-            Requests.WriteKey(number, key);
-            dictionary[Encoding.ASCII.GetString(key)] = new byte[valueBytes];
-        }
-
+        UsedCache.Fill(entries, number => dictionary[Requests.TextKey(number)] = new byte[valueBytes]);
         return dictionary;
     }
 }
@@ -49,7 +42,7 @@ internal sealed class DictionaryGet(ConcurrentDictionary<string, byte[]> diction
 
 /// <summary>Set to a new array, as an application stores what it has just serialised.</summary>
 internal sealed class DictionarySet(ConcurrentDictionary<string, byte[]> dictionary, Requests requests, int valueBytes)
-    : OperationContender(DictionaryPeer.Name, requests.Count)
+    : OperationContender(DictionaryPeer.Name, requests.Count, StoreScale.SetPasses)
 {
     private readonly TextRequests _requests = requests.AsTexts();
     private readonly byte[] _value = new byte[valueBytes];

@@ -34,13 +34,13 @@ internal sealed class FasterPeer : IDisposable
         _store = new FasterKV<SpanByte, SpanByte>(settings);
         _session = _store.For(new SpanByteFunctions<Empty>()).NewSession<SpanByteFunctions<Empty>>();
 
-        Span<byte> key = stackalloc byte[Requests.KeyBytes];
+        var key = new byte[Requests.KeyBytes];
         var value = new byte[valueBytes];
-        for (var number = 0; number < entries; number++)
+        UsedCache.Fill(entries, number =>
         {
             Requests.WriteKey(number, key);
             Set(key, value);
-        }
+        });
     }
 
     public unsafe bool TryGet(ReadOnlySpan<byte> key, Span<byte> destination)
@@ -91,7 +91,7 @@ internal sealed class FasterGet(FasterPeer store, Requests requests, int valueBy
 
 /// <summary>Set, in place.</summary>
 internal sealed class FasterSet(FasterPeer store, Requests requests, int valueBytes)
-    : OperationContender(FasterPeer.Name, requests.Count)
+    : OperationContender(FasterPeer.Name, requests.Count, StoreScale.SetPasses)
 {
     private readonly byte[] _value = new byte[valueBytes];
 

@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.Benchmarks.Measuring;
 using Cairn.Benchmarks.Store;
 using Microsoft.Extensions.Caching.Memory;
@@ -14,13 +13,7 @@ internal static class MemoryCachePeer
     public static MemoryCache Load(int entries, int valueBytes)
     {
         var cache = new MemoryCache(Options.Create(new MemoryCacheOptions()));
-        Span<byte> key = stackalloc byte[Requests.KeyBytes];
-        for (var number = 0; number < entries; number++)
-        {
-            Requests.WriteKey(number, key);
-            cache.Set(Encoding.ASCII.GetString(key), new byte[valueBytes]);
-        }
-
+        UsedCache.Fill(entries, number => cache.Set(Requests.TextKey(number), new byte[valueBytes]));
         return cache;
     }
 }
@@ -50,7 +43,7 @@ internal sealed class MemoryCacheGet(MemoryCache cache, Requests requests, int v
 
 /// <summary>Set to a new array.</summary>
 internal sealed class MemoryCacheSet(MemoryCache cache, Requests requests, int valueBytes)
-    : OperationContender(MemoryCachePeer.Name, requests.Count)
+    : OperationContender(MemoryCachePeer.Name, requests.Count, StoreScale.SetPasses)
 {
     private readonly TextRequests _requests = requests.AsTexts();
     private readonly byte[] _value = new byte[valueBytes];

@@ -75,7 +75,7 @@ internal sealed class CairnGetMany(CairnStore store, Requests requests, int valu
 
 /// <summary>Set by byte key, replacing what is there.</summary>
 internal sealed class CairnSet(CairnStore store, Requests requests, int valueBytes)
-    : OperationContender(CairnSubject.Name, requests.Count)
+    : OperationContender(CairnSubject.Name, requests.Count, StoreScale.SetPasses)
 {
     private readonly byte[] _value = new byte[valueBytes];
 

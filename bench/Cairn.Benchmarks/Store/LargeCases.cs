@@ -13,11 +13,11 @@ internal static class LargeCases
         run.Measure($"get and set{suffix}", scale.Rounds, group =>
         {
             var requests = scale.Draw(Distribution.Uniform);
-            var lookups = group.Own(BenchmarkStore.CreateLoaded(run.Settings.Folder, "large", scale.Entries, StoreScale.ValueBytes));
+            var lookups = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "large", scale.Entries, StoreScale.ValueBytes));
             var byBytes = group.Enter(new CairnGetByBytes(lookups, requests, StoreScale.ValueBytes));
             var byText = group.Enter(new CairnGetByText(lookups, requests, StoreScale.ValueBytes));
             var many = group.Enter(new CairnGetMany(lookups, requests, StoreScale.ValueBytes));
-            var sets = group.Own(BenchmarkStore.CreateLoaded(run.Settings.Folder, "large-set", scale.Entries, StoreScale.ValueBytes));
+            var sets = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "large-set", scale.Entries, StoreScale.ValueBytes));
             var set = group.Enter(new CairnSet(sets, requests, StoreScale.ValueBytes));
 
             var dictionary = DictionaryPeer.Load(scale.Entries, StoreScale.ValueBytes);

@@ -12,7 +12,7 @@ internal static class LookupCases
         run.Measure($"get{suffix}", scale.Rounds, group =>
         {
             var requests = scale.Draw(distribution);
-            var store = group.Own(BenchmarkStore.CreateLoaded(run.Settings.Folder, "lookup", scale.Entries, StoreScale.ValueBytes));
+            var store = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "lookup", scale.Entries, StoreScale.ValueBytes));
             var byBytes = group.Enter(new CairnGetByBytes(store, requests, StoreScale.ValueBytes));
             var byText = group.Enter(new CairnGetByText(store, requests, StoreScale.ValueBytes));
             var many = group.Enter(new CairnGetMany(store, requests, StoreScale.ValueBytes));

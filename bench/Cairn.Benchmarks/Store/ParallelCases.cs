@@ -12,7 +12,7 @@ internal static class ParallelCases
         var suffix = CaseName.Suffix(Distribution.Uniform, scale);
         run.Measure($"parallel get{suffix}", scale.Rounds, group =>
         {
-            var store = group.Own(BenchmarkStore.CreateLoaded(run.Settings.Folder, "parallel", scale.Entries, StoreScale.ValueBytes));
+            var store = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "parallel", scale.Entries, StoreScale.ValueBytes));
 
             CairnGetByBytes Worker(int seed) => new(store, scale.Draw(Distribution.Uniform, seed), StoreScale.ValueBytes);
             var oneThread = group.Enter(new ThreadedContender("Cairn, one thread", [Worker(1)]));

@@ -43,6 +43,14 @@ internal sealed class Requests
     /// <summary>The same requests with string keys, which are made when they are first wanted.</summary>
     public TextRequests AsTexts() => new(_texts.Value);
 
+    /// <summary>The key called <paramref name="number"/>, as a new string.</summary>
+    public static string TextKey(int number)
+    {
+        Span<byte> key = stackalloc byte[KeyBytes];
+        WriteKey(number, key);
+        return Encoding.ASCII.GetString(key);
+    }
+
     /// <summary>The key called <paramref name="number"/>.</summary>
     public static void WriteKey(int number, Span<byte> key)
     {

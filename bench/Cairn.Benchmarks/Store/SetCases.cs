@@ -58,7 +58,7 @@ internal static class SetCases
 
     private static CairnSet EnterCairn(CaseGroup group, AreaRun run, StoreScale scale, Requests requests)
     {
-        var store = group.Own(BenchmarkStore.CreateLoaded(run.Settings.Folder, "set", scale.Entries, StoreScale.ValueBytes));
+        var store = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "set", scale.Entries, StoreScale.ValueBytes));
         return group.Enter(new CairnSet(store, requests, StoreScale.ValueBytes));
     }
 }

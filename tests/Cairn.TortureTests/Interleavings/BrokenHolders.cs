@@ -1,0 +1,102 @@
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Cairn.Eviction;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>
+/// Deliberately broken twins of what a holder of the lock does with an old value (SegmentEvictor.TryMove and TryDrop,
+/// StoreEngine.Append), each by a plain store where another may have cleared the slot; and of StoreEngine.Kill.
+/// </summary>
+internal static unsafe class BrokenHolders
+{
+    /// <summary>Carries the key's entry over to the end of the log, as eviction does with survivors.</summary>
+    public static void Move(StoreEngine engine, in KeyRef key, bool isPlain)
+    {
+        PartitionBlock* partition = engine.Enter(key.Place.Partition);
+        if (HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old))
+        {
+            long bytes = old.Entry.PaddedBytes;
+            byte* target = Reserve(engine, partition, bytes, out SegmentLog log);
+            Buffer.MemoryCopy(old.Entry.Start, target, bytes, bytes);
+            ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
+            log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
+            TryReplace(old, Bucket.Pack(key.Place.Tag, old.Entry.Version, engine.Memory.OffsetOf(target)), isPlain);
+        }
+
+        engine.Leave(partition);
+    }
+
+    /// <summary>Writes the key's value with another behind it.</summary>
+    public static WriteStatus Append(StoreEngine engine, in KeyRef key, ReadOnlySpan<byte> addition, bool isPlain)
+    {
+        PartitionBlock* partition = engine.Enter(key.Place.Partition);
+        WriteStatus status = WriteStatus.NotFound;
+        if (HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old))
+        {
+            var content = new EntryContent
+            {
+                Type = EntryType.Value,
+                Expiration = ResolvedExpiration.Never,
+                First = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength),
+                Second = addition,
+            };
+            long bytes = content.PaddedBytes(key);
+            byte* target = Reserve(engine, partition, bytes, out SegmentLog log);
+            ulong version = ++partition->Version;
+            content.Write(target, key, version, engine.Memory.ChecksumSeed);
+            ProtocolHook.Reach(ProtocolStep.EntryCopied);
+            log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
+            if (TryReplace(old, Bucket.Pack(key.Place.Tag, version, engine.Memory.OffsetOf(target)), isPlain))
+            {
+                status = WriteStatus.Stored;
+            }
+        }
+
+        engine.Leave(partition);
+        return status;
+    }
+
+    /// <summary>Removes the key's entry. True if it believes that it was this that did.</summary>
+    public static bool Remove(StoreEngine engine, in KeyRef key, bool isPlain)
+    {
+        PartitionBlock* partition = engine.Enter(key.Place.Partition);
+        bool isRemoved = HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
+            && TryReplace(old, 0, isPlain);
+        engine.Leave(partition);
+        return isRemoved;
+    }
+
+    /// <summary>Retracts the key's value without the lock, unless it is moved meanwhile: it does not look for it again then.</summary>
+    public static void KillOnce(StoreEngine engine, in KeyRef key)
+    {
+        if (HashIndex.Find(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)
+            && HashIndex.Validate(located))
+        {
+            ProtocolHook.Reach(ProtocolStep.KillValidated);
+            Interlocked.CompareExchange(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex), 0, located.Slot);
+        }
+    }
+
+    private static byte* Reserve(StoreEngine engine, PartitionBlock* partition, long bytes, out SegmentLog log)
+    {
+        log = new SegmentLog(engine.Memory, engine.Pool);
+        byte* target = log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
+        Assert.True(target is not null, "The log has no room.");
+        return target;
+    }
+
+    private static bool TryReplace(in Located old, ulong slot, bool isPlain)
+    {
+        if (!isPlain)
+        {
+            return Bucket.TryReplace(old.Bucket, old.SlotIndex, old.Slot, slot);
+        }
+
+        Bucket.Store(old.Bucket, old.SlotIndex, slot);
+        return true;
+    }
+}

@@ -34,33 +34,36 @@ internal static unsafe class BrokenHolders
     public static WriteStatus Append(StoreEngine engine, in KeyRef key, ReadOnlySpan<byte> addition, bool isPlain)
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);
-        WriteStatus status = WriteStatus.NotFound;
-        if (HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old))
-        {
-            var content = new EntryContent
-            {
-                Type = EntryType.Value,
-                Expiration = ResolvedExpiration.Never,
-                First = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength),
-                Second = addition,
-            };
-            long bytes = content.PaddedBytes(key);
-            byte* target = Reserve(engine, partition, bytes, out SegmentLog log);
-            ulong version = ++partition->Version;
-            content.Write(target, key, version, engine.Memory.ChecksumSeed);
-            ProtocolHook.Reach(ProtocolStep.EntryCopied);
-            log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
-            if (TryReplace(old, Bucket.Pack(key.Place.Tag, version, engine.Memory.OffsetOf(target)), isPlain))
-            {
-                status = WriteStatus.Stored;
-            }
-        }
-
+        bool isWritten = HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
+            && TryWrite(engine, partition, key, old, new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength), addition, isPlain);
         engine.Leave(partition);
-        return status;
+        return isWritten ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
-    /// <summary>Removes the key's entry. True if it believes that it was this that did.</summary>
+    /// <summary>Writes an entry in the place of an old one, under the lock.</summary>
+    public static bool TryWrite(
+        StoreEngine engine, PartitionBlock* partition, in KeyRef key, in Located old, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second,
+        bool isPlain)
+    {
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Expiration = ResolvedExpiration.Never,
+            First = first,
+            Second = second,
+        };
+        long bytes = content.PaddedBytes(key);
+        byte* target = Reserve(engine, partition, bytes, out SegmentLog log);
+        ulong version = ++partition->Version;
+        content.Write(target, key, version, engine.Memory.ChecksumSeed);
+        ProtocolHook.Reach(ProtocolStep.EntryCopied);
+        log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
+        return TryReplace(old, Bucket.Pack(key.Place.Tag, version, engine.Memory.OffsetOf(target)), isPlain);
+    }
+
+    /// <summary>
+    /// Removes the key's entry. True if it believes that it was this that did. Who waits for a lease is not told, if the entry was one.
+    /// </summary>
     public static bool Remove(StoreEngine engine, in KeyRef key, bool isPlain)
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Runtime.CompilerServices;
 using System.Text;
 using Cairn.Concurrency;
 using Cairn.Indexing;
@@ -29,8 +28,6 @@ internal sealed unsafe class EvictedEntry
     public EvictedEntry(Stage stage, bool isUsed)
     {
         _stage = stage;
-        Key = GC.AllocateArray<byte>(7, pinned: true);
-        "evicted"u8.CopyTo(Key);
         Fill(() => stage.Store.GetStatistics().Evictions > 0);
         stage.Store.Set(Key, Value);
         Use(isUsed ? Uses : 0, Key);
@@ -70,11 +67,11 @@ internal sealed unsafe class EvictedEntry
     public CairnStore Store => _stage.Store;
 
     /// <summary>The key; it does not move in memory.</summary>
-    public byte[] Key { get; }
+    public byte[] Key { get; } = Stage.PinnedKey("evicted");
 
     public byte[] Value { get; } = [.. Enumerable.Range(1, ValueBytes).Select(i => (byte)i)];
 
-    public KeyRef Ref => Store.Engine.Place((byte*)Unsafe.AsPointer(ref Key[0]), Key.Length, 0);
+    public KeyRef Ref => Stage.RefOf(Store, Key);
 
     /// <summary>How many sets it takes until the entry is evicted or moved, and its bytes are overwritten.</summary>
     public int Sets { get; }

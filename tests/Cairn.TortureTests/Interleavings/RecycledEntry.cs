@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
@@ -48,8 +47,6 @@ internal sealed unsafe class RecycledEntry
         _stage = stage;
         _engine = stage.Store.Engine;
         _flags = hasFlags ? Flags : 0;
-        "recycled"u8.CopyTo(Key);
-        "replaced"u8.CopyTo(OtherKey);
         stage.Store.Set(Key, Value(1), flags: _flags);
         stage.Keep();
     }
@@ -57,11 +54,11 @@ internal sealed unsafe class RecycledEntry
     public CairnStore Store => _stage.Store;
 
     /// <summary>The key; it does not move in memory.</summary>
-    public byte[] Key { get; } = GC.AllocateArray<byte>(8, pinned: true);
+    public byte[] Key { get; } = Stage.PinnedKey("recycled");
 
-    public KeyRef Ref => RefOf(Key);
+    public KeyRef Ref => Stage.RefOf(Store, Key);
 
-    private byte[] OtherKey { get; } = GC.AllocateArray<byte>(8, pinned: true);
+    private byte[] OtherKey { get; } = Stage.PinnedKey("replaced");
 
     /// <summary>Whether a reader may have seen this: one value as it was written, not a mixture, nor another key's.</summary>
     public static bool IsRight(ReadOnlySpan<byte> value) =>
@@ -104,8 +101,6 @@ internal sealed unsafe class RecycledEntry
         return value;
     }
 
-    private KeyRef RefOf(byte[] key) => _engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, 0);
-
     private bool IsPinned(int segment) => _engine.Owners.FindPinOwner(segment, 1) != 0;
 
     private void Overwrite(PartitionBlock* partition, in Located located)
@@ -120,7 +115,7 @@ internal sealed unsafe class RecycledEntry
             First = Value(_isForOther ? FirstOfOthers : (byte)(*located.Entry.Value + 1)),
         };
         ulong version = located.Entry.Version + StampPeriod;
-        content.Write(next, RefOf(_isForOther ? OtherKey : Key), version, _engine.Memory.ChecksumSeed);
+        content.Write(next, Stage.RefOf(Store, _isForOther ? OtherKey : Key), version, _engine.Memory.ChecksumSeed);
         partition->Version = Math.Max(partition->Version, version);
         int half = bytes - (ValueBytes / 2);
         Buffer.MemoryCopy(next, located.Entry.Start, half, half);

@@ -1,6 +1,4 @@
 using System.Runtime.CompilerServices;
-using Cairn.Engine;
-using Cairn.Keys;
 using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Interleavings;
@@ -9,9 +7,9 @@ namespace Cairn.TortureTests.Interleavings;
 /// Retracting a value without the lock, while the lock's holder moves it, or writes something that rests on it: it does not come back,
 /// and only one can say to have removed it. Broken twins of either side bring it back.
 /// </summary>
-public sealed unsafe class RetractionInterleavingTests(ITestOutputHelper output) : IDisposable
+public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDisposable
 {
-    private static readonly byte[] Key = PinnedKey();
+    private static readonly byte[] Key = Stage.PinnedKey("key");
 
     private readonly Stage _stage = new(openings: 2);
     private ulong _version;
@@ -79,23 +77,23 @@ public sealed unsafe class RetractionInterleavingTests(ITestOutputHelper output)
     {
         Prepare();
 
-        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Engine.Kill(RefOf(Holder, Key))));
+        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Engine.Kill(Stage.RefOf(Holder, Key))));
     }
 
     [Fact]
     public void Moving_by_a_plain_store_is_caught() =>
-        ExpectCaught(() => BrokenHolders.Move(Holder.Engine, RefOf(Holder, Key), isPlain: true));
+        ExpectCaught(() => BrokenHolders.Move(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: true));
 
     [Fact]
     public void Appending_by_a_plain_store_is_caught() =>
-        ExpectCaught(() => BrokenHolders.Append(Holder.Engine, RefOf(Holder, Key), "0"u8, isPlain: true));
+        ExpectCaught(() => BrokenHolders.Append(Holder.Engine, Stage.RefOf(Holder, Key), "0"u8, isPlain: true));
 
     [Fact]
     public void Removing_by_a_plain_store_is_caught()
     {
         Prepare();
 
-        new Exploration(output).ExpectCaught(() => Removing(() => BrokenHolders.Remove(Holder.Engine, RefOf(Holder, Key), isPlain: true)));
+        new Exploration(output).ExpectCaught(() => Removing(() => BrokenHolders.Remove(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: true)));
     }
 
     [Fact]
@@ -104,7 +102,7 @@ public sealed unsafe class RetractionInterleavingTests(ITestOutputHelper output)
         var entry = new EvictedEntry(_stage, isUsed: true);
 
         new Exploration(output) { Quiet = EvictedEntry.Quiet }.ExpectCaught(
-            () => Evicting(entry, () => BrokenHolders.KillOnce(_stage[1].Engine, RefOf(_stage[1], entry.Key))));
+            () => Evicting(entry, () => BrokenHolders.KillOnce(_stage[1].Engine, Stage.RefOf(_stage[1], entry.Key))));
     }
 
     [Fact]
@@ -113,22 +111,12 @@ public sealed unsafe class RetractionInterleavingTests(ITestOutputHelper output)
         Prepare();
         var exploration = new Exploration(output);
 
-        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Move(Holder.Engine, RefOf(Holder, Key), isPlain: false)));
-        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Append(Holder.Engine, RefOf(Holder, Key), "0"u8, isPlain: false)));
-        exploration.ExpectHolds(() => Removing(() => BrokenHolders.Remove(Holder.Engine, RefOf(Holder, Key), isPlain: false)));
+        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Move(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: false)));
+        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Append(Holder.Engine, Stage.RefOf(Holder, Key), "0"u8, isPlain: false)));
+        exploration.ExpectHolds(() => Removing(() => BrokenHolders.Remove(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: false)));
     }
 
-    private static byte[] PinnedKey()
-    {
-        byte[] key = GC.AllocateArray<byte>(3, pinned: true);
-        "key"u8.CopyTo(key);
-        return key;
-    }
-
-    // A pinned key.
-    private static KeyRef RefOf(CairnStore store, byte[] key) => store.Engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, 0);
-
-    private bool Kill(byte[] key) => _stage[1].Engine.Kill(RefOf(_stage[1], key));
+    private bool Kill(byte[] key) => _stage[1].Engine.Kill(Stage.RefOf(_stage[1], key));
 
     private void Prepare()
     {

@@ -1,4 +1,6 @@
-using Cairn.Engine;
+using System.Runtime.CompilerServices;
+using System.Text;
+using Cairn.Keys;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
@@ -23,7 +25,6 @@ internal sealed unsafe class Stage : IDisposable
 
     public Stage(int openings = 1)
     {
-        var clock = new ManualClock();
         Options = new StoreOptions
         {
             Path = _directory.FilePath,
@@ -33,12 +34,12 @@ internal sealed unsafe class Stage : IDisposable
             OpenMode = StoreOpenMode.OpenExisting,
             FlushOnClose = false,
             LockTimeout = TimeSpan.FromHours(1),
-            Clock = clock,
+            Clock = Clock,
         };
         StoreLayout layout = StoreLayout.Plan(CapacityBytes, AverageEntryBytes);
         Assert.Equal(1, layout.PartitionCount);
         using (StoreFile file = StoreFormatter.CreateUnpublished(
-            StorePlatform.Current, Options.Path, layout, layout.SegmentsWithin(CapacityBytes), clock, HashSeed))
+            StorePlatform.Current, Options.Path, layout, layout.SegmentsWithin(CapacityBytes), Clock, HashSeed))
         {
             Assert.True(file.TryPublish(Options.Path, replace: false));
         }
@@ -60,6 +61,21 @@ internal sealed unsafe class Stage : IDisposable
 
     /// <summary>One of the openings.</summary>
     public CairnStore this[int opening] => _stores[opening];
+
+    /// <summary>The time, for all openings.</summary>
+    public ManualClock Clock { get; } = new();
+
+    /// <summary>A key that does not move in memory, for <see cref="RefOf"/>.</summary>
+    public static byte[] PinnedKey(string key)
+    {
+        byte[] bytes = GC.AllocateArray<byte>(Encoding.UTF8.GetByteCount(key), pinned: true);
+        Encoding.UTF8.GetBytes(key, bytes);
+        return bytes;
+    }
+
+    /// <summary>What an engine knows a pinned key by.</summary>
+    public static KeyRef RefOf(CairnStore store, byte[] key) =>
+        store.Engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, collection: 0);
 
     /// <summary>Makes what the store holds now the beginning of every run.</summary>
     public void Keep() => _beginning = Bytes().ToArray();

@@ -1,0 +1,43 @@
+using Cairn.Engine;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Leasing;
+using Cairn.Storage;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>Deliberately broken twins of what the holder of a lease does, and of who waits for one (StoreEngine.AcquireLease).</summary>
+internal static unsafe class BrokenLeases
+{
+    private static readonly TimeSpan Duration = StoreLease.Duration;
+
+    /// <summary>Waits for a lease. Reads the signal when it has seen that another has the lease, not before it looks.</summary>
+    public static LeaseStatus Acquire(StoreEngine engine, in KeyRef key, bool isLate)
+    {
+        var signals = new LeaseSignal(ScheduledPlatform.Instance);
+        PartitionBlock* partition = engine.Memory.Partition(key.Place.Partition);
+        while (true)
+        {
+            uint signal = Volatile.Read(ref partition->LeaseSignal);
+            LeaseStatus status = engine.AcquireLease(key, TimeSpan.Zero, Duration, out _);
+            if (status != LeaseStatus.Held)
+            {
+                return status;
+            }
+
+            Schedule.Step();
+            signals.Wait(partition, isLate ? Volatile.Read(ref partition->LeaseSignal) : signal, Duration);
+        }
+    }
+
+    /// <summary>Sets a value if the slot names the lease; does not notice that it was retracted since it looked.</summary>
+    public static bool TrySet(StoreEngine engine, in KeyRef key, ReadOnlySpan<byte> value, bool isPlain)
+    {
+        PartitionBlock* partition = engine.Enter(key.Place.Partition);
+        bool isSet = HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
+            && (old.Entry.Fields & EntryFields.Lease) != 0
+            && BrokenHolders.TryWrite(engine, partition, key, old, value, default, isPlain);
+        engine.Leave(partition);
+        return isSet;
+    }
+}

@@ -36,15 +36,9 @@ internal sealed unsafe class Stage : IDisposable
             LockTimeout = TimeSpan.FromHours(1),
             Clock = Clock,
         };
-        StoreLayout layout = StoreLayout.Plan(CapacityBytes, AverageEntryBytes);
-        Assert.Equal(1, layout.PartitionCount);
-        using (StoreFile file = StoreFormatter.CreateUnpublished(
-            StorePlatform.Current, Options.Path, layout, layout.SegmentsWithin(CapacityBytes), Clock, HashSeed))
-        {
-            Assert.True(file.TryPublish(Options.Path, replace: false));
-        }
-
+        Create(Options, HashSeed);
         _stores = [.. Enumerable.Range(0, openings).Select(_ => ScheduledPlatform.OpenStore(Options))];
+        Assert.Equal(1, Store.PartitionCount);
         Keep();
     }
 
@@ -64,6 +58,15 @@ internal sealed unsafe class Stage : IDisposable
 
     /// <summary>The time, for all openings.</summary>
     public ManualClock Clock { get; } = new();
+
+    /// <summary>Makes a store whose hashes are always the same.</summary>
+    public static void Create(StoreOptions options, ulong hashSeed)
+    {
+        StoreLayout layout = StoreLayout.Plan(options.CapacityBytes, options.AverageEntryBytes);
+        using StoreFile file = StoreFormatter.CreateUnpublished(
+            StorePlatform.Current, options.Path, layout, layout.SegmentsWithin(options.CapacityBytes), options.Clock, hashSeed);
+        Assert.True(file.TryPublish(options.Path, replace: false));
+    }
 
     /// <summary>A key that does not move in memory, for <see cref="RefOf"/>.</summary>
     public static byte[] PinnedKey(string key)

@@ -1,0 +1,82 @@
+using System.Runtime.CompilerServices;
+using Cairn.TortureTests.Workloads;
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests.Interleavings;
+
+/// <summary>
+/// Whole operations, of two openings of a store that is full, interleaved at every protocol step in random orders that a seed
+/// repeats: histories are linearizable, pinned bytes stay, and all books are right at the end.
+/// </summary>
+public sealed class EngineInterleavingTests(ITestOutputHelper output)
+{
+    private const int Actors = 3;
+    private const int StepsOfActor = 8;
+
+    [Fact]
+    public void Operations_are_linearizable_in_random_orders_of_their_steps() =>
+        ExpectLinearizable(TimeSpan.FromHours(1), areBooksExact: true);
+
+    // Then sets and removals retract without the lock whenever another has it.
+    [Fact]
+    public void Operations_that_do_not_wait_for_locks_are_linearizable_in_random_orders_of_their_steps() =>
+        ExpectLinearizable(TimeSpan.FromTicks(1), areBooksExact: false);
+
+    private static void Work(Workload workload)
+    {
+        for (int i = 0; i < StepsOfActor; i++)
+        {
+            workload.Step();
+        }
+    }
+
+    private void ExpectLinearizable(TimeSpan lockTimeout, bool areBooksExact, [CallerMemberName] string test = "")
+    {
+        var torture = new TortureRun(output, test);
+        using var crew = new Crew();
+        var options = new StoreOptions
+        {
+            Path = crew.StorePath,
+            CapacityBytes = StoreOptions.SmallestCapacityBytes,
+            OpenMode = StoreOpenMode.OpenExisting,
+            LockTimeout = lockTimeout,
+            FlushOnClose = false,
+            Clock = new ManualClock(),
+        };
+        Stage.Create(options, (ulong)torture.Seed);
+        using CairnStore first = ScheduledPlatform.OpenStore(options);
+        using CairnStore second = ScheduledPlatform.OpenStore(options);
+        int runs = TortureRun.Count(1_500, 50_000);
+        Workload[] workloads =
+        [
+            .. Enumerable.Range(0, Actors).Select(actor =>
+            {
+                CairnStore store = actor == 0 ? first : second;
+                var keys = new WorkloadKeys(store, count: 6);
+                return crew.OwnWorkload(store, keys, torture.RandomFor(-1 - actor), 4 * runs * StepsOfActor, longest: 9_000);
+            }),
+        ];
+        for (int i = 0; i < 600; i++)
+        {
+            first.Set($"filler:before {i}", new byte[2_000]);
+        }
+
+        long steps = 0;
+        for (int run = 0; run < runs; run++)
+        {
+            var chooser = new PriorityChooser(torture.RandomFor(run), Actors, changes: 6, steps: 300);
+            ScheduleResult result = Schedule.Run(chooser, [], [.. workloads.Select(workload => (Action)(() => Work(workload)))]);
+            Assert.True(
+                result is { IsStuck: false, Failure: null }, $"Run {run}: {result.Failure?.SourceException}{result.Story}\n{torture.Replay}");
+            steps += result.Order.Actors.Count;
+        }
+
+        long retractions = first.GetStatistics().Dropped;
+        output.WriteLine($"{steps} steps in {runs} runs, {retractions} retractions without the lock");
+        Assert.True(steps > 200L * runs, $"only {steps} steps in {runs} runs");
+        Assert.Equal(areBooksExact, retractions == 0);
+        crew.ExpectLinearizable(torture);
+        Assert.Equal(0, first.GetStatistics().DamagedEntries);
+        StoreAudit.Check(first, areBooksExact);
+    }
+}

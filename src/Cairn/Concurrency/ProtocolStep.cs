@@ -44,6 +44,7 @@ internal enum ProtocolStep
     KillValidated,
     KillSlot,
     LeaseWritten,
+    LeaseSeenHeld,
     RecoveryStarted,
     RecoveryQueuesRebuilt,
     RecoveryBucketChecked,

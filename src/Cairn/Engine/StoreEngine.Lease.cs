@@ -34,6 +34,7 @@ internal sealed unsafe partial class StoreEngine
                 return status;
             }
 
+            Concurrency.ProtocolHook.Reach(Concurrency.ProtocolStep.LeaseSeenHeld);
             TimeSpan left = wait == Timeout.InfiniteTimeSpan ? LongestLeaseSleep : wait - Stopwatch.GetElapsedTime(start);
             if (left <= TimeSpan.Zero)
             {

@@ -35,7 +35,8 @@ internal static unsafe class BrokenHolders
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);
         bool isWritten = HashIndex.FindLocked(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
-            && TryWrite(engine, partition, key, old, new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength), addition, isPlain);
+            && TryWrite(
+                engine, partition, key, old, new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength), addition, isPlain);
         engine.Leave(partition);
         return isWritten ? WriteStatus.Stored : WriteStatus.NotFound;
     }

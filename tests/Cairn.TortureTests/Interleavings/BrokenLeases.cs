@@ -25,7 +25,6 @@ internal static unsafe class BrokenLeases
                 return status;
             }
 
-            Schedule.Step();
             signals.Wait(partition, isLate ? Volatile.Read(ref partition->LeaseSignal) : signal, Duration);
         }
     }

@@ -101,6 +101,7 @@ internal sealed class RecordedChooser(Order order) : IChooser
         return ready.Contains(chosen)
             ? chosen
             : throw new InvalidOperationException(
-                $"The order {order} does not fit: at step {step}, {Order.NameOf(chosen)} is over or asleep. It belongs to another test, or to other code.");
+                $"The order {order} does not fit: at step {step}, {Order.NameOf(chosen)} is over or asleep. " +
+                "It belongs to another test, or to other code.");
     }
 }

@@ -66,8 +66,12 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
         {
             var chooser = new PriorityChooser(torture.RandomFor(run), Actors, changes: 6, steps: 300);
             ScheduleResult result = Schedule.Run(chooser, [], [.. workloads.Select(workload => (Action)(() => Work(workload)))]);
-            Assert.True(
-                result is { IsStuck: false, Failure: null }, $"Run {run}: {result.Failure?.SourceException}{result.Story}\n{torture.Replay}");
+            if (result is not { IsStuck: false, Failure: null })
+            {
+                Stage.FreeLocks(first);
+                Assert.Fail($"Run {run}: {result.Failure?.SourceException}{result.Story}\n{torture.Replay}");
+            }
+
             steps += result.Order.Actors.Count;
         }
 

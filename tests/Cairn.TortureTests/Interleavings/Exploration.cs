@@ -81,7 +81,8 @@ internal sealed class Exploration
         }
 
         _output.WriteLine(
-            $"Holds in all {orders} orders with up to {Interruptions} interruptions, of up to {longest} steps, and in {RandomOrders} random ones.");
+            $"Holds in all {orders} orders with up to {Interruptions} interruptions, of up to {longest} steps, " +
+            $"and in {RandomOrders} random ones.");
         return tally.Result;
     }
 

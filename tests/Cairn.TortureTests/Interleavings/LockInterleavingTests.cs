@@ -51,8 +51,8 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
 
     [Fact]
     public void Lock_of_a_dead_owner_is_stolen_once_by_three() =>
-        Explore().ExpectHolds(
-            () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1), () => Work(inside, 1)], thefts: 1));
+        Explore().ExpectHolds(() => Arrange(
+            SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1), () => Work(inside, 1)], thefts: 1));
 
     [Fact]
     public void Lock_is_not_stolen_from_the_next_holder_of_the_dead_owner_s_slot() =>

@@ -14,7 +14,8 @@ internal sealed record Order(IReadOnlyList<int> Actors)
         {
             int actor = text[at++] - 'a';
             int digits = text.AsSpan(at).IndexOfAnyExceptInRange('0', '9') is var end and >= 0 ? end : text.Length - at;
-            if (actor is < 0 or > 25 || !int.TryParse(text.AsSpan(at, digits), NumberStyles.None, CultureInfo.InvariantCulture, out int steps))
+            if (actor is < 0 or > 25
+                || !int.TryParse(text.AsSpan(at, digits), NumberStyles.None, CultureInfo.InvariantCulture, out int steps))
             {
                 throw new FormatException($"'{text}' is no order of steps, such as a3b12a1.");
             }

@@ -140,7 +140,8 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
         Schedule.Step();
         bool isSame = value.SequenceEqual(before);
         Schedule.Step();
-        return isSame && RecycledEntry.IsRight(before) && value.SequenceEqual(before) ? null : "The pinned bytes changed, or were not the key's.";
+        return isSame && RecycledEntry.IsRight(before) && value.SequenceEqual(before)
+            ? null : "The pinned bytes changed, or were not the key's.";
     }
 
     private void ExpectStable(bool isUsed, Func<CairnStore, EvictedEntry, string?> read, [CallerMemberName] string test = "")

@@ -134,7 +134,8 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     private static string? FaultOfCopy(RecycledEntry entry)
     {
         Span<byte> copy = stackalloc byte[128];
-        return !entry.Store.TryGet(entry.Key, copy, out int length) || RecycledEntry.IsRight(copy[..length]) ? null : "A value was read that the key never had.";
+        return !entry.Store.TryGet(entry.Key, copy, out int length)
+            || RecycledEntry.IsRight(copy[..length]) ? null : "A value was read that the key never had.";
     }
 
     private static string? FaultOfCopy(EvictedEntry entry, bool mayMiss)

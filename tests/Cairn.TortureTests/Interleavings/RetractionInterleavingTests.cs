@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Cairn.Keys;
 using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Interleavings;
@@ -77,23 +78,23 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     {
         Prepare();
 
-        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Engine.Kill(Stage.RefOf(Holder, Key))));
+        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Engine.Kill(HolderRef())));
     }
 
     [Fact]
     public void Moving_by_a_plain_store_is_caught() =>
-        ExpectCaught(() => BrokenHolders.Move(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: true));
+        ExpectCaught(() => BrokenHolders.Move(Holder.Engine, HolderRef(), isPlain: true));
 
     [Fact]
     public void Appending_by_a_plain_store_is_caught() =>
-        ExpectCaught(() => BrokenHolders.Append(Holder.Engine, Stage.RefOf(Holder, Key), "0"u8, isPlain: true));
+        ExpectCaught(() => BrokenHolders.Append(Holder.Engine, HolderRef(), "0"u8, isPlain: true));
 
     [Fact]
     public void Removing_by_a_plain_store_is_caught()
     {
         Prepare();
 
-        new Exploration(output).ExpectCaught(() => Removing(() => BrokenHolders.Remove(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: true)));
+        new Exploration(output).ExpectCaught(() => Removing(() => BrokenHolders.Remove(Holder.Engine, HolderRef(), isPlain: true)));
     }
 
     [Fact]
@@ -111,10 +112,12 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
         Prepare();
         var exploration = new Exploration(output);
 
-        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Move(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: false)));
-        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Append(Holder.Engine, Stage.RefOf(Holder, Key), "0"u8, isPlain: false)));
-        exploration.ExpectHolds(() => Removing(() => BrokenHolders.Remove(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: false)));
+        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Move(Holder.Engine, HolderRef(), isPlain: false)));
+        exploration.ExpectHolds(() => Retracting(() => BrokenHolders.Append(Holder.Engine, HolderRef(), "0"u8, isPlain: false)));
+        exploration.ExpectHolds(() => Removing(() => BrokenHolders.Remove(Holder.Engine, HolderRef(), isPlain: false)));
     }
+
+    private KeyRef HolderRef() => Stage.RefOf(Holder, Key);
 
     private bool Kill(byte[] key) => _stage[1].Engine.Kill(Stage.RefOf(_stage[1], key));
 
@@ -130,7 +133,8 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     {
         Prepare();
 
-        new Exploration(output, test).ExpectHolds(() => Retracting(() => Assert.True(write() is WriteStatus.Stored or WriteStatus.NotFound)));
+        new Exploration(output, test).ExpectHolds(
+            () => Retracting(() => Assert.True(write() is WriteStatus.Stored or WriteStatus.NotFound)));
     }
 
     private void ExpectCaught(Action change, [CallerMemberName] string test = "")

@@ -31,6 +31,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
         LockSeenDead,
         ReadEntryFound,
         KillValidated,
+        LeaseSeenHeld,
         RingCellsRead,
     ];
 

@@ -74,6 +74,14 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     }
 
     [Fact]
+    public void One_of_two_has_removed_a_value_at_its_version_and_without_the_lock()
+    {
+        Prepare();
+
+        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Remove(Key, _version) == WriteStatus.Stored));
+    }
+
+    [Fact]
     public void One_of_two_has_removed_a_value_without_the_lock()
     {
         Prepare();

@@ -149,11 +149,14 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         int cell;
         EntryView entry;
+        ulong hash;
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
         {
-            cell = PinOrWait(Engine.Place(bytes, encoded.Bytes.Length, Number), out entry, out info, isUse: false);
+            KeyRef place = Engine.Place(bytes, encoded.Bytes.Length, Number);
+            hash = place.Place.Hash;
+            cell = PinOrWait(place, out entry, out info, isUse: false);
         }
 
         encoded.Release();
@@ -164,7 +167,12 @@ public unsafe partial class CairnCollection
 
         try
         {
-            new ReadOnlySpan<byte>(entry.Value, info.ValueBytes).CopyTo(destination.GetSpan(Math.Max(1, info.ValueBytes)));
+            if (!Engine.TryCopyPinned(hash, entry, info, destination.GetSpan(Math.Max(1, info.ValueBytes))))
+            {
+                info = default;
+                return false;
+            }
+
             destination.Advance(info.ValueBytes);
             return true;
         }

@@ -70,7 +70,7 @@ public unsafe partial class CairnCollection
         {
             WriteStatus status = Engine.WriteStreamed(
                 Engine.Place(bytes, encoded.Bytes.Length, Number), content, valueBytes, source,
-                static (Span<byte> destination, scoped in Stream from) => from.ReadExactly(destination),
+                ReadFrom,
                 WriteCondition.Always, 0, out _);
             encoded.Release();
             return status == WriteStatus.Stored;
@@ -261,6 +261,16 @@ public unsafe partial class CairnCollection
             lease = status == LeaseStatus.Acquired ? new StoreLease(this, encoded.Bytes.ToArray(), version) : null;
             encoded.Release();
             return status;
+        }
+    }
+
+    // Straight into the file, because it may be 64 MiB: what another process scribbles over it before the sum is taken is taken for the value.
+    private static uint ReadFrom(Span<byte> destination, scoped in Stream source, ulong checksumSeed)
+    {
+        source.ReadExactly(destination);
+        fixed (byte* value = destination)
+        {
+            return ValueChecksum.Compute(value, destination.Length, checksumSeed);
         }
     }
 

@@ -1,3 +1,6 @@
+using System.Runtime.InteropServices;
+using Cairn.Storage;
+
 namespace Cairn;
 
 /// <summary>The store's file breaks a promise of its own format: a checksum, a bound or a state that no sequence of
@@ -39,6 +42,11 @@ public sealed class StoreCorruptException : StoreException
 
     /// <summary>What is at <see cref="Offset"/> instead.</summary>
     public string Found { get; }
+
+    internal static StoreCorruptException SegmentCount(string file, StoreLayout layout, int found) =>
+        new(
+            file, (long)Marshal.OffsetOf<Superblock>(nameof(Superblock.SegmentCount)),
+            $"{layout.FewestSegments:N0} to {layout.MaxSegments:N0} segments", $"{found:N0}");
 
     // Nobody should be told to delete a file that only its name made a store.
     internal static StoreCorruptException NotAStore(string file, string found)

@@ -10,7 +10,10 @@ internal static class Program
 {
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
+        ["damage-scribble"] = DamageRoles.Scribble,
         ["damage-seeds"] = DamageRoles.Seeds,
+        ["damage-use"] = DamageRoles.Use,
+        ["damage-work"] = DamageRoles.WorkScribbled,
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
         ["work"] = WorkerRole.Work,

@@ -44,6 +44,21 @@ internal static unsafe class CollectionTable
         return number;
     }
 
+    /// <summary>
+    /// Lets a table that counts more collections than have a name count fewer, while nobody else has the store open: a count that is too high
+    /// would leave no room for others.
+    /// </summary>
+    public static void DropUnnamed(StoreMemory memory)
+    {
+        int count = Count(memory);
+        while (count > 0 && Record(memory, (uint)count)->NameBytes == 0)
+        {
+            count--;
+        }
+
+        memory.Super->CollectionCount = count;
+    }
+
     public static IReadOnlyList<string> Names(StoreMemory memory) => [.. NamesByNumber(memory).Skip(1)];
 
     /// <summary>Names by collection number; the first is the store's own, which is empty.</summary>
@@ -148,7 +163,14 @@ internal static unsafe class CollectionTable
     private static int Count(StoreMemory memory) =>
         Math.Clamp(Volatile.Read(ref memory.Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
 
-    private static string NameOf(StoreMemory memory, uint number) => Encoding.UTF8.GetString(NameBytes(memory, number));
+    // Copied first: decoding counts the characters before it writes them, and somebody may be scribbling over the name in between.
+    private static string NameOf(StoreMemory memory, uint number)
+    {
+        ReadOnlySpan<byte> name = NameBytes(memory, number);
+        Span<byte> copy = stackalloc byte[CollectionRecord.MaxNameBytes];
+        name.CopyTo(copy);
+        return Encoding.UTF8.GetString(copy[..name.Length]);
+    }
 
     private static ReadOnlySpan<byte> NameBytes(StoreMemory memory, uint number)
     {

@@ -16,6 +16,13 @@ internal unsafe ref struct EntryContent
     public ReadOnlySpan<byte> First;
     public ReadOnlySpan<byte> Second;
 
+    /// <summary>
+    /// The entry in the file that one of the parts is taken from; null if both are the caller's. The new entry gets a checksum of its own, which
+    /// would make damage to the old one look whole.
+    /// </summary>
+    public byte* Origin;
+    public bool IsOriginSecond;
+
     public bool HasLease;
     public uint LeaseOwner;
     public uint LeaseIncarnation;
@@ -43,27 +50,53 @@ internal unsafe ref struct EntryContent
         EntryView.SizeOf(FieldsFor(key.Collection), key.Length, ValueBytes);
 
     /// <summary>Writes the whole entry. Nothing names it yet, so the order of the stores does not matter.</summary>
+    /// <returns>False if what it is made from is damaged.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public readonly void Write(byte* target, in KeyRef key, ulong version, ulong checksumSeed)
+    public readonly bool TryWrite(byte* target, in KeyRef key, ulong version, ulong checksumSeed)
     {
         EntryFields fields = FieldsFor(key.Collection);
         byte* value = WriteKey(target, key, fields);
-        uint valueSum;
+        uint valueSum = WriteValue(value, checksumSeed);
+        WriteHeader(target, key, fields, (uint)ValueBytes, valueSum, version, checksumSeed);
+        return Origin is null || IsFaithful(value, key, checksumSeed);
+    }
+
+    /// <summary>Writes the value. Returns its sum, of the caller's bytes and not of what somebody may be scribbling over them in the file.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public readonly uint WriteValue(byte* value, ulong checksumSeed)
+    {
         if (Second.IsEmpty)
         {
             fixed (byte* source = First)
             {
-                valueSum = ValueChecksum.ComputeAndCopy(source, value, First.Length, checksumSeed);
+                return ValueChecksum.ComputeAndCopy(source, value, First.Length, checksumSeed);
             }
         }
-        else
+
+        First.CopyTo(new Span<byte>(value, First.Length));
+        Second.CopyTo(new Span<byte>(value + First.Length, Second.Length));
+        return ValueChecksum.Compute(value, (int)ValueBytes, checksumSeed);
+    }
+
+    /// <summary>True if a value that was written, and its sum taken, is what its parts were: then the sum is theirs.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public readonly bool IsFaithful(byte* value, in KeyRef key, ulong checksumSeed)
+    {
+        if (Origin is null)
         {
-            First.CopyTo(new Span<byte>(value, First.Length));
-            Second.CopyTo(new Span<byte>(value + First.Length, Second.Length));
-            valueSum = ValueChecksum.Compute(value, (int)ValueBytes, checksumSeed);
+            return true;
         }
 
-        WriteHeader(target, key, fields, (uint)ValueBytes, valueSum, version, checksumSeed);
+        ReadOnlySpan<byte> taken = IsOriginSecond ? Second : First;
+        ReadOnlySpan<byte> added = IsOriginSecond ? First : Second;
+        byte* takenCopy = IsOriginSecond ? value + First.Length : value;
+        byte* addedCopy = IsOriginSecond ? value : value + First.Length;
+        var origin = new EntryView(Origin);
+        uint sum = EntryView.ComputeChecksum(
+            origin.Word0, origin.Version, Origin, origin.FieldsBytes, ValueChecksum.Compute(takenCopy, taken.Length, checksumSeed),
+            key.Place.Hash, checksumSeed);
+        return sum == origin.Checksum && origin.ValueLength == (uint)taken.Length
+            && added.SequenceEqual(new ReadOnlySpan<byte>(addedCopy, added.Length));
     }
 
     /// <summary>Writes the key. Returns where the value goes.</summary>

@@ -10,7 +10,9 @@ namespace Cairn.Engine;
 /// <typeparam name="TState">Where the value comes from.</typeparam>
 /// <param name="destination">Exactly as long as the value; it must be filled.</param>
 /// <param name="state">Where the value comes from.</param>
-internal delegate void ValueWriter<TState>(Span<byte> destination, scoped in TState state)
+/// <param name="checksumSeed">For the sum.</param>
+/// <returns>The value's sum.</returns>
+internal delegate uint ValueWriter<TState>(Span<byte> destination, scoped in TState state, ulong checksumSeed)
     where TState : allows ref struct;
 
 // Writing a long value: reserve room under the lock, copy without it, publish under it again.
@@ -60,20 +62,28 @@ internal sealed unsafe partial class StoreEngine
             if (status == WriteStatus.Stored)
             {
                 byte* value = EntryContent.WriteKey(target, key, fields);
+                uint valueSum;
                 try
                 {
-                    writer(new Span<byte>(value, valueBytes), in state);
+                    valueSum = writer(new Span<byte>(value, valueBytes), in state, Memory.ChecksumSeed);
                     ProtocolHook.Reach(ProtocolStep.LargeCopied);
                 }
-                catch when (runLength > 1)
+                catch
                 {
-                    _runs.Release(segment, runLength);
+                    ReleaseRun(segment, runLength);
                     throw;
                 }
 
-                uint valueSum = ValueChecksum.Compute(value, valueBytes, Memory.ChecksumSeed);
-                status = PublishLarge(
-                    key, content, bytes, valueBytes, valueSum, segment, runLength, target, condition, expectedVersion, out version);
+                if (content.IsFaithful(value, key, Memory.ChecksumSeed))
+                {
+                    status = PublishLarge(
+                        key, content, bytes, valueBytes, valueSum, segment, runLength, target, condition, expectedVersion, out version);
+                }
+                else
+                {
+                    ReleaseRun(segment, runLength);
+                    status = WriteStatus.NotFound; // What it was to be made from is damaged: whoever reads that next removes it.
+                }
             }
 
             if (status is WriteStatus.NoRoom or WriteStatus.Busy && condition == WriteCondition.Always)
@@ -90,10 +100,21 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private static void CopyParts(Span<byte> destination, scoped in EntryContent content)
+    private static uint CopyParts(Span<byte> destination, scoped in EntryContent content, ulong checksumSeed)
     {
-        content.First.CopyTo(destination);
-        content.Second.CopyTo(destination[content.First.Length..]);
+        fixed (byte* value = destination)
+        {
+            return content.WriteValue(value, checksumSeed);
+        }
+    }
+
+    // A gap stays a gap.
+    private void ReleaseRun(int segment, int runLength)
+    {
+        if (runLength > 1)
+        {
+            _runs.Release(segment, runLength);
+        }
     }
 
     private WriteStatus ReserveGap(in KeyRef key, long bytes, int cell, out int segment, out byte* target)
@@ -157,11 +178,7 @@ internal sealed unsafe partial class StoreEngine
         PartitionBlock* partition = Enter(number);
         if (partition is null)
         {
-            if (runLength > 1)
-            {
-                _runs.Release(segment, runLength);
-            }
-
+            ReleaseRun(segment, runLength);
             return WriteStatus.Busy;
         }
 
@@ -172,11 +189,7 @@ internal sealed unsafe partial class StoreEngine
             WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
             if (status != WriteStatus.Stored)
             {
-                if (runLength > 1)
-                {
-                    _runs.Release(segment, runLength);
-                }
-
+                ReleaseRun(segment, runLength);
                 Leave(partition);
                 return status;
             }
@@ -233,6 +246,7 @@ internal sealed unsafe partial class StoreEngine
                     Flags = info.Flags,
                     Expiration = expiration,
                     First = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes),
+                    Origin = entry.Start,
                 };
                 WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
                 if (status != WriteStatus.VersionMismatch)
@@ -272,6 +286,8 @@ internal sealed unsafe partial class StoreEngine
                     Expiration = EntryContent.ExpirationOf(entry),
                     First = isPrefix ? addition : value,
                     Second = isPrefix ? value : addition,
+                    Origin = entry.Start,
+                    IsOriginSecond = isPrefix,
                 };
                 WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
                 if (status != WriteStatus.VersionMismatch)

@@ -157,12 +157,13 @@ internal sealed unsafe partial class StoreEngine
                 LeaseIncarnation = _owners.Incarnation,
                 LeaseDeadline = now + (long)duration.TotalMilliseconds,
             };
-            if (isFound && !isCleared && IsStaleValue(old.Entry, key))
+            if (isFound && !isCleared && IsStaleValue(old.Entry))
             {
                 content.Type = EntryType.Value;
                 content.Flags = old.Entry.Flags;
                 content.Expiration = EntryContent.ExpirationOf(old.Entry);
                 content.First = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
+                content.Origin = old.Entry.Start;
             }
 
             long bytes = content.PaddedBytes(key);
@@ -187,11 +188,11 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // Worth carrying along: whole, and short enough to be copied under the lock.
-    private bool IsStaleValue(in EntryView entry, in KeyRef key) =>
+    // Worth carrying along: short enough to be copied under the lock. Whether it is whole is seen then.
+    private bool IsStaleValue(in EntryView entry) =>
         entry.Type == EntryType.Value
-        && entry.PaddedBytes + EntryView.MaxFieldsBytes <= Math.Min(LongestLockedCopy, Memory.SegmentBytes)
-        && IsWhole(entry, key);
+        && entry.ValueLength <= (uint)Memory.MaxValueBytes
+        && entry.PaddedBytes + EntryView.MaxFieldsBytes <= Math.Min(LongestLockedCopy, Memory.SegmentBytes);
 
     private bool IsWhole(in EntryView entry, in KeyRef key) =>
         entry.ValueLength <= (uint)Memory.MaxValueBytes

@@ -268,14 +268,23 @@ internal sealed unsafe partial class StoreEngine
             return cell == -1;
         }
 
-        outcome = info.ValueBytes > destination.Length ? ReadOutcome.TooShort : ReadOutcome.Hit;
-        if (outcome == ReadOutcome.Hit)
-        {
-            new ReadOnlySpan<byte>(entry.Value, info.ValueBytes).CopyTo(destination);
-        }
-
+        outcome = info.ValueBytes > destination.Length ? ReadOutcome.TooShort
+            : TryCopyPinned(key.Place.Hash, entry, info, destination) ? ReadOutcome.Hit
+            : ReadOutcome.Miss;
         Unpin(cell);
+        info = outcome == ReadOutcome.Miss ? default : info;
         return true;
+    }
+
+    /// <summary>Copies a pinned value. False if somebody has scribbled over it since it was pinned, and the copy is of no use.</summary>
+    public bool TryCopyPinned(ulong keyHash, in EntryView entry, in EntryInfo info, Span<byte> destination)
+    {
+        fixed (byte* target = destination)
+        {
+            uint valueSum = ValueChecksum.ComputeAndCopy(entry.Value, target, info.ValueBytes, Memory.ChecksumSeed);
+            return EntryView.ComputeChecksum(
+                entry.Word0, entry.Version, entry.Start, entry.FieldsBytes, valueSum, keyHash, Memory.ChecksumSeed) == entry.Checksum;
+        }
     }
 
     // Extends the life of an entry with sliding expiration. A hint: if the lock is taken, or the last extension is recent,

@@ -391,7 +391,7 @@ internal sealed unsafe partial class StoreEngine
         return WriteStatus.NoRoom;
     }
 
-    /// <summary>Writes and publishes an entry at a reserved place. False if what it rests on is gone (W4).</summary>
+    /// <summary>Writes and publishes an entry at a reserved place. False if what it rests on is gone (W4), or damaged and goes now.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryPublishLocked(
         PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, bool restsOnOld,
@@ -400,7 +400,12 @@ internal sealed unsafe partial class StoreEngine
         // The version is stored first: one that was handed out is not handed out again (PartitionBlock I2).
         version = partition->Version + 1;
         partition->Version = version;
-        content.Write(target, key, version, Memory.ChecksumSeed);
+        if (!content.TryWrite(target, key, version, Memory.ChecksumSeed))
+        {
+            OnDamaged(partition, old);
+            return false;
+        }
+
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         _log.Commit(partition, log, target, bytes, content.SegmentDeadline);
         bool isPublished = TryPublishSlot(
@@ -618,6 +623,8 @@ internal sealed unsafe partial class StoreEngine
             var value = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
             content.First = isPrefix ? addition : value;
             content.Second = isPrefix ? value : addition;
+            content.Origin = old.Entry.Start;
+            content.IsOriginSecond = isPrefix;
             if (content.IsPast)
             {
                 if (!DropLocked(partition, key, isFound, old))
@@ -626,13 +633,6 @@ internal sealed unsafe partial class StoreEngine
                 }
 
                 return WriteStatus.Stored;
-            }
-
-            // The new entry gets a checksum of its own, which would make damage to the old one look whole.
-            if (old.Entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != old.Entry.Checksum)
-            {
-                OnDamaged(partition, old);
-                return WriteStatus.NotFound;
             }
 
             long bytes = content.PaddedBytes(key);

@@ -1,3 +1,4 @@
+using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Platform;
@@ -184,9 +185,9 @@ internal static unsafe class StoreOpener
                 super->MaxCapacityBytes, super->AverageEntryBytes, super->SegmentBytes, super->PartitionCount, super->MaxSegments)
                 ?? throw new StoreCorruptException(path, 16, "a possible layout", "numbers out of range");
             int segments = super->SegmentCount;
-            if (segments < layout.PartitionCount * StoreLayout.ReservedSegmentsPerPartition || segments > layout.MaxSegments)
+            if (segments < layout.FewestSegments || segments > layout.MaxSegments)
             {
-                throw new StoreCorruptException(path, 256, $"at most {layout.MaxSegments} segments", $"{segments}");
+                throw StoreCorruptException.SegmentCount(path, layout, segments);
             }
 
             long length = file.Length;
@@ -257,6 +258,7 @@ internal static unsafe class StoreOpener
         }
 
         super->OpenCount++;
+        CollectionTable.DropUnnamed(memory);
         for (int segment = 0; segment < memory.SegmentCount; segment++)
         {
             SegmentHeader* header = memory.Header(segment);

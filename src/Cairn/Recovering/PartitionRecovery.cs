@@ -21,17 +21,28 @@ namespace Cairn.Recovering;
 //   I2  It never makes an entry readable that was not.
 internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool pool)
 {
+    // More than were given to entries that are gone.
+    private const ulong VersionsToSkip = 1 << 30;
+
     public void Run(int number)
     {
         ProtocolHook.Reach(ProtocolStep.RecoveryStarted);
         PartitionBlock* partition = memory.Partition(number);
         memory.RefreshSegmentsEnd();
+        bool isVersionLost = partition->Version > PartitionBlock.HighestVersion;
+        if (isVersionLost)
+        {
+            // Near the end of the numbers there would soon be none left to give. Watermarks and entries tell what it must be at least.
+            partition->Version = 0;
+        }
+
         DropDistrusted(partition, number);
         RepairWatermarks(partition);
         RebuildQueues(partition, number);
         pool.RevealFree();
         ProtocolHook.Reach(ProtocolStep.RecoveryQueuesRebuilt);
         RecountEntries(partition, number);
+        partition->Version += isVersionLost ? VersionsToSkip : 0;
         partition->Magic = PartitionBlock.ExpectedMagic;
         partition->Recoveries++;
 
@@ -59,7 +70,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     {
         PartitionBlock* partition = memory.Partition(number);
         if (partition->Magic != PartitionBlock.ExpectedMagic || partition->OpenCount is < 0 or > PartitionBlock.LogCount
-            || partition->SegmentCount != sums.Segments || partition->LiveBytes > sums.LiveBytes)
+            || partition->Version > PartitionBlock.HighestVersion || partition->SegmentCount != sums.Segments || partition->LiveBytes > sums.LiveBytes)
         {
             return false;
         }
@@ -198,12 +209,15 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     }
 
     // A pair is torn when its writer died between the two: then the first is new, the second old, and neither is above
-    // the version. A pair that agrees is whole, even if it is the version that was damaged.
+    // the version. A pair that agrees is whole, even if it is the version that was damaged: but for one that no version can have been,
+    // which is from a clearing after that damage.
     private static bool IsBelievable(PartitionBlock* partition, uint collection)
     {
         ulong* pair = PartitionBlock.Watermark(partition, collection);
-        return pair[0] == ~pair[1] || Math.Max(pair[0], ~pair[1]) <= partition->Version;
+        return IsWhole(pair) || Math.Max(pair[0], ~pair[1]) <= partition->Version;
     }
+
+    private static bool IsWhole(ulong* pair) => pair[0] == ~pair[1] && pair[0] <= PartitionBlock.HighestVersion;
 
     // The slots go before the pair is repaired: whoever follows a thief that dies in between still sees it damaged (I1). A new
     // watermark would not do, because the version, which it would have to reach, may be damaged with it.
@@ -235,7 +249,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         for (uint collection = 0; collection < StoreLayout.MaxCollections; collection++)
         {
             ulong* pair = PartitionBlock.Watermark(partition, collection);
-            if (pair[0] == ~pair[1])
+            if (IsWhole(pair))
             {
                 partition->Version = Math.Max(partition->Version, pair[0]);
                 continue;

@@ -16,6 +16,11 @@ internal unsafe struct PartitionBlock
 {
     public const uint ExpectedMagic = 0x5041_5254;
 
+    /// <summary>
+    /// No version is above this but by damage: they begin at 2^63 at the latest (StoreFormatter.FirstVersion) and grow by one with each write.
+    /// </summary>
+    public const ulong HighestVersion = 3UL << 62;
+
     public const int LogSmall = 0;
     public const int LogMain = 1;
     public const int FirstTtlLog = 2;

@@ -104,6 +104,12 @@ internal sealed class StoreLayout
     /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
     public int MaxValueBytes => (int)Math.Min(StoreOptions.LargestValueBytes, MaxCapacityBytes / 8);
 
+    /// <summary>The fewest segments that a file has.</summary>
+    public int FewestSegments => PartitionCount * ReservedSegmentsPerPartition;
+
+    /// <summary>Where the segments end at the least.</summary>
+    public long FewestSegmentsEnd => SegmentsOffset + ((long)FewestSegments * SegmentBytes);
+
     public long MappedBytes => FileBytes(MaxSegments);
 
     public long FileBytes(int segments) => SegmentsOffset + ((long)segments * SegmentBytes) + GuardBytes;

@@ -56,6 +56,11 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         ChecksumSeed = KeyHash.ChecksumSeedOf(Super->HashSeed);
         MaxValueBytes = layout.MaxValueBytes;
         RefreshSegmentsEnd();
+        if (_segmentsEnd < layout.FewestSegmentsEnd)
+        {
+            // Whoever opened the file has seen more: somebody is scribbling over it. Without a segment no bound would hold (I1).
+            throw StoreCorruptException.SegmentCount(file.Path, layout, Super->SegmentCount);
+        }
     }
 
     ~StoreMemory()

@@ -80,6 +80,23 @@ public sealed unsafe class DamagedEntryTests : StoreTest
         Assert.Equal("Dune", books.GetString("42"));
     }
 
+    [Theory]
+    [InlineData(500)]
+    [InlineData(100)]
+    [InlineData(-1)]
+    public void Collections_that_nobody_has_named_take_nobodys_place(int count)
+    {
+        CairnStore first = Open(Options);
+        first.Collection("books").Set("42", "Dune"u8);
+        first.Engine.Memory.Super->CollectionCount = count;
+        first.Dispose();
+
+        Assert.True(Store.Collection("films").Set("42", "Alien"u8));
+
+        Assert.Equal(count < 0 ? ["films"] : ["books", "films"], Store.CollectionNames);
+        Assert.Equal(count < 0 ? null : "Dune", Store.Collection("books").GetString("42"));
+    }
+
     private byte* Find(string key)
     {
         byte[] bytes = System.Text.Encoding.UTF8.GetBytes(key);

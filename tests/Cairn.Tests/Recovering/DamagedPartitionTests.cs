@@ -86,6 +86,47 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
     }
 
     [Fact]
+    public void Version_damaged_upwards_leaves_versions_for_new_values()
+    {
+        CairnStore first = Open(Options);
+        for (int i = 0; i < 500; i++)
+        {
+            first.Set($"{i}", "old"u8);
+        }
+
+        first.TryGetInfo("1", out EntryInfo before);
+        for (int number = 0; number < first.PartitionCount; number++)
+        {
+            first.Engine.Memory.Partition(number)->Version = ulong.MaxValue;
+        }
+
+        // What was cleared with such a version stays cleared, and what is set afterwards is not cleared with it.
+        CairnCollection other = first.Collection("other");
+        other.Set("key", "old"u8);
+        for (int number = 0; number < first.PartitionCount; number++)
+        {
+            first.Engine.Memory.Partition(number)->Version = ulong.MaxValue;
+        }
+
+        other.Clear();
+        first.Dispose();
+
+        Assert.Equal("old", Store.GetString("1"));
+        Assert.Empty(Store.Collection("other").Entries());
+        for (int i = 0; i < 500; i++)
+        {
+            Assert.True(Store.Set($"{i}", "new"u8));
+            Assert.True(Store.Collection("other").Set($"{i}", "new"u8));
+            Assert.Equal("new", Store.GetString($"{i}"));
+            Assert.Equal("new", Store.Collection("other").GetString($"{i}"));
+        }
+
+        Store.TryGetInfo("1", out EntryInfo after);
+        Assert.True(after.Version > before.Version);
+        StoreAudit.Check(Store);
+    }
+
+    [Fact]
     public void Flipped_bit_in_the_lists_of_segments_loses_no_segment()
     {
         for (int bit = 0; bit < 64 * 8; bit += 3)

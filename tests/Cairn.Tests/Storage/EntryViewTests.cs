@@ -168,7 +168,7 @@ public sealed unsafe class EntryViewTests : IDisposable
         fixed (byte* key = TestBytes.Of(keyLength))
         {
             var place = new KeyPlacement(HashOfKey(keyLength), KeyPlacement.PartitionShift(1), 2);
-            content.Write(_buffer, new KeyRef(key, keyLength, collection, place), 123_456, Seed);
+            Assert.True(content.TryWrite(_buffer, new KeyRef(key, keyLength, collection, place), 123_456, Seed));
         }
 
         return new EntryView(_buffer);

@@ -36,4 +36,34 @@ internal static class DamageRoles
 
         Console.WriteLine($"done {tally}");
     }
+
+    /// <summary>PATH SEED: scribbles over the file from "scribbling" until a line of input comes, and says how much.</summary>
+    public static void Scribble(string[] args)
+    {
+        using var scribbler = new Scribbler(args[0], new Random(int.Parse(args[1], CultureInfo.InvariantCulture)));
+        Task<string?> end = OwnThread.Run(Console.ReadLine);
+        Console.WriteLine("scribbling");
+        scribbler.Run(() => !end.IsCompleted);
+        Console.WriteLine($"{scribbler.Words} words");
+    }
+
+    /// <summary>
+    /// PATH SEED OWNER OWNERS: works on a store that somebody scribbles over, from "open" until a line of input comes, with a line now and
+    /// then. Says "fault TEXT" if something was wrong, and in the end "done".
+    /// </summary>
+    public static void WorkScribbled(string[] args)
+    {
+        int[] numbers = [.. args[1..].Select(arg => int.Parse(arg, CultureInfo.InvariantCulture))];
+        var work = new ScribbledWork(args[0], new Random(numbers[0]), numbers[1], numbers[2]);
+        Task<string?> end = OwnThread.Run(Console.ReadLine);
+        work.Run(() => !end.IsCompleted);
+    }
+
+    /// <summary>PATH SEED: uses a store whose file was damaged. Says "fault TEXT" if something was wrong, and "done".</summary>
+    public static void Use(string[] args)
+    {
+        var tally = new DamageTally();
+        DamagedUse.RunOnFile(args[0], int.Parse(args[1], CultureInfo.InvariantCulture), tally);
+        Console.WriteLine($"done {tally}");
+    }
 }

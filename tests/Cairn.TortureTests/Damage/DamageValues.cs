@@ -18,8 +18,8 @@ internal enum DamageKeyKind
     Number,
 }
 
-// The keys of a damaged store and every value that they ever had: what may be read, whatever happened to the file. Damage may bring an
-// earlier value back, so any that was ever written will do.
+// The keys that one process writes into a damaged store, and every value that they ever had: what may be read, whatever happened to the
+// file. Damage may bring an earlier value back, so any that was ever written will do.
 internal sealed class DamageValues
 {
     public const int Keys = 360;
@@ -28,14 +28,30 @@ internal sealed class DamageValues
     private const int JoinedBytes = 16;
     private const int LongKeyBytes = 700;
 
-    private readonly long[] _begun;
+    private const int KeysPerOwner = 1_000;
 
-    public DamageValues()
-        : this(new long[Keys])
+    private readonly long[] _begun;
+    private readonly int _owner;
+
+    /// <summary>The keys of a process that has written nothing yet.</summary>
+    public DamageValues(int owner = 0)
+        : this(owner, new long[Keys])
     {
     }
 
-    private DamageValues(long[] begun) => _begun = begun;
+    private DamageValues(int owner, long[] begun)
+    {
+        _owner = owner;
+        _begun = begun;
+    }
+
+    /// <summary>The keys of another process, of which nobody here knows how much it has written: not more than this.</summary>
+    public static DamageValues OfAnother(int owner)
+    {
+        var begun = new long[Keys];
+        Array.Fill(begun, int.MaxValue / 2);
+        return new DamageValues(owner, begun);
+    }
 
     public static DamageKeyKind KindOf(int key) =>
         key < FirstJoined ? DamageKeyKind.Whole : key < FirstNumber ? DamageKeyKind.Joined : DamageKeyKind.Number;
@@ -44,9 +60,9 @@ internal sealed class DamageValues
     public static bool IsInCollection(int key) => key % 4 == 3;
 
     /// <summary>Of various lengths, a few longer than half a segment of a small store.</summary>
-    public static string NameOf(int key)
+    public string NameOf(int key)
     {
-        string name = string.Create(CultureInfo.InvariantCulture, $"key:{key:D4}");
+        string name = string.Create(CultureInfo.InvariantCulture, $"key:{NumberOf(key):D5}");
         return (key % 50) switch
         {
             7 => name.PadRight(LongKeyBytes * 4, '.'),
@@ -56,17 +72,20 @@ internal sealed class DamageValues
         };
     }
 
-    public DamageValues Copy() => new([.. _begun]);
+    public DamageValues Copy() => new(_owner, [.. _begun]);
 
     /// <summary>The number of a write of the key that is about to begin.</summary>
     public long Begin(int key) => ++_begun[key];
 
-    public static byte[] Joined(int key, long sequence)
+    public byte[] Whole(int key, long sequence, int length, long deadline) =>
+        KillValue.Encode(NumberOf(key), sequence, length, deadline);
+
+    public byte[] Joined(int key, long sequence)
     {
         var bytes = new byte[JoinedBytes];
-        BinaryPrimitives.WriteInt32LittleEndian(bytes, key);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, NumberOf(key));
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), (int)sequence);
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(8), CheckOf(key, sequence));
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(8), CheckOf(NumberOf(key), sequence));
         return bytes;
     }
 
@@ -81,8 +100,11 @@ internal sealed class DamageValues
         _ => FaultOfWhole(key, value, now),
     };
 
+    // Of all processes' keys.
+    private int NumberOf(int key) => (_owner * KeysPerOwner) + key;
+
     private string? FaultOfWhole(int key, ReadOnlySpan<byte> value, long now) =>
-        KillValue.FaultOf(key, value, out long sequence, out long deadline) is { } fault ? fault
+        KillValue.FaultOf(NumberOf(key), value, out long sequence, out long deadline) is { } fault ? fault
         : sequence < 1 || sequence > _begun[key] ? $"of write {sequence} was never written: the last is {_begun[key]}"
         : deadline <= now ? $"of write {sequence} was read {now - deadline} ms after its expiry"
         : null;
@@ -98,8 +120,8 @@ internal sealed class DamageValues
 
             int foundKey = BinaryPrimitives.ReadInt32LittleEndian(value[at..]);
             int sequence = BinaryPrimitives.ReadInt32LittleEndian(value[(at + 4)..]);
-            if (foundKey != key || sequence < 1 || sequence > _begun[key]
-                || BinaryPrimitives.ReadUInt64LittleEndian(value[(at + 8)..]) != CheckOf(key, sequence))
+            if (foundKey != NumberOf(key) || sequence < 1 || sequence > _begun[key]
+                || BinaryPrimitives.ReadUInt64LittleEndian(value[(at + 8)..]) != CheckOf(NumberOf(key), sequence))
             {
                 return $"of {value.Length} bytes has a part at byte {at} that was never written";
             }
@@ -116,9 +138,6 @@ internal sealed class DamageValues
             : $"'{text}' is no number from 1 to {_begun[key]}";
     }
 
-    private static ulong CheckOf(int key, long sequence) =>
-        unchecked(((ulong)sequence * 0x9E37_79B9_7F4A_7C15) ^ ((ulong)(uint)key * 0xC2B2_AE3D_27D4_EB4F) ^ 0x1656_67B1_9E37_79F9);
+    private static ulong CheckOf(int number, long sequence) =>
+        unchecked(((ulong)sequence * 0x9E37_79B9_7F4A_7C15) ^ ((ulong)(uint)number * 0xC2B2_AE3D_27D4_EB4F) ^ 0x1656_67B1_9E37_79F9);
 }
-
-/// <summary>A value that no key ever had, or not this one.</summary>
-internal sealed class WrongValueException(string message) : Exception(message);

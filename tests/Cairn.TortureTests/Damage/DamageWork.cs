@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Text;
 using Cairn.TortureTests.Kills;
 
@@ -12,13 +11,14 @@ internal sealed class DamageWork
     private readonly CairnStore _store;
     private readonly CairnCollection _collection;
     private readonly DamageValues _values;
-    private readonly ManualClock _clock;
+    private readonly TimeProvider _clock;
     private readonly Random _random;
     private readonly KillSizes _sizes;
-    private readonly byte[] _buffer = new byte[256 * 1024];
+    private readonly DamageReader _reader;
     private int _filler;
 
-    public DamageWork(CairnStore store, DamageValues values, ManualClock clock, Random random, KillSizes sizes)
+    public DamageWork(
+        CairnStore store, DamageValues values, TimeProvider clock, Random random, KillSizes sizes, bool arePinsSafe = true)
     {
         _store = store;
         _values = values;
@@ -26,6 +26,7 @@ internal sealed class DamageWork
         _random = random;
         _sizes = sizes;
         _collection = store.Collection("collection");
+        _reader = new DamageReader(store, _collection, clock, random) { ArePinsSafe = arePinsSafe, WhilePinned = FillSome };
     }
 
     /// <summary>Does one operation.</summary>
@@ -56,17 +57,20 @@ internal sealed class DamageWork
                 Fill();
                 break;
             default:
-                Read(key);
+                _reader.Read(_values, key);
                 break;
         }
     }
+
+    /// <summary>Reads a key of these, in one of the ways there are.</summary>
+    public void ReadOf(DamageValues values) => _reader.Read(values, _random.Next(DamageValues.Keys));
 
     /// <summary>Reads every key in one of the ways there are.</summary>
     public void ReadAll()
     {
         for (int key = 0; key < DamageValues.Keys; key++)
         {
-            Read(key);
+            _reader.Read(_values, key);
         }
     }
 
@@ -111,7 +115,7 @@ internal sealed class DamageWork
             byte[] value = Encoding.UTF8.GetBytes(name);
             if (_store.Set(name, value) && _store.Get(name) is { } found)
             {
-                Expect(found.AsSpan().SequenceEqual(value) ? null : "is not what was set a moment ago", name);
+                WrongValueException.ThrowIf(found.AsSpan().SequenceEqual(value) ? null : "is not what was set a moment ago", name);
                 working++;
             }
         }
@@ -119,17 +123,9 @@ internal sealed class DamageWork
         return working;
     }
 
-    private static string NameOf(int key) => DamageValues.NameOf(key);
+    private string NameOf(int key) => _values.NameOf(key);
 
-    private static void Expect(string? fault, string name)
-    {
-        if (fault is not null)
-        {
-            throw new WrongValueException($"The value of '{name.TrimEnd('.')}' {fault}.");
-        }
-    }
-
-    private CairnCollection CollectionOf(int key) => DamageValues.IsInCollection(key) ? _collection : _store;
+    private CairnCollection CollectionOf(int key) => _reader.CollectionOf(key);
 
     private void Write(int key)
     {
@@ -138,7 +134,7 @@ internal sealed class DamageWork
         switch (DamageValues.KindOf(key))
         {
             case DamageKeyKind.Joined:
-                byte[] part = DamageValues.Joined(key, sequence);
+                byte[] part = _values.Joined(key, sequence);
                 WriteStatus status = _random.Next(2) == 0 ? collection.Append(NameOf(key), part) : collection.Prepend(NameOf(key), part);
                 if (status != WriteStatus.Stored)
                 {
@@ -168,7 +164,7 @@ internal sealed class DamageWork
         switch (_random.Next(10))
         {
             case 0:
-                deadline = _clock.Now.ToUnixTimeMilliseconds() + _random.Next(1_000, 100_000);
+                deadline = _clock.GetUtcNow().ToUnixTimeMilliseconds() + _random.Next(1_000, 100_000);
                 expiration = Expiration.At(DateTimeOffset.FromUnixTimeMilliseconds(deadline));
                 break;
             case 1:
@@ -179,7 +175,7 @@ internal sealed class DamageWork
                 break;
         }
 
-        return KillValue.Encode(key, sequence, _sizes.Choose(_random), deadline);
+        return _values.Whole(key, sequence, _sizes.Choose(_random), deadline);
     }
 
     private void Conditional(int key)
@@ -228,8 +224,16 @@ internal sealed class DamageWork
                 _store.Clear();
                 break;
             default:
-                _clock.Advance(TimeSpan.FromSeconds(_random.Next(20)));
+                (_clock as ManualClock)?.Advance(TimeSpan.FromSeconds(_random.Next(20)));
                 break;
+        }
+    }
+
+    private void FillSome()
+    {
+        for (int i = _random.Next(10); i > 0; i--)
+        {
+            Fill();
         }
     }
 
@@ -238,81 +242,5 @@ internal sealed class DamageWork
         int length = _random.Next(s_filler.Length);
         _store.Set($"filler:{_filler++}", s_filler.AsSpan(0, length));
         return length + 40;
-    }
-
-    private void Read(int key)
-    {
-        CairnCollection collection = CollectionOf(key);
-        string name = NameOf(key);
-        long now = _clock.Now.ToUnixTimeMilliseconds();
-        string? fault = null;
-        switch (_random.Next(8))
-        {
-            case 0:
-                fault = collection.Get(name) is { } value ? _values.FaultOf(key, value, now) : null;
-                break;
-            case 1:
-                ReadPinned(collection, key, name, now);
-                break;
-            case 2:
-                collection.Read(name, 0, (found, _, _) => fault = _values.FaultOf(key, found, now));
-                break;
-            case 3:
-                fault = collection.TryGetStale(name, _buffer, out EntryInfo stale)
-                    ? _values.FaultOf(key, _buffer.AsSpan(0, stale.ValueBytes), long.MinValue)
-                    : null;
-                break;
-            case 4:
-                var writer = new ArrayBufferWriter<byte>();
-                fault = collection.TryGet(name, writer) ? _values.FaultOf(key, writer.WrittenSpan, now) : null;
-                break;
-            case 5:
-                var peeked = new ArrayBufferWriter<byte>();
-                fault = collection.TryPeek(name, peeked, out _) ? _values.FaultOf(key, peeked.WrittenSpan, now) : null;
-                break;
-            case 6:
-                ReadMany(collection, key, now);
-                break;
-            default:
-                fault = collection.TryGet(name, _buffer, out int length) ? _values.FaultOf(key, _buffer.AsSpan(0, length), now) : null;
-                break;
-        }
-
-        Expect(fault, name);
-    }
-
-    // What is pinned stays what it is, whatever is written meanwhile.
-    private void ReadPinned(CairnCollection collection, int key, string name, long now)
-    {
-        if (!collection.TryPin(name, out PinnedValue? pinned))
-        {
-            return;
-        }
-
-        using (pinned)
-        {
-            Expect(_values.FaultOf(key, pinned.Value, now), name);
-            for (int i = _random.Next(10); i > 0; i--)
-            {
-                Fill();
-            }
-
-            Expect(_values.FaultOf(key, pinned.Value, now), name);
-        }
-    }
-
-    private void ReadMany(CairnCollection collection, int first, long now)
-    {
-        int[] keys = [.. Enumerable.Range(first, 20).Where(key => key < DamageValues.Keys && CollectionOf(key) == collection)];
-        ReadOnlyMemory<byte>[] names = [.. keys.Select(key => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(NameOf(key)))];
-        var results = new GetManyResult[keys.Length];
-        int found = collection.GetMany(names, _buffer, results);
-        for (int i = 0; i < found; i++)
-        {
-            if (results[i].IsHit)
-            {
-                Expect(_values.FaultOf(keys[i], _buffer.AsSpan(results[i].Offset, results[i].Info.ValueBytes), now), NameOf(keys[i]));
-            }
-        }
     }
 }

@@ -21,50 +21,61 @@ internal sealed class DamagedUse
 {
     private const int FreshWrites = 200;
 
-    private readonly string _path;
-    private readonly DamageScene _scene;
-    private readonly ManualClock _clock = new();
+    private readonly StoreOptions _options;
     private readonly DamageValues _values;
+    private readonly KillSizes _sizes;
     private readonly Random _random;
     private readonly DamageTally _tally;
     private string _doing = "nothing";
 
-    private DamagedUse(string path, DamageScene scene, Random random, DamageTally tally)
+    private DamagedUse(StoreOptions options, DamageValues values, KillSizes sizes, Random random, DamageTally tally)
     {
-        _path = path;
-        _scene = scene;
-        _values = scene.Values.Copy();
-        _clock.Set(scene.Clock.Now);
+        _options = options;
+        _values = values;
+        _sizes = sizes;
         _random = random;
         _tally = tally;
     }
 
-    private StoreOptions Options => _scene.Options with { FlushOnClose = _random.Next(2) == 0, Clock = _clock };
+    private StoreOptions Options => _options with { FlushOnClose = _random.Next(2) == 0 };
+
+    /// <summary>Uses a file as it is, which is some store of processes that are gone.</summary>
+    public static void RunOnFile(string path, int seed, DamageTally tally)
+    {
+        var options = new StoreOptions { Path = path, LockTimeout = TimeSpan.FromMilliseconds(200) };
+        var sizes = new KillSizes(ShortBytes: 700, LeastLongBytes: 3_000, MostLongBytes: 60_000, LongPerMille: 25);
+        new DamagedUse(options, DamageValues.OfAnother(0), sizes, new Random(seed), tally).Run("a file");
+    }
 
     public static void Run(string path, DamageScene scene, int seed, DamageTally tally)
     {
         (byte[] bytes, string description) = FileDamage.Do(scene, seed);
-        var use = new DamagedUse(path, scene, new Random(seed), tally);
+        File.WriteAllBytes(path, bytes);
+        var clock = new ManualClock();
+        clock.Set(scene.Clock.Now);
+        new DamagedUse(scene.Options with { Clock = clock }, scene.Values.Copy(), scene.Sizes, new Random(seed), tally)
+            .Run(string.Create(
+                CultureInfo.InvariantCulture,
+                $"seed {seed}, a store of {scene.Options.CapacityBytes >> 20} MiB, {scene.Ending}: {description}"));
+        File.Delete(path);
+    }
+
+    private void Run(string what)
+    {
         try
         {
-            use.UseAll(bytes);
+            UseAll();
         }
 #pragma warning disable CA1031 // Whatever it is, the test is told, and fails.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
-            string text = string.Create(
-                CultureInfo.InvariantCulture,
-                $"seed {seed}, a store of {scene.Options.CapacityBytes >> 20} MiB, {scene.Ending}: {description}: while {use._doing}: {fault}");
-            Console.WriteLine($"fault {text.ReplaceLineEndings(" | ")}");
+            Console.WriteLine($"fault {what}: while {_doing}: {fault}".ReplaceLineEndings(" | "));
         }
-
-        File.Delete(path);
     }
 
-    private void UseAll(byte[] bytes)
+    private void UseAll()
     {
-        File.WriteAllBytes(_path, bytes);
         Verify();
         if (_random.Next(8) == 0 && !Compact())
         {
@@ -135,7 +146,7 @@ internal sealed class DamagedUse
     private DamageWork WorkOn(CairnStore store, string what)
     {
         _doing = what;
-        return new DamageWork(store, _values, _clock, _random, _scene.Sizes);
+        return new DamageWork(store, _values, _options.Clock, _random, _sizes);
     }
 
     // A store that opens is of use.
@@ -152,7 +163,7 @@ internal sealed class DamagedUse
     private void Verify()
     {
         _doing = "verifying";
-        VerifyReport report = CairnStore.Verify(_path, new VerifyOptions { Clock = _clock, MaxFindings = 5 });
+        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { Clock = _options.Clock, MaxFindings = 5 });
         Assert.Equal(report.DamageCount == 0, report.IsSound);
     }
 
@@ -160,7 +171,7 @@ internal sealed class DamagedUse
     private bool Compact()
     {
         _doing = "compacting";
-        if (!Try(() => CairnStore.Compact(_path, new CompactOptions { Clock = _clock }), out CompactReport? _))
+        if (!Try(() => CairnStore.Compact(_options.Path, new CompactOptions { Clock = _options.Clock }), out CompactReport? _))
         {
             _tally.Refused++;
             return false;
@@ -168,7 +179,7 @@ internal sealed class DamagedUse
 
         _tally.Compacted++;
         _doing = "verifying what was compacted";
-        VerifyReport report = CairnStore.Verify(_path, new VerifyOptions { Clock = _clock });
+        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { Clock = _options.Clock });
         Assert.True(report.IsSound, string.Join(" | ", report.Findings));
         return true;
     }

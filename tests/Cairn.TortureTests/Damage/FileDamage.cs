@@ -120,7 +120,6 @@ internal sealed class FileDamage
 
     private void Flip(int at) => _bytes[at] ^= (byte)(1 << _random.Next(8));
 
-    // Numbers that are likely to matter: small, huge, all ones, a neighbour of what was there, or taken from elsewhere in the file.
     private void ReplaceWord(int at, string area)
     {
         if (at + 8 > _bytes.Length)
@@ -130,16 +129,8 @@ internal sealed class FileDamage
 
         Span<byte> word = _bytes.AsSpan(at, 8);
         ulong old = BinaryPrimitives.ReadUInt64LittleEndian(word);
-        ulong replaced = _random.Next(7) switch
-        {
-            0 => 0,
-            1 => ulong.MaxValue,
-            2 => (ulong)_random.Next(1_000),
-            3 => old + (ulong)(_random.Next(2) == 0 ? 8 : -8),
-            4 => BinaryPrimitives.ReadUInt64LittleEndian(_bytes.AsSpan(_random.Next(_bytes.Length / 8) * 8)),
-            5 => 1UL << _random.Next(64),
-            _ => (ulong)_random.NextInt64() * 3,
-        };
+        ulong other = BinaryPrimitives.ReadUInt64LittleEndian(_bytes.AsSpan(_random.Next(_bytes.Length / 8) * 8));
+        ulong replaced = GarbageWord.Of(_random, old, other);
         BinaryPrimitives.WriteUInt64LittleEndian(word, replaced);
         Note($"0x{old:X} replaced by 0x{replaced:X} at {at}", area);
     }
@@ -153,14 +144,7 @@ internal sealed class FileDamage
 
         Span<byte> word = _bytes.AsSpan(at, 4);
         uint old = BinaryPrimitives.ReadUInt32LittleEndian(word);
-        uint replaced = _random.Next(5) switch
-        {
-            0 => 0,
-            1 => (uint)_random.Next(300),
-            2 => old + (uint)(_random.Next(2) == 0 ? 1 : -1),
-            3 => int.MaxValue - (uint)_random.Next(2),
-            _ => (uint)_random.NextInt64(),
-        };
+        uint replaced = GarbageWord.Of(_random, old);
         BinaryPrimitives.WriteUInt32LittleEndian(word, replaced);
         Note($"0x{old:X} replaced by 0x{replaced:X} at {at}", area);
     }

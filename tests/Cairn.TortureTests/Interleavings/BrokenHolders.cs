@@ -56,7 +56,7 @@ internal static unsafe class BrokenHolders
         long bytes = content.PaddedBytes(key);
         byte* target = Reserve(engine, partition, bytes, out SegmentLog log);
         ulong version = ++partition->Version;
-        content.Write(target, key, version, engine.Memory.ChecksumSeed);
+        Assert.True(content.TryWrite(target, key, version, engine.Memory.ChecksumSeed));
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
         return TryReplace(old, Bucket.Pack(key.Place.Tag, version, engine.Memory.OffsetOf(target)), isPlain);

@@ -115,7 +115,7 @@ internal sealed unsafe class RecycledEntry
             First = Value(_isForOther ? FirstOfOthers : (byte)(*located.Entry.Value + 1)),
         };
         ulong version = located.Entry.Version + StampPeriod;
-        content.Write(next, Stage.RefOf(Store, _isForOther ? OtherKey : Key), version, _engine.Memory.ChecksumSeed);
+        Assert.True(content.TryWrite(next, Stage.RefOf(Store, _isForOther ? OtherKey : Key), version, _engine.Memory.ChecksumSeed));
         partition->Version = Math.Max(partition->Version, version);
         int half = bytes - (ValueBytes / 2);
         Buffer.MemoryCopy(next, located.Entry.Start, half, half);

@@ -1,0 +1,30 @@
+namespace Cairn.TortureTests.Damage;
+
+/// <summary>Numbers that are likely to matter where they do not belong: small, huge, all ones, a neighbour of what was there.</summary>
+internal static class GarbageWord
+{
+    /// <summary>What eight bytes become.</summary>
+    /// <param name="random">Decides.</param>
+    /// <param name="old">What they are.</param>
+    /// <param name="other">Eight bytes from elsewhere.</param>
+    public static ulong Of(Random random, ulong old, ulong other) => random.Next(7) switch
+    {
+        0 => 0,
+        1 => ulong.MaxValue,
+        2 => (ulong)random.Next(1_000),
+        3 => old + (ulong)(random.Next(2) == 0 ? 8 : -8),
+        4 => other,
+        5 => 1UL << random.Next(64),
+        _ => (ulong)random.NextInt64() * 3,
+    };
+
+    /// <summary>The same for four bytes.</summary>
+    public static uint Of(Random random, uint old) => random.Next(5) switch
+    {
+        0 => 0,
+        1 => (uint)random.Next(300),
+        2 => old + (uint)(random.Next(2) == 0 ? 1 : -1),
+        3 => int.MaxValue - (uint)random.Next(2),
+        _ => (uint)random.NextInt64(),
+    };
+}

@@ -1,0 +1,102 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using Cairn.TortureTests.Workloads;
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests.Damage;
+
+/// <summary>
+/// A program that has the file mapped writes garbage into it, lengths and links and whatever else, while others work on the store: that
+/// costs misses, and neither their memory nor a wrong value.
+/// </summary>
+public sealed class ScribblerTests(ITestOutputHelper output)
+{
+    private const int Workers = 2;
+
+    private static readonly TimeSpan LongestSilence = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan Duration = TimeSpan.FromSeconds(TortureRun.Count(3, 120));
+
+    [Fact]
+    public async Task Garbage_written_into_the_file_costs_misses_and_no_memory_safety()
+    {
+        var run = new TortureRun(output);
+        for (int round = 0; round < TortureRun.Count(1, 30); round++)
+        {
+            using var directory = new StoreDirectory();
+            CairnStore.Open(directory.Options with { CapacityBytes = (1 + round % 3) << 20 }).Dispose();
+            int seed = TortureRun.SeedOf(run.Seed, round);
+            var said = new ConcurrentQueue<string>();
+
+            await WorkWhileScribbling(directory.FilePath, seed, said);
+            Use(directory.FilePath, seed, said);
+
+            Assert.True(said.All(line => !line.StartsWith("fault", StringComparison.Ordinal)), $"{string.Join('\n', said)}\n{run.Replay}");
+            output.WriteLine(string.Join("; ", said));
+        }
+    }
+
+    private static async Task WorkWhileScribbling(string path, int seed, ConcurrentQueue<string> said)
+    {
+        ChildProcess[] workers =
+        [
+            .. Enumerable.Range(0, Workers).Select(owner => Start("damage-work", path, $"{seed + owner}", $"{owner}", $"{Workers}")),
+        ];
+        try
+        {
+            Assert.All(workers, worker => Assert.Equal("open", worker.ReadLine()));
+            using ChildProcess scribbler = Start("damage-scribble", path, $"{seed}");
+            Assert.Equal("scribbling", scribbler.ReadLine());
+            Task<string>[] lastLines = [.. workers.Select(worker => OwnThread.Run(() => ReadToEnd(worker)))];
+            long start = Stopwatch.GetTimestamp();
+            while (Stopwatch.GetElapsedTime(start) < Duration && lastLines.All(line => !line.IsCompleted))
+            {
+                await Task.WhenAny([Task.Delay(TimeSpan.FromMilliseconds(100)), .. lastLines]);
+            }
+
+            scribbler.WriteLine("stop");
+            said.Enqueue(scribbler.ReadLine());
+            foreach (ChildProcess worker in workers)
+            {
+                worker.WriteLine("stop");
+            }
+
+            foreach (string line in await Task.WhenAll(lastLines))
+            {
+                said.Enqueue(line);
+            }
+        }
+        finally
+        {
+            Array.ForEach(workers, worker => worker.Dispose());
+        }
+    }
+
+    // Those who come afterwards.
+    private static void Use(string path, int seed, ConcurrentQueue<string> said)
+    {
+        using ChildProcess user = Start("damage-use", path, $"{seed}");
+        said.Enqueue(ReadToEnd(user));
+    }
+
+    /// <summary>What a process says last: what was wrong, or how much it did.</summary>
+    private static string ReadToEnd(ChildProcess process)
+    {
+        using var watch = new SilenceWatch(process, LongestSilence);
+        string last = "nothing";
+        while (watch.TryReadLine() is { } line)
+        {
+            if (!line.StartsWith("at ", StringComparison.Ordinal))
+            {
+                return !line.StartsWith("done", StringComparison.Ordinal) ? line
+                    : process.Finish() is var exitCode and not 0 ? $"fault: exit code {exitCode} after '{line}'."
+                    : $"{last}, {line}";
+            }
+
+            last = line;
+        }
+
+        return $"fault: {watch.Verdict} after '{last}'.";
+    }
+
+    private static ChildProcess Start(string role, params string[] arguments) => ChildProcess.Start(typeof(Program), [role, .. arguments]);
+}

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Cairn.Storage;
 
 namespace Cairn.Keys;
 
@@ -10,8 +11,8 @@ internal readonly unsafe struct BytesKey(byte* bytes, int length) : IPlainKey
     public int Length { get; } = length;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool EqualsStored(byte* stored) => KeyBytes.AreEqual(_bytes, stored, Length);
+    public bool EqualsStored(byte* stored) => ShortBytes.AreEqual(_bytes, stored, Length);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Store(byte* target) => KeyBytes.Copy(_bytes, target, Length);
+    public void Store(byte* target) => ShortBytes.Copy(_bytes, target, Length);
 }

@@ -136,7 +136,7 @@ internal readonly unsafe struct EntryView
         UnpaddedBytes <= available && (Fields & EntryFields.Unknown) == 0;
 
     public bool KeyEquals(byte* key, int length) =>
-        length == KeyLength && KeyBytes.AreEqual(Key, key, length);
+        length == KeyLength && ShortBytes.AreEqual(Key, key, length);
 
     /// <summary>What the checksum should be, given the hash of the key and the store's seed.</summary>
     public uint ComputeChecksum(ulong keyHash, ulong seed) =>

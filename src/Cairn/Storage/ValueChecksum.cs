@@ -42,7 +42,7 @@ internal static unsafe class ValueChecksum
     {
         if (length < Vector256<byte>.Count)
         {
-            Unsafe.CopyBlockUnaligned(target, source, (uint)length);
+            ShortBytes.Copy(source, target, (int)length);
             return;
         }
 
@@ -80,19 +80,14 @@ internal static unsafe class ValueChecksum
             return sum;
         }
 
-        return length >= 8 ? Step(sum, value + length - 8) : Rest(value, length, (uint)sum);
+        return length >= 8 ? Step(sum, value + length - 8)
+            : length >= 4 ? Step(sum, ((ulong)Unsafe.ReadUnaligned<uint>(value + length - 4) << 32) | Unsafe.ReadUnaligned<uint>(value))
+            : Rest(value, length, (uint)sum);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static uint Rest(byte* value, nint length, uint sum)
     {
-        if (length >= 4)
-        {
-            uint low = Unsafe.ReadUnaligned<uint>(value);
-            uint high = Unsafe.ReadUnaligned<uint>(value + length - 4);
-            return BitOperations.Crc32C(sum, ((ulong)high << 32) | low);
-        }
-
         for (nint at = 0; at < length; at++)
         {
             sum = BitOperations.Crc32C(sum, value[at]);
@@ -138,7 +133,9 @@ internal static unsafe class ValueChecksum
 
     // The framework's own form takes and returns 32 bits, which costs an instruction more for each word.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static ulong Step(ulong sum, byte* word) => Sse42.X64.IsSupported
-        ? Sse42.X64.Crc32(sum, Unsafe.ReadUnaligned<ulong>(word))
-        : BitOperations.Crc32C((uint)sum, Unsafe.ReadUnaligned<ulong>(word));
+    private static ulong Step(ulong sum, ulong word) =>
+        Sse42.X64.IsSupported ? Sse42.X64.Crc32(sum, word) : BitOperations.Crc32C((uint)sum, word);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Step(ulong sum, byte* word) => Step(sum, Unsafe.ReadUnaligned<ulong>(word));
 }

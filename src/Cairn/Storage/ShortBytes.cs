@@ -1,10 +1,10 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics;
 
-namespace Cairn.Keys;
+namespace Cairn.Storage;
 
-/// <summary>Comparison and copying of keys, inlined for the lengths that most keys have.</summary>
-internal static unsafe class KeyBytes
+/// <summary>Comparison and copying, inlined for the lengths that keys and small values have.</summary>
+internal static unsafe class ShortBytes
 {
     /// <summary>True if <paramref name="length"/> bytes, at least one, are equal; it reads no byte beyond them.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -25,6 +25,13 @@ internal static unsafe class KeyBytes
             return (first | last) == 0;
         }
 
+        if (length is >= 4 and < 8)
+        {
+            uint first = Unsafe.ReadUnaligned<uint>(left) ^ Unsafe.ReadUnaligned<uint>(right);
+            uint last = Unsafe.ReadUnaligned<uint>(left + length - 4) ^ Unsafe.ReadUnaligned<uint>(right + length - 4);
+            return (first | last) == 0;
+        }
+
         return new ReadOnlySpan<byte>(left, length).SequenceEqual(new ReadOnlySpan<byte>(right, length));
     }
 
@@ -38,15 +45,34 @@ internal static unsafe class KeyBytes
             Vector128<byte> last = Vector128.Load(source + length - 16);
             first.Store(target);
             last.Store(target + length - 16);
-            return;
         }
-
-        if (length == sizeof(int))
+        else if (length is >= 4 and < 16)
         {
-            Unsafe.WriteUnaligned(target, Unsafe.ReadUnaligned<int>(source));
-            return;
+            CopyShort(source, target, length);
         }
+        else
+        {
+            Unsafe.CopyBlockUnaligned(target, source, (uint)length);
+        }
+    }
 
-        Unsafe.CopyBlockUnaligned(target, source, (uint)length);
+    /// <summary>Copies 4 to 15 bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void CopyShort(byte* source, byte* target, int length)
+    {
+        if (length >= 8)
+        {
+            ulong first = Unsafe.ReadUnaligned<ulong>(source);
+            ulong last = Unsafe.ReadUnaligned<ulong>(source + length - 8);
+            Unsafe.WriteUnaligned(target, first);
+            Unsafe.WriteUnaligned(target + length - 8, last);
+        }
+        else
+        {
+            uint first = Unsafe.ReadUnaligned<uint>(source);
+            uint last = Unsafe.ReadUnaligned<uint>(source + length - 4);
+            Unsafe.WriteUnaligned(target, first);
+            Unsafe.WriteUnaligned(target + length - 4, last);
+        }
     }
 }

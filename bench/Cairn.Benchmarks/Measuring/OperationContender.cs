@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Cairn.Benchmarks.Measuring;
 
 // Measures operations of this process, one thread, so many per round. The work is done in chunks of a thousand or so:
@@ -40,9 +42,31 @@ internal abstract class OperationContender(string name, int operations, int pass
             }
         }
 
-        if (Misses > Operations * ToleratedMissRatio)
+        CheckMisses(Operations);
+    }
+
+    /// <summary>Operations from the first of a pass on, pass after pass, until the clock reads <paramref name="timestamp"/>. Returns how many.</summary>
+    /// <exception cref="InvalidDataException">Too many lookups found nothing.</exception>
+    public long RunUntil(long timestamp)
+    {
+        Misses = 0;
+        long done = 0;
+        for (var first = 0; Stopwatch.GetTimestamp() < timestamp; first = first + ChunkOperations < operations ? first + ChunkOperations : 0)
         {
-            throw new InvalidDataException($"{Name}: {Misses} of {Operations} lookups found nothing.");
+            var count = Math.Min(ChunkOperations, operations - first);
+            Run(first, count);
+            done += count;
+        }
+
+        CheckMisses(done);
+        return done;
+    }
+
+    private void CheckMisses(long of)
+    {
+        if (Misses > of * ToleratedMissRatio)
+        {
+            throw new InvalidDataException($"{Name}: {Misses} of {of} lookups found nothing.");
         }
     }
 

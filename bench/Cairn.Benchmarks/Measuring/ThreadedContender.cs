@@ -2,10 +2,13 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks.Measuring;
 
-// Several threads at once, each with its own operations. The clock runs from the moment all of them are let go to the
-// moment the last one is done.
+// Several threads at once, each with its own operations, for a fixed time: with a fixed number of operations instead, the
+// thread that had the slower core would run alone at the end.
 internal sealed class ThreadedContender(string name, IReadOnlyList<OperationContender> workers) : IContender
 {
+    /// <summary>How long a round of work done side by side takes.</summary>
+    public static readonly TimeSpan RoundTime = TimeSpan.FromMilliseconds(400);
+
     public string Name { get; } = name;
 
     public void WarmUp() => Measure(round: 0);
@@ -14,14 +17,15 @@ internal sealed class ThreadedContender(string name, IReadOnlyList<OperationCont
     {
         using var ready = new CountdownEvent(workers.Count);
         using var go = new ManualResetEventSlim();
-        var finishedAt = new long[workers.Count];
+        var operations = new long[workers.Count];
         var failures = new Exception?[workers.Count];
+        long endsAt = 0;
         var threads = workers.Select((worker, i) => new Thread(() => Work(worker, i))).ToList();
         threads.ForEach(thread => thread.Start());
         ready.Wait();
 
         var cpuBefore = CpuClock.ProcessNs();
-        var startedAt = Stopwatch.GetTimestamp();
+        endsAt = Stopwatch.GetTimestamp() + (long)(RoundTime.TotalSeconds * Stopwatch.Frequency);
         go.Set();
         threads.ForEach(thread => thread.Join());
         var cpuNs = CpuClock.ProcessNs() - cpuBefore;
@@ -31,9 +35,8 @@ internal sealed class ThreadedContender(string name, IReadOnlyList<OperationCont
             throw new InvalidOperationException($"{Name}: {first.Message}", first);
         }
 
-        double operations = workers.Sum(worker => (long)worker.Operations);
-        var wallNs = Stopwatch.GetElapsedTime(startedAt, finishedAt.Max()).TotalNanoseconds;
-        return new Sample(cpuNs / operations, wallNs / operations, BytesAllocated: 0);
+        double total = operations.Sum();
+        return new Sample(cpuNs / total, RoundTime.TotalNanoseconds / total, BytesAllocated: 0);
 
         void Work(OperationContender worker, int index)
         {
@@ -41,14 +44,12 @@ internal sealed class ThreadedContender(string name, IReadOnlyList<OperationCont
             go.Wait();
             try
             {
-                worker.RunAll();
+                operations[index] = worker.RunUntil(endsAt);
             }
             catch (Exception failure)
             {
                 failures[index] = failure;
             }
-
-            finishedAt[index] = Stopwatch.GetTimestamp();
         }
     }
 

@@ -13,7 +13,8 @@ internal static class CairnSubject
 internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count)
 {
-    private readonly byte[] _destination = new byte[valueBytes];
+    // Longer than a value, so that two threads that copy do not write to one cache line.
+    private readonly byte[] _destination = new byte[valueBytes + 256];
 
     protected override void Run(int first, int count)
     {

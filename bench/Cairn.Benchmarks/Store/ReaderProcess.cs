@@ -8,8 +8,8 @@ namespace Cairn.Benchmarks.Store;
 // its standard input:
 //
 //   <- ready                        once the store is open and the requests are drawn
-//   -> TIMESTAMP                    one round, to begin at that reading of the clock, which all processes share
-//   <- STARTED FINISHED CPU_NS      readings of the clock, and processor time used
+//   -> START END                    one round, between two readings of the clock, which all processes share
+//   <- OPERATIONS CPU_NS            what was done, and processor time used
 //
 // It ends when its standard input does.
 internal sealed class ReaderProcess : IDisposable
@@ -20,7 +20,6 @@ internal sealed class ReaderProcess : IDisposable
 
     public ReaderProcess(string storePath, StoreScale scale, int seed)
     {
-        Operations = scale.Operations;
         _process = ChildProcess.Start(
             Command, storePath, Text(scale.Entries), Text(scale.Operations), Text(seed));
         if (_process.StandardOutput.ReadLine() != "ready")
@@ -29,23 +28,20 @@ internal sealed class ReaderProcess : IDisposable
         }
     }
 
-    /// <summary>Operations per round.</summary>
-    public int Operations { get; }
-
-    /// <summary>Asks for a round that begins when the clock reads <paramref name="timestamp"/>.</summary>
-    public void StartAt(long timestamp)
+    /// <summary>Asks for a round from <paramref name="start"/> to <paramref name="end"/> on the clock.</summary>
+    public void Begin(long start, long end)
     {
-        _process.StandardInput.WriteLine(Text(timestamp));
+        _process.StandardInput.WriteLine($"{Text(start)} {Text(end)}");
         _process.StandardInput.Flush();
     }
 
     /// <summary>Waits for the round to end.</summary>
-    public (long StartedAt, long FinishedAt, long CpuNs) Finish()
+    public (long Operations, long CpuNs) Finish()
     {
         var line = _process.StandardOutput.ReadLine()
             ?? throw new InvalidOperationException("A reader process ended during a round.");
         var fields = line.Split(' ');
-        return (Number(fields[0]), Number(fields[1]), Number(fields[2]));
+        return (Number(fields[0]), Number(fields[1]));
     }
 
     public void Dispose()
@@ -66,13 +62,11 @@ internal sealed class ReaderProcess : IDisposable
         Console.WriteLine("ready");
         while (Console.ReadLine() is { } line)
         {
-            SpinUntil(Number(line));
+            var fields = line.Split(' ');
+            SpinUntil(Number(fields[0]));
             var cpuBefore = CpuClock.ProcessNs();
-            var startedAt = Stopwatch.GetTimestamp();
-            reader.RunAll();
-            var finishedAt = Stopwatch.GetTimestamp();
-            Console.WriteLine(string.Create(
-                CultureInfo.InvariantCulture, $"{startedAt} {finishedAt} {CpuClock.ProcessNs() - cpuBefore}"));
+            var operations = reader.RunUntil(Number(fields[1]));
+            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{operations} {CpuClock.ProcessNs() - cpuBefore}"));
         }
 
         return 0;
@@ -91,7 +85,7 @@ internal sealed class ReaderProcess : IDisposable
     private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
 }
 
-/// <summary>Reader processes let go at the same moment. The clock runs from the first start to the last end.</summary>
+/// <summary>Reader processes let go at the same moment, for a fixed time.</summary>
 internal sealed class ProcessesContender(string name, IReadOnlyList<ReaderProcess> processes) : IContender
 {
     // Long enough for every process to have read its line and be waiting for the moment.
@@ -104,15 +98,16 @@ internal sealed class ProcessesContender(string name, IReadOnlyList<ReaderProces
     public Sample Measure(int round)
     {
         var start = Stopwatch.GetTimestamp() + LeadTicks;
+        var end = start + (long)(ThreadedContender.RoundTime.TotalSeconds * Stopwatch.Frequency);
         foreach (var process in processes)
         {
-            process.StartAt(start);
+            process.Begin(start, end);
         }
 
-        var rounds = processes.Select(process => process.Finish()).ToList();
-        double operations = processes.Sum(process => (long)process.Operations);
-        var wall = Stopwatch.GetElapsedTime(rounds.Min(r => r.StartedAt), rounds.Max(r => r.FinishedAt));
-        return new Sample(rounds.Sum(r => r.CpuNs) / operations, wall.TotalNanoseconds / operations, BytesAllocated: 0);
+        var results = processes.Select(process => process.Finish()).ToList();
+        double operations = results.Sum(result => result.Operations);
+        return new Sample(
+            results.Sum(result => result.CpuNs) / operations, ThreadedContender.RoundTime.TotalNanoseconds / operations, BytesAllocated: 0);
     }
 
     public void Dispose()

@@ -1,0 +1,68 @@
+namespace Cairn.Protocol.Memcached;
+
+// Numbers in command lines, read as leniently as memcached reads them through the C library: white space before, a sign,
+// digits, and after white space anything. Out of range is an error here, where memcached may cut off high bits.
+internal static class MemcachedNumber
+{
+    public static bool TryParseInt64(ReadOnlySpan<byte> text, out long value)
+    {
+        value = 0;
+        if (!TryParse(text, out ulong magnitude, out bool isNegative))
+        {
+            return false;
+        }
+
+        if (isNegative)
+        {
+            value = (long)(0 - magnitude);
+            return magnitude <= 1UL << 63;
+        }
+
+        value = (long)magnitude;
+        return magnitude <= long.MaxValue;
+    }
+
+    public static bool TryParseUInt64(ReadOnlySpan<byte> text, out ulong value) =>
+        TryParse(text, out value, out bool isNegative) && (!isNegative || value == 0);
+
+    public static bool TryParseUInt32(ReadOnlySpan<byte> text, out uint value)
+    {
+        bool isParsed = TryParseUInt64(text, out ulong wide) && wide <= uint.MaxValue;
+        value = (uint)wide;
+        return isParsed;
+    }
+
+    private static bool TryParse(ReadOnlySpan<byte> text, out ulong magnitude, out bool isNegative)
+    {
+        int position = 0;
+        while (position < text.Length && IsSpace(text[position]))
+        {
+            position++;
+        }
+
+        isNegative = position < text.Length && text[position] == '-';
+        if (isNegative || (position < text.Length && text[position] == '+'))
+        {
+            position++;
+        }
+
+        int firstDigit = position;
+        magnitude = 0;
+        while (position < text.Length && (uint)(text[position] - '0') <= 9)
+        {
+            uint digit = (uint)(text[position] - '0');
+            if (magnitude > (ulong.MaxValue - digit) / 10)
+            {
+                return false;
+            }
+
+            magnitude = (magnitude * 10) + digit;
+            position++;
+        }
+
+        return position > firstDigit && (position == text.Length || IsSpace(text[position]));
+    }
+
+    // What isspace knows and a command line may hold.
+    private static bool IsSpace(byte value) => value is (byte)' ' or (>= (byte)'\t' and <= (byte)'\r');
+}

@@ -1,0 +1,146 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+
+namespace Cairn.Protocol.Text;
+
+// Where a writer puts its bytes: a span that the caller gave, or one span after the other of a buffer writer. The buffer
+// writer is told of bytes when its span is full and on Flush, so that many small messages cost it two calls.
+internal ref struct OutputWindow
+{
+    private readonly IBufferWriter<byte>? _output;
+    private Span<byte> _span;
+    private int _used;
+
+    public OutputWindow(Span<byte> destination) => _span = destination;
+
+    public OutputWindow(IBufferWriter<byte> output)
+    {
+        ArgumentNullException.ThrowIfNull(output);
+        _output = output;
+    }
+
+    // Bytes written that the buffer writer was not told of; for a span, all of them.
+    public readonly int Pending => _used;
+
+    // The free part of the span, at least this long.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Reserve(int bytes)
+    {
+        if (_span.Length - _used < bytes)
+        {
+            Grow(bytes);
+        }
+
+        return _span[_used..];
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Advance(int bytes)
+    {
+        if ((uint)bytes > (uint)(_span.Length - _used))
+        {
+            ThrowAdvancedTooFar();
+        }
+
+        _used += bytes;
+    }
+
+    public void Rewind(int pending)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(pending);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(pending, _used);
+        _used = pending;
+    }
+
+    public void Flush()
+    {
+        if (_output is null)
+        {
+            return;
+        }
+
+        if (_used > 0)
+        {
+            _output.Advance(_used);
+            _used = 0;
+        }
+
+        _span = default; // Others may use the buffer writer now.
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Write(scoped ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.TryCopyTo(_span[_used..]))
+        {
+            _used += bytes.Length;
+        }
+        else
+        {
+            WriteInPieces(bytes);
+        }
+    }
+
+    public void WriteByte(byte value)
+    {
+        Reserve(1)[0] = value;
+        _used++;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteLineEnd()
+    {
+        BinaryPrimitives.WriteUInt16LittleEndian(Reserve(2), '\r' | ('\n' << 8));
+        _used += 2;
+    }
+
+    public void WriteUInt64(ulong value) => _used += DecimalText.Format(value, Reserve(DecimalText.MaxUInt64Bytes));
+
+    public void WriteInt64(long value) => _used += DecimalText.Format(value, Reserve(DecimalText.MaxInt64Bytes));
+
+    // Values may be longer than any one span of the buffer writer should be.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void WriteInPieces(scoped ReadOnlySpan<byte> bytes)
+    {
+        if (_output is null)
+        {
+            ThrowDestinationTooShort();
+        }
+
+        while (!bytes.IsEmpty)
+        {
+            var free = Reserve(1);
+            int length = Math.Min(free.Length, bytes.Length);
+            bytes[..length].CopyTo(free);
+            _used += length;
+            bytes = bytes[length..];
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Grow(int bytes)
+    {
+        if (_output is null)
+        {
+            ThrowDestinationTooShort();
+        }
+
+        if (_used > 0)
+        {
+            _output.Advance(_used);
+            _used = 0;
+        }
+
+        _span = _output.GetSpan(bytes);
+    }
+
+    [DoesNotReturn]
+    private static void ThrowDestinationTooShort() =>
+        throw new InvalidOperationException("The destination is too short for what is written to it.");
+
+    [DoesNotReturn]
+    private static void ThrowAdvancedTooFar() =>
+        throw new ArgumentOutOfRangeException("bytes", "There is less room than that; reserve it first.");
+}

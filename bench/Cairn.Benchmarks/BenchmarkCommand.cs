@@ -66,6 +66,7 @@ internal static class BenchmarkCommand
             var root = RepositoryRoot();
             var settings = new RunSettings
             {
+                Root = root,
                 IsQuick = parsed.GetValue(quick),
                 Rounds = parsed.GetValue(rounds),
                 Only = parsed.GetValue(only),

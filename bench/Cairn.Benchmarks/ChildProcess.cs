@@ -10,7 +10,15 @@ internal static class ChildProcess
         // Started as `dotnet Cairn.Benchmarks.dll`, the process is dotnet and needs to be told the assembly again.
         var executable = Environment.ProcessPath!;
         var isHost = Path.GetFileNameWithoutExtension(executable) == "dotnet";
-        var start = new ProcessStartInfo(executable, isHost ? [typeof(ChildProcess).Assembly.Location, .. arguments] : arguments)
+        return Start(executable, isHost ? [typeof(ChildProcess).Assembly.Location, .. arguments] : arguments);
+    }
+
+    /// <summary>Another build of this program.</summary>
+    public static Process StartBuild(string assembly, params string[] arguments) => Start("dotnet", [assembly, .. arguments]);
+
+    private static Process Start(string executable, string[] arguments)
+    {
+        var start = new ProcessStartInfo(executable, arguments)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,

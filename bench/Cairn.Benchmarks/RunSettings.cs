@@ -12,6 +12,9 @@ internal sealed record RunSettings
     /// <summary>Measures only cases whose name holds this text, whatever the case of its letters; <see langword="null"/> measures all.</summary>
     public string? Only { get; init; }
 
+    /// <summary>The clone of the repository that is measured.</summary>
+    public required string Root { get; init; }
+
     /// <summary>Where stores and peers keep their files for the length of a run; on a real disk.</summary>
     public required string Folder { get; init; }
 

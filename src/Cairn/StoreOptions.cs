@@ -93,7 +93,7 @@ public sealed record StoreOptions
                 nameof(LockTimeout), LockTimeout, $"{nameof(StoreOptions)}.{nameof(LockTimeout)} must be above zero and at most an hour.");
         }
 
-        if (!Enum.IsDefined(OpenMode))
+        if (OpenMode is < StoreOpenMode.OpenOrCreate or > StoreOpenMode.CreateNew)
         {
             throw new ArgumentOutOfRangeException(nameof(OpenMode), OpenMode, $"{nameof(StoreOptions)}.{nameof(OpenMode)} is not one of its values.");
         }

@@ -92,7 +92,7 @@ internal static unsafe class StoreFormatter
     }
 
     public static ulong LayoutCheck(Superblock* super) =>
-        KeyHash.Compute((byte*)super, (int)System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.LayoutCheck)), 0);
+        KeyHash.Compute((byte*)super, (int)((byte*)&super->LayoutCheck - (byte*)super), 0);
 
     /// <summary>The checksum of everything that says where entries are, but for the index: partition blocks and segment headers.</summary>
     public static ulong ClosedCheck(byte* partitionBlocks, SegmentHeader* segmentHeaders, StoreLayout layout)

@@ -88,13 +88,20 @@ internal static class LinuxMemoryLimit
 
     private static string? Read(string root, string path)
     {
+        // Asked first, because most paths are not there, and the first exception of a process costs it ten milliseconds.
+        string file = Path.Join(root, path);
+        if (!File.Exists(file))
+        {
+            return null;
+        }
+
         try
         {
-            return File.ReadAllText(Path.Join(root, path));
+            return File.ReadAllText(file);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return null; // Not there or not for us: one limit less to know.
+            return null; // Gone, or not for us: one limit less to know.
         }
     }
 }

@@ -7,7 +7,7 @@ using System.Text;
 namespace Cairn.Platform;
 
 [StructLayout(LayoutKind.Auto)]
-internal readonly record struct LinuxMount(string Root, string MountPoint, string Kind, string Options);
+internal sealed record LinuxMount(string Root, string MountPoint, string Kind, string Options);
 
 internal static class LinuxMounts
 {

@@ -14,6 +14,7 @@ internal static class LinuxErrors
     public const int TryAgain = 11;
     public const int NoMemory = 12;
     public const int AccessDenied = 13;
+    public const int Busy = 16;
     public const int Exists = 17;
     public const int CrossDevice = 18;
     public const int NotSupportedByDevice = 19;
@@ -29,9 +30,14 @@ internal static class LinuxErrors
     public const int NoLocks = 37;
     public const int NoSystemCall = 38;
     public const int TooManyLinks = 40;
+    public const int TimeExpired = 62;
     public const int NotSupported = 95;
+    public const int AddressInUse = 98;
+    public const int NoBuffers = 105;
     public const int TimedOut = 110;
+    public const int ConnectionRefused = 111;
     public const int QuotaExceeded = 122;
+    public const int Canceled = 125;
 
     /// <summary>The failure of an open or a creation, as the exception that the seam promises for it.</summary>
     public static Exception Open(string path, int error, bool forWriting)

@@ -1,0 +1,268 @@
+// A connection, from the accepted socket to its end. It belongs to one worker; what other threads may touch says so.
+//
+//   Open --Close, limit, stop--> Closing --all sent--> Lingering --client closed, or time--> Closed
+//     |                             |                                                          ^
+//     +--reset, close at once-------+----------------------------------------------------------+
+//
+//   I1  Input that arrived is in order: first the rest (this connection's own block), then the chunk (the loop's buffer,
+//       valid in this turn only). When there is a rest, a chunk is appended to it, so only one of the two is there.
+//   I2  Output blocks live until the channel is closed: the kernel may still read them.
+//   I3  A request is executed only when Open; input that arrives later is dropped.
+using System.Net;
+using System.Runtime.CompilerServices;
+using Cairn.Server.Io;
+using Cairn.Server.Limits;
+using Cairn.Server.Tls;
+
+namespace Cairn.Server.Connections;
+
+internal enum ConnectionState
+{
+    Open,
+    Closing,
+    Lingering,
+    Closed,
+}
+
+/// <summary>A client's connection, as its session and the rest of the server see it.</summary>
+internal sealed unsafe class ClientConnection
+{
+    private readonly Worker _worker;
+    private readonly long _connectedTimestamp;
+    private Block? _rest;
+    private int _restStart;
+    private int _restEnd;
+    private byte* _chunk;
+    private int _chunkBytes;
+    private string? _remoteText;
+
+    public ClientConnection(Worker worker, long id, string listenerName)
+    {
+        _worker = worker;
+        Id = id;
+        ListenerName = listenerName;
+        ConnectedAt = worker.Clock.GetUtcNow();
+        _connectedTimestamp = worker.Now;
+        LastActivity = worker.Now;
+        Output = new OutputBuffer(worker.Arena);
+        WireOutput = Output;
+        DeadlineEntry = new DeadlineEntry(this);
+    }
+
+    /// <summary>Never used twice by one server; from 1 on. Any thread.</summary>
+    public long Id { get; }
+
+    /// <summary>The listener that accepted it. Any thread.</summary>
+    public string ListenerName { get; }
+
+    /// <summary>The client's address; null if unknown, as that of a client of a Unix socket. Any thread.</summary>
+    public IPEndPoint? Remote => Channel.Remote;
+
+    /// <summary>The address in words, for logs and lists: 127.0.0.1:50312, [::1]:50312, or unix. Any thread.</summary>
+    public string RemoteText => _remoteText ??= Remote?.ToString() ?? "unix";
+
+    /// <summary>Any thread.</summary>
+    public DateTimeOffset ConnectedAt { get; }
+
+    /// <summary>How long it has been there. Any thread.</summary>
+    public TimeSpan Age => TimeSpan.FromMilliseconds(_worker.Clock.GetTimestampMs() - _connectedTimestamp);
+
+    /// <summary>How long nothing has arrived. Any thread.</summary>
+    public TimeSpan IdleTime => TimeSpan.FromMilliseconds(Math.Max(0, _worker.Clock.GetTimestampMs() - LastActivity));
+
+    /// <summary>Bytes that arrived, as they came over the wire. Any thread.</summary>
+    public long BytesReceived { get; set; }
+
+    /// <summary>Bytes that the kernel took, as they go over the wire. Any thread.</summary>
+    public long BytesSent { get; set; }
+
+    /// <summary>Bytes of requests that are held until they are complete or their turn comes. Any thread, approximately.</summary>
+    public int WaitingInputBytes => _restEnd - _restStart + _chunkBytes;
+
+    /// <summary>Whether TLS protects it. Any thread.</summary>
+    public bool IsEncrypted => Tls is not null;
+
+    /// <summary>What TLS knows about the client; null without TLS.</summary>
+    public TlsFilter? Tls { get; set; }
+
+    /// <summary>Replies and messages on their way to the client. Worker only.</summary>
+    public OutputBuffer Output { get; }
+
+    /// <summary>What is spoken. A session may put another in its place while it executes; that one then continues with what is
+    /// left of the input. Worker only.</summary>
+    public Session Session { get; set; } = null!; // Set before the connection receives anything.
+
+    /// <summary>Why it ends or ended. Any thread, eventually.</summary>
+    public CloseReason CloseReason { get; set; }
+
+    /// <summary>Any thread, eventually.</summary>
+    public bool IsOpen => State == ConnectionState.Open;
+
+    // --- The engine's side; worker only ---
+
+    public Worker Worker => _worker;
+
+    public IoChannel Channel { get; set; } = null!; // Set before the connection is known to anybody.
+
+    public ConnectionState State { get; set; }
+
+    /// <summary>What the channel sends: the output, or the output encrypted.</summary>
+    public OutputBuffer WireOutput { get; set; }
+
+    /// <summary>Where the worker has it among its connections.</summary>
+    public int WorkerIndex { get; set; }
+
+    public DeadlineEntry DeadlineEntry { get; }
+
+    /// <summary>In the list of those to be served.</summary>
+    public bool IsReady { get; set; }
+
+    /// <summary>Input is there that may be executed without more arriving: the session stopped for its budget, or because the
+    /// output was full.</summary>
+    public bool HasMoreInput { get; set; }
+
+    /// <summary>The client sends nothing more.</summary>
+    public bool IsInputEnded { get; set; }
+
+    /// <summary>The loop was told to receive nothing for now.</summary>
+    public bool IsReceivePaused { get; set; }
+
+    /// <summary>When the client last sent something, in the worker's milliseconds.</summary>
+    public long LastActivity { get; set; }
+
+    /// <summary>The turn in which something last arrived.</summary>
+    public long LastInputTurn { get; set; }
+
+    /// <summary>When the incomplete request at hand began, and the bytes received by then; 0 if there is none.</summary>
+    public long RequestSince { get; set; }
+
+    public long RequestMark { get; set; }
+
+    /// <summary>When output began to wait for the client, and the bytes sent by then; 0 if none waits.</summary>
+    public long BlockedSince { get; set; }
+
+    public long BlockedMark { get; set; }
+
+    /// <summary>When lingering ends.</summary>
+    public long LingerUntil { get; set; }
+
+    public long ConnectedTimestamp => _connectedTimestamp;
+
+    public int InputBytes => _restEnd - _restStart + _chunkBytes;
+
+    public ReadOnlySpan<byte> Input
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _chunkBytes != 0
+            ? new ReadOnlySpan<byte>(_chunk, _chunkBytes) // I1: valid in this turn.
+            : _rest is null ? [] : _rest.Array.AsSpan(_restStart, _restEnd - _restStart);
+    }
+
+    /// <summary>Has the worker run this soon, then send what it wrote to the output. Nothing happens if the connection has ended by
+    /// then. Any thread. A delegate that is kept, such as a static lambda, saves its allocation.</summary>
+    public void Post(Action<ClientConnection> onWorker) => _worker.Post(this, onWorker);
+
+    /// <summary>Ends the connection, after its output was sent or at once, as the reason says. Any thread.</summary>
+    public void Close(CloseReason reason) => _worker.Close(this, reason);
+
+    /// <summary>Takes bytes that arrived and stay where they are until the turn ends.</summary>
+    public void TakeChunk(byte* bytes, int count)
+    {
+        if (InputBytes == 0)
+        {
+            _chunk = bytes;
+            _chunkBytes = count;
+        }
+        else
+        {
+            KeepChunk();
+            Append(new ReadOnlySpan<byte>(bytes, count));
+        }
+    }
+
+    /// <summary>Takes a copy of bytes that arrived.</summary>
+    public void Append(ReadOnlySpan<byte> bytes)
+    {
+        int length = _restEnd - _restStart;
+        if (_rest is null || _rest.Length - _restEnd < bytes.Length)
+        {
+            MakeRoom(length, bytes.Length);
+        }
+
+        bytes.CopyTo(_rest!.Array.AsSpan(_restEnd));
+        _restEnd += bytes.Length;
+    }
+
+    /// <summary>The first bytes were executed; what is left of a chunk is kept.</summary>
+    public void Consume(int bytes)
+    {
+        if (_chunkBytes != 0)
+        {
+            _chunk += bytes;
+            _chunkBytes -= bytes;
+            KeepChunk();
+            return;
+        }
+
+        _restStart += bytes;
+        if (_restStart == _restEnd)
+        {
+            DropInput();
+        }
+    }
+
+    /// <summary>The turn ends, and with it the loop's buffer.</summary>
+    public void KeepChunk()
+    {
+        if (_chunkBytes != 0)
+        {
+            var chunk = new ReadOnlySpan<byte>(_chunk, _chunkBytes);
+            _chunkBytes = 0;
+            Append(chunk);
+        }
+    }
+
+    public void DropInput()
+    {
+        _chunkBytes = 0;
+        _restStart = _restEnd = 0;
+        if (_rest is { } rest)
+        {
+            _rest = null;
+            _worker.Pool.Return(rest);
+        }
+    }
+
+    private void MakeRoom(int length, int more)
+    {
+        // A request of known length gets its block once; one of unknown length a larger block each time.
+        long atLeast = (long)length + more;
+        long wanted = Math.Max(atLeast, Math.Min(Session.NeededBytes, _worker.Limits.InputBytesPerConnection));
+        if (_rest is { } rest)
+        {
+            if (wanted <= rest.Length)
+            {
+                rest.Array.AsSpan(_restStart, length).CopyTo(rest.Array);
+            }
+            else
+            {
+                if (wanted == atLeast)
+                {
+                    wanted = Math.Max(wanted, Math.Min(2L * rest.Length, _worker.Limits.InputBytesPerConnection));
+                }
+
+                Block larger = _worker.Pool.Rent(checked((int)wanted));
+                rest.Array.AsSpan(_restStart, length).CopyTo(larger.Array);
+                _rest = larger;
+                _worker.Pool.Return(rest);
+            }
+        }
+        else
+        {
+            _rest = _worker.Pool.Rent(checked((int)wanted));
+        }
+
+        _restStart = 0;
+        _restEnd = length;
+    }
+}

@@ -1,0 +1,282 @@
+// The engine: listeners, workers, and the connections between them. The first worker accepts, for all; each connection is
+// dealt to the worker that has fewest, which keeps it for life.
+using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Server.Io;
+using Cairn.Server.Listening;
+using Cairn.Server.Tls;
+
+namespace Cairn.Server.Connections;
+
+internal sealed class ServerEngine : IAsyncDisposable
+{
+    // Beyond the connections: listeners, rings, the store's files, what the runtime opens.
+    private const int OtherDescriptors = 256;
+
+    private static readonly TimeSpan TooManyInterval = TimeSpan.FromSeconds(10);
+
+    private readonly EngineOptions _options;
+    private readonly ConcurrentDictionary<long, ClientConnection> _connections = new();
+    private readonly long[] _ended = new long[CloseReasons.Count];
+    private readonly List<Listener> _listeners = [];
+    private Worker[] _workers = [];
+    private CertificateSource[] _certificates = [];
+    private long _lastConnectionId;
+    private long _refused;
+    private int _connectionCount;
+    private long _tooManyLoggedAt;
+    private Task? _stopping;
+
+    private ServerEngine(EngineOptions options)
+    {
+        _options = options;
+        Memory = new MemoryAccount(options.Limits.BufferBytes);
+    }
+
+    public ConnectionLimits Limits => _options.Limits;
+
+    public TimeProvider Clock => _options.Clock;
+
+    public ServerLog Log => _options.Log;
+
+    /// <summary>Bytes of buffers of all workers.</summary>
+    public MemoryAccount Memory { get; }
+
+    /// <summary>What the workers use, never <see cref="IoKind.Auto"/>.</summary>
+    public IoKind Io { get; private set; }
+
+    public IReadOnlyList<Listener> Listeners => _listeners;
+
+    /// <summary>Connections now.</summary>
+    public int ConnectionCount => Volatile.Read(ref _connectionCount);
+
+    /// <summary>Connections accepted since the start.</summary>
+    public long AcceptedCount => Interlocked.Read(ref _lastConnectionId);
+
+    /// <summary>Clients that were told that there are too many.</summary>
+    public long RefusedCount => Interlocked.Read(ref _refused);
+
+    /// <summary>Those connected now, in no order; some may be ending.</summary>
+    public IEnumerable<ClientConnection> Connections => _connections.Values;
+
+    /// <summary>Binds the listeners and starts to serve.</summary>
+    /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, or the kind of input and
+    /// output that was asked for cannot be used here.</exception>
+    public static async Task<ServerEngine> StartAsync(EngineOptions options)
+    {
+        options.Limits.Validate();
+        ArgumentOutOfRangeException.ThrowIfNegative(options.Workers);
+        var engine = new ServerEngine(options);
+        try
+        {
+            engine.Bind();
+            await engine.StartWorkersAsync().ConfigureAwait(false);
+        }
+        catch
+        {
+            await engine.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+
+        return engine;
+    }
+
+    public bool TryFind(long connectionId, [NotNullWhen(true)] out ClientConnection? connection) =>
+        _connections.TryGetValue(connectionId, out connection);
+
+    /// <summary>Connections that ended for this reason.</summary>
+    public long EndedCount(CloseReason reason) => Interlocked.Read(ref _ended[(int)reason]);
+
+    /// <summary>Looks at the deadlines now, for tests that move the clock.</summary>
+    public void Wake() => Array.ForEach(_workers, worker => worker.Wake());
+
+    /// <summary>
+    /// Accepts nobody any more, finishes the requests that have arrived, sends the replies, and closes the connections. What is not done
+    /// when the time has passed is cut off.
+    /// </summary>
+    public Task StopAsync(TimeSpan time)
+    {
+        lock (_options)
+        {
+            return _stopping ??= StopCoreAsync(time);
+        }
+    }
+
+    public async ValueTask DisposeAsync() => await StopAsync(TimeSpan.Zero).ConfigureAwait(false);
+
+    // --- The workers' side ---
+
+    public long NextConnectionId() => Interlocked.Increment(ref _lastConnectionId);
+
+    /// <summary>Gives a client that was accepted to a worker, or refuses it.</summary>
+    public void Deal(Listener listener, AcceptedSocket socket)
+    {
+        if (Interlocked.Increment(ref _connectionCount) > Limits.Connections)
+        {
+            OnGone();
+            Interlocked.Increment(ref _refused);
+            NoteTooMany();
+            socket.Refuse(listener.Tls is null ? listener.Sessions.TooManyConnections.Span : []);
+            return;
+        }
+
+        Worker fewest = _workers[0];
+        foreach (Worker worker in _workers)
+        {
+            if (worker.Load < fewest.Load)
+            {
+                fewest = worker;
+            }
+        }
+
+        fewest.Deal(listener, socket);
+    }
+
+    public void OnConnected(ClientConnection connection) => _connections.TryAdd(connection.Id, connection);
+
+    public void OnDisconnected(ClientConnection connection)
+    {
+        _connections.TryRemove(connection.Id, out _);
+        Interlocked.Increment(ref _ended[(int)connection.CloseReason]);
+        OnGone();
+    }
+
+    /// <summary>A client that was counted is no more.</summary>
+    public void OnGone() => Interlocked.Decrement(ref _connectionCount);
+
+    private void Bind()
+    {
+        var certificates = new List<CertificateSource>();
+        foreach (ListenerOptions listener in _options.Listeners)
+        {
+            CertificateSource? tls = null;
+            if (listener.Tls is { } options)
+            {
+                tls = CertificateSource.Load(options, Log);
+                certificates.Add(tls);
+            }
+
+            _listeners.AddRange(Listener.Open(listener, tls));
+        }
+
+        _certificates = [.. certificates];
+    }
+
+    private async Task StartWorkersAsync()
+    {
+        if (OperatingSystem.IsLinux())
+        {
+            long wanted = Limits.Connections + OtherDescriptors;
+            long limit = LinuxSockets.RaiseDescriptorLimit(wanted);
+            if (limit < wanted)
+            {
+                Log.Write(
+                    ServerLogLevel.Warning,
+                    $"The limit of open files is {limit}, too few for {Limits.Connections} connections. Raise it to {wanted} ('ulimit -n', or LimitNOFILE of the service), or lower the limit of connections.");
+            }
+        }
+
+        foreach (LoopChoice choice in LoopChoice.For(_options))
+        {
+            string? obstacle = choice.Obstacle ?? await TryStartWorkersAsync(choice).ConfigureAwait(false);
+            if (obstacle is null)
+            {
+                Io = choice.Kind;
+                Log.Write(
+                    ServerLogLevel.Information,
+                    $"Connections are served through {_workers[0].Loop.Description} by {_workers.Length} worker(s).");
+                BeginAccepting();
+                return;
+            }
+
+            if (_options.Io != IoKind.Auto)
+            {
+                throw new ServerException(obstacle);
+            }
+
+            Log.Write(ServerLogLevel.Warning, $"{obstacle} Another way is used, which costs more time for each request.");
+        }
+    }
+
+    private async Task<string?> TryStartWorkersAsync(LoopChoice choice)
+    {
+        int count = _options.Workers == 0 ? Environment.ProcessorCount : _options.Workers;
+        var workers = new Worker[count];
+        for (int i = 0; i < count; i++)
+        {
+            workers[i] = new Worker(this, i, choice.Make());
+            workers[i].Start();
+        }
+
+        try
+        {
+            await Task.WhenAll(workers.Select(worker => worker.Opened)).ConfigureAwait(false);
+            _workers = workers;
+            return null;
+        }
+        catch (ServerException e)
+        {
+            await EndAsync(workers, TimeSpan.Zero).ConfigureAwait(false);
+            return e.Message;
+        }
+    }
+
+    private void BeginAccepting()
+    {
+        Worker acceptor = _workers[0];
+        acceptor.Post(() =>
+        {
+            foreach (Listener listener in _listeners)
+            {
+                acceptor.Loop.Listen(listener);
+            }
+        });
+
+        foreach (Listener listener in _listeners)
+        {
+            Log.Write(ServerLogLevel.Information, $"Listening for {listener.Name}{(listener.Tls is null ? "" : " with TLS")} on {listener.Where}.");
+        }
+    }
+
+    private async Task StopCoreAsync(TimeSpan time)
+    {
+        if (_workers.Length > 0)
+        {
+            var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            Worker acceptor = _workers[0];
+            acceptor.Post(() =>
+            {
+                acceptor.Loop.StopListening();
+                closed.SetResult();
+            });
+            await closed.Task.ConfigureAwait(false);
+        }
+
+        _listeners.ForEach(listener => listener.Dispose());
+        await EndAsync(_workers, time).ConfigureAwait(false);
+        Array.ForEach(_certificates, certificate => certificate.Dispose());
+    }
+
+    private static async Task EndAsync(Worker[] workers, TimeSpan time)
+    {
+        foreach (Worker worker in workers)
+        {
+            worker.Post(() => worker.BeginDrain(time));
+        }
+
+        await Task.WhenAll(workers.Select(worker => worker.Ended)).ConfigureAwait(false);
+    }
+
+    private void NoteTooMany()
+    {
+        long now = Clock.GetTimestampMs();
+        long last = Interlocked.Read(ref _tooManyLoggedAt);
+        if ((last == 0 || now - last >= TooManyInterval.TotalMilliseconds) &&
+            Interlocked.CompareExchange(ref _tooManyLoggedAt, Math.Max(now, 1), last) == last)
+        {
+            Log.Write(
+                ServerLogLevel.Warning,
+                $"There are {Limits.Connections} connections, as many as allowed; clients are turned away ({RefusedCount} so far). Raise the limit, or find who does not close.");
+        }
+    }
+}

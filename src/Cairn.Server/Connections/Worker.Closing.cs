@@ -1,0 +1,168 @@
+using Cairn.Server.Io;
+
+namespace Cairn.Server.Connections;
+
+// Closing: a connection's end, and that of all of them.
+internal sealed unsafe partial class Worker
+{
+    // How long a client that was told goodbye may take to hang up, before the kernel tears the connection down under
+    // what it is still sending, which could cost it our last words.
+    private const int LingerMs = 2000;
+
+    // While draining: how often to look whether a connection has fallen silent.
+    private const int DrainStepMs = 10;
+
+    private long _drainUntil;
+    private long _drainTurn;
+
+    /// <summary>Finishes what was received, sends the replies, and closes all; hard, when this much time has passed.</summary>
+    public void BeginDrain(TimeSpan time)
+    {
+        _drainUntil = Math.Max(1, Now + (long)time.TotalMilliseconds);
+        _drainTurn = _turn;
+    }
+
+    // The engine has a reason: the protocol may have an error for it.
+    private void Fail(ClientConnection connection, CloseReason reason)
+    {
+        if (connection.State != ConnectionState.Open)
+        {
+            return;
+        }
+
+        if (reason.SendsRest())
+        {
+            try
+            {
+                connection.Session.OnClosing(reason, connection.Output);
+            }
+#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+            catch (Exception e)
+#pragma warning restore CA1031
+            {
+                OnSessionFailed(connection, e);
+            }
+        }
+
+        BeginClose(connection, reason);
+    }
+
+    private void BeginClose(ClientConnection connection, CloseReason reason)
+    {
+        if (connection.State is ConnectionState.Closed or ConnectionState.Lingering)
+        {
+            return;
+        }
+
+        if (connection.CloseReason == CloseReason.None)
+        {
+            connection.CloseReason = reason;
+        }
+
+        if (!reason.SendsRest())
+        {
+            CloseChannel(connection, isHard: true);
+            return;
+        }
+
+        if (connection.State == ConnectionState.Open)
+        {
+            // The rest follows when the output is empty: Settle.
+            connection.State = ConnectionState.Closing;
+            connection.DropInput();
+            SendAndSettle(connection);
+        }
+    }
+
+    // All was sent.
+    private void FinishClosing(ClientConnection connection)
+    {
+        if (connection.IsInputEnded || connection.CloseReason is not (CloseReason.RequestTooLarge or CloseReason.RequestTooSlow))
+        {
+            CloseChannel(connection, isHard: false);
+            return;
+        }
+
+        connection.State = ConnectionState.Lingering;
+        connection.LingerUntil = Now + LingerMs;
+        connection.Channel.ShutdownSend();
+        if (connection.IsReceivePaused)
+        {
+            connection.IsReceivePaused = false;
+            connection.Channel.ResumeReceive();
+        }
+
+        ScheduleDeadline(connection);
+    }
+
+    private void CloseChannel(ClientConnection connection, bool isHard)
+    {
+        if (connection.State == ConnectionState.Closed)
+        {
+            return;
+        }
+
+        connection.State = ConnectionState.Closed;
+        connection.DropInput();
+        _deadlines.Remove(connection.DeadlineEntry);
+        Remove(connection);
+        _closingChannels++;
+        if (connection.Channel.Close(isHard))
+        {
+            OnChannelClosed(connection);
+        }
+
+        connection.Tls?.Dispose();
+        Interlocked.Decrement(ref _connectionCount);
+        _engine.OnDisconnected(connection);
+        try
+        {
+            connection.Session.OnClosed(connection.CloseReason);
+        }
+#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            Log.Write(ServerLogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed when it was closed: {e}");
+        }
+    }
+
+    /// <summary>The kernel has let go of the connection's memory.</summary>
+    public void OnChannelClosed(ClientConnection connection)
+    {
+        _closingChannels--;
+        connection.Output.Clear();
+        connection.WireOutput.Clear();
+    }
+
+    private int MillisecondsToDrain() =>
+        _turn < _drainTurn + 2 ? 0 : (int)Math.Clamp(_drainUntil - Now, 1, DrainStepMs);
+
+    private void Drain()
+    {
+        bool isOver = Now >= _drainUntil;
+        for (int i = _listed - 1; i >= 0; i--)
+        {
+            ClientConnection connection = _connections[i];
+            if (isOver)
+            {
+                connection.CloseReason = CloseReason.ServerStopped;
+                CloseChannel(connection, isHard: true);
+            }
+            else if (_turn >= _drainTurn + 2 && IsSilent(connection))
+            {
+                Fail(connection, CloseReason.ServerStopping);
+            }
+        }
+
+        if (_listed == 0 && _closingChannels == 0 && _posts.IsEmpty)
+        {
+            _isRunning = false;
+        }
+    }
+
+    // All that had arrived when the stop began was collected since, executed and answered.
+    private bool IsSilent(ClientConnection connection) =>
+        connection.State == ConnectionState.Open && _isAllCollected && connection.LastInputTurn < _turn - 1 &&
+        !connection.IsReady && !connection.HasMoreInput && !connection.IsReceivePaused && connection.Output.UnsentBytes == 0;
+}

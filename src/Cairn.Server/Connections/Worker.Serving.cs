@@ -1,0 +1,381 @@
+using System.Diagnostics;
+using Cairn.Server.Io;
+
+namespace Cairn.Server.Connections;
+
+// Serving: from bytes that arrived to replies on their way.
+internal sealed unsafe partial class Worker
+{
+    // Connections that are looked ahead over together, and their bytes: enough to overlap the memory fetches, few enough
+    // that the first ones fetched are still in the cache when they are used.
+    private const int GroupConnections = 32;
+    private const int GroupBytes = 8 << 10;
+
+    // A single request is executed as soon as it could be looked ahead over.
+    private const int PrefetchBytes = 64;
+
+    // Input that waits for its turn from which on nothing more is received.
+    private const int WaitingInputBytes = 64 << 10;
+
+    private ClientConnection[] _ready = new ClientConnection[16];
+    private ClientConnection[] _serving = new ClientConnection[16];
+    private int _readyCount;
+
+    /// <summary>Bytes arrived; they stay where they are until the turn ends.</summary>
+    public void OnReceived(ClientConnection connection, byte* bytes, int count)
+    {
+        connection.BytesReceived += count;
+        connection.LastActivity = Now;
+        connection.LastInputTurn = _turn;
+        if (connection.State != ConnectionState.Open)
+        {
+            return; // Lingering: the client is still sending, and nobody listens.
+        }
+
+        if (connection.Tls is { } tls)
+        {
+            tls.Receive(bytes, count);
+            return;
+        }
+
+        connection.TakeChunk(bytes, count);
+        MakeReady(connection);
+    }
+
+    /// <summary>The client will send nothing more.</summary>
+    public void OnInputEnded(ClientConnection connection)
+    {
+        connection.IsInputEnded = true;
+        if (connection.State == ConnectionState.Lingering)
+        {
+            CloseChannel(connection, isHard: false);
+        }
+        else if (connection.Tls is { } tls)
+        {
+            tls.EndInput();
+        }
+        else
+        {
+            MakeReady(connection); // What came before is executed and answered first.
+        }
+    }
+
+    /// <summary>The connection broke.</summary>
+    public void OnReset(ClientConnection connection)
+    {
+        if (connection.CloseReason == CloseReason.None)
+        {
+            connection.CloseReason = CloseReason.Reset;
+        }
+
+        CloseChannel(connection, isHard: true);
+    }
+
+    /// <summary>Output that had to wait was sent, some or all.</summary>
+    public void OnSent(ClientConnection connection)
+    {
+        if (connection.State != ConnectionState.Closed)
+        {
+            Settle(connection);
+        }
+    }
+
+    /// <summary>Has the connection served in this turn or the next.</summary>
+    public void MakeReady(ClientConnection connection)
+    {
+        if (connection.IsReady || connection.State == ConnectionState.Closed)
+        {
+            return;
+        }
+
+        connection.IsReady = true;
+        if (_readyCount == _ready.Length)
+        {
+            Array.Resize(ref _ready, 2 * _readyCount);
+        }
+
+        _ready[_readyCount++] = connection;
+    }
+
+    private void ServeReady()
+    {
+        int count = _readyCount;
+        if (count == 0)
+        {
+            return;
+        }
+
+        (_ready, _serving) = (_serving, _ready);
+        _readyCount = 0;
+        for (int next = 0; next < count;)
+        {
+            int start = next;
+            int bytes = 0;
+            while (next < count && next - start < GroupConnections && bytes < GroupBytes)
+            {
+                ClientConnection connection = _serving[next++];
+                connection.IsReady = false;
+                bytes += connection.InputBytes;
+            }
+
+            Serve(_serving.AsSpan(start, next - start), bytes);
+        }
+
+        Array.Clear(_serving, 0, count);
+    }
+
+    private void Serve(ReadOnlySpan<ClientConnection> group, int bytes)
+    {
+        if (bytes >= PrefetchBytes)
+        {
+            LookAhead(group);
+        }
+
+        foreach (ClientConnection connection in group)
+        {
+            Execute(connection);
+        }
+
+        foreach (ClientConnection connection in group)
+        {
+            SendAndSettle(connection);
+        }
+    }
+
+    private void LookAhead(ReadOnlySpan<ClientConnection> group)
+    {
+        try
+        {
+            foreach (ClientConnection connection in group)
+            {
+                if (CanExecute(connection))
+                {
+                    _current = connection;
+                    connection.Session.Prefetch(connection.Input);
+                }
+            }
+
+            foreach (ClientConnection connection in group)
+            {
+                if (CanExecute(connection))
+                {
+                    _current = connection;
+                    connection.Session.PrefetchFurther();
+                }
+            }
+        }
+#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            OnSessionFailed(_current!, e);
+            LeaveCurrent();
+        }
+
+        _current = null;
+    }
+
+    private static bool CanExecute(ClientConnection connection) =>
+        connection.State == ConnectionState.Open &&
+        connection.InputBytes > 0 &&
+        connection.InputBytes >= connection.Session.NeededBytes &&
+        !connection.Output.IsFull;
+
+    private void Execute(ClientConnection connection)
+    {
+        if (connection.State != ConnectionState.Open)
+        {
+            connection.DropInput();
+            return;
+        }
+
+        if (!CanExecute(connection))
+        {
+            connection.KeepChunk();
+            connection.HasMoreInput = connection.InputBytes > 0 && connection.Output.IsFull;
+            NoteRequest(connection, hasConsumed: false);
+            return;
+        }
+
+        int consumed = 0;
+        _current = connection;
+        try
+        {
+            consumed = ExecuteInput(connection);
+        }
+#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            OnSessionFailed(connection, e);
+        }
+
+        connection.Output.CloseSegment();
+        LeaveCurrent();
+        if (connection.State != ConnectionState.Open)
+        {
+            connection.DropInput();
+            return;
+        }
+
+        int left = connection.InputBytes;
+        connection.HasMoreInput = left > 0 && (connection.Output.IsFull || (consumed > 0 && left >= connection.Session.NeededBytes));
+        NoteRequest(connection, consumed > 0);
+    }
+
+    private int ExecuteInput(ClientConnection connection)
+    {
+        while (true)
+        {
+            Session session = connection.Session;
+            int there = connection.InputBytes;
+            int consumed = session.Execute(connection.Input, connection.Output, Limits.RequestsPerTurn);
+            if ((uint)consumed > (uint)there)
+            {
+                throw new InvalidOperationException($"{session.GetType()} consumed {consumed} of {there} bytes.");
+            }
+
+            connection.Consume(consumed);
+            if (ReferenceEquals(session, connection.Session) || !CanExecute(connection))
+            {
+                return consumed;
+            }
+        }
+    }
+
+    // An incomplete request has a time to become complete in, and a size to stay below.
+    private void NoteRequest(ClientConnection connection, bool hasConsumed)
+    {
+        int left = connection.InputBytes;
+        if (left == 0 || connection.HasMoreInput)
+        {
+            connection.RequestSince = 0;
+            return;
+        }
+
+        int limit = Limits.InputBytesPerConnection;
+        if (connection.Session.NeededBytes > limit || left >= limit)
+        {
+            Fail(connection, CloseReason.RequestTooLarge);
+            return;
+        }
+
+        if (hasConsumed || connection.RequestSince == 0)
+        {
+            connection.RequestSince = Math.Max(Now, 1);
+            connection.RequestMark = connection.BytesReceived;
+            ScheduleDeadline(connection);
+        }
+    }
+
+    /// <summary>Sends what the connection's output holds, then does what the connection's state asks for.</summary>
+    public void SendAndSettle(ClientConnection connection)
+    {
+        if (connection.State == ConnectionState.Closed)
+        {
+            return;
+        }
+
+        connection.Output.CloseSegment();
+        if (connection.Tls is { } tls)
+        {
+            tls.Encrypt();
+        }
+
+        if (connection.WireOutput.First is not null)
+        {
+            connection.Channel.Send();
+        }
+
+        Settle(connection);
+    }
+
+    // What follows from what a connection holds now: serve it again, stop or go on receiving, close it. Changes nothing when
+    // nothing has changed.
+    private void Settle(ClientConnection connection)
+    {
+        if (connection.State is ConnectionState.Closed or ConnectionState.Lingering)
+        {
+            return;
+        }
+
+        long unsent = connection.Output.UnsentBytes;
+        NoteBlocked(connection, unsent);
+        if (connection.State == ConnectionState.Closing)
+        {
+            if (unsent == 0)
+            {
+                FinishClosing(connection);
+            }
+
+            return;
+        }
+
+        if (unsent > Limits.OutputBytesPerConnection)
+        {
+            Fail(connection, CloseReason.TooMuchOutput);
+            return;
+        }
+
+        if (_engine.Memory.IsExceeded && HoldsMuch(connection, unsent))
+        {
+            Fail(connection, CloseReason.OutOfMemory);
+            return;
+        }
+
+        if (connection.HasMoreInput)
+        {
+            if (!connection.Output.IsFull)
+            {
+                MakeReady(connection);
+            }
+        }
+        else if (connection.IsInputEnded && unsent == 0 && !connection.IsReady)
+        {
+            BeginClose(connection, CloseReason.ClosedByClient);
+            return;
+        }
+
+        // Blocked, not only full: a client that keeps reading takes a full output at once, and receiving goes on. What was
+        // paused stays so until most is gone, because pausing has its price.
+        int share = connection.IsReceivePaused ? 4 : 1;
+        bool mustPause = (connection.Channel.IsBlocked && unsent >= OutputBuffer.FullBytes / share) ||
+            (connection.HasMoreInput && connection.InputBytes >= WaitingInputBytes / share);
+        if (mustPause != connection.IsReceivePaused)
+        {
+            connection.IsReceivePaused = mustPause;
+            if (mustPause)
+            {
+                connection.Channel.PauseReceive();
+            }
+            else
+            {
+                connection.Channel.ResumeReceive();
+            }
+        }
+    }
+
+    // When memory is short, those go who hold more than a request usually needs.
+    private static bool HoldsMuch(ClientConnection connection, long unsent) =>
+        connection.InputBytes + unsent >= ConnectionLimits.SmallestBytesPerConnection / 4;
+
+    private void NoteBlocked(ClientConnection connection, long unsent)
+    {
+        if (unsent == 0 || !connection.Channel.IsBlocked)
+        {
+            connection.BlockedSince = 0;
+        }
+        else if (connection.BlockedSince == 0)
+        {
+            connection.BlockedSince = Math.Max(Now, 1);
+            connection.BlockedMark = connection.BytesSent;
+            ScheduleDeadline(connection);
+        }
+    }
+
+    private void OnSessionFailed(ClientConnection connection, Exception e)
+    {
+        Log.Write(ServerLogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed and is closed: {e}");
+        Close(connection, CloseReason.SessionFailed);
+    }
+}

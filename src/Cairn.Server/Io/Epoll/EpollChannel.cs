@@ -1,0 +1,163 @@
+using System.Net;
+using Cairn.Platform;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Io.Epoll;
+
+internal sealed unsafe class EpollChannel : IoChannel
+{
+    // Segments given to the kernel at once.
+    private const int VectorsAtOnce = 16;
+
+    private readonly EpollLoop _loop;
+    private readonly PeerAddress _peer;
+    private bool _isReceiveEnded;
+
+    public EpollChannel(EpollLoop loop, ClientConnection connection, int descriptor)
+    {
+        _loop = loop;
+        Connection = connection;
+        Descriptor = descriptor;
+        _peer = LinuxSockets.PeerOf(descriptor);
+    }
+
+    public ClientConnection Connection { get; }
+
+    public int Descriptor { get; }
+
+    /// <summary>Its name in events: slot and generation.</summary>
+    public ulong Slot { get; set; }
+
+    public bool IsOpen { get; private set; } = true;
+
+    public bool IsReceivePaused { get; private set; }
+
+    public override IPEndPoint? Remote => _peer.ToEndPoint();
+
+    public override void Start() => Watch(EpollNative.Add);
+
+    public override void Send()
+    {
+        if (!IsBlocked)
+        {
+            SendAll();
+            if (IsBlocked)
+            {
+                Watch(EpollNative.Modify);
+            }
+        }
+
+        if (IsBlocked)
+        {
+            Connection.WireOutput.MoveToOwnBlocks();
+        }
+    }
+
+    public override void PauseReceive()
+    {
+        IsReceivePaused = true;
+        Watch(EpollNative.Modify);
+    }
+
+    public override void ResumeReceive()
+    {
+        IsReceivePaused = false;
+        Watch(EpollNative.Modify);
+    }
+
+    public override void ShutdownSend() => LinuxSockets.ShutdownSend(Descriptor);
+
+    public override bool Close(bool isHard)
+    {
+        IsOpen = false;
+        _loop.Forget(this);
+        if (isHard)
+        {
+            LinuxSockets.DropOnClose(Descriptor);
+        }
+
+        LinuxSockets.CloseDescriptor(Descriptor);
+        return true;
+    }
+
+    /// <summary>The client will send nothing more; it stays readable, so it is not asked again.</summary>
+    public void EndReceive()
+    {
+        _isReceiveEnded = true;
+        Watch(EpollNative.Modify);
+    }
+
+    /// <summary>The kernel takes output again.</summary>
+    public void OnWritable()
+    {
+        if (!IsBlocked)
+        {
+            return;
+        }
+
+        IsBlocked = false;
+        SendAll();
+        if (!IsBlocked && IsOpen)
+        {
+            Watch(EpollNative.Modify);
+        }
+
+        _loop.Worker.OnSent(Connection);
+    }
+
+    private void Watch(int operation)
+    {
+        uint events = (IsReceivePaused || _isReceiveEnded ? 0 : EpollNative.In) | (IsBlocked ? EpollNative.Out : 0);
+        if (EpollNative.Control(_loop.Descriptor, operation, Descriptor, events, Slot) != 0)
+        {
+            // Out of kernel memory: the connection would never be heard of again.
+            _loop.Worker.OnReset(Connection);
+        }
+    }
+
+    private void SendAll()
+    {
+        OutputBuffer output = Connection.WireOutput;
+        LinuxSockets.IoVector* vectors = stackalloc LinuxSockets.IoVector[VectorsAtOnce];
+        while (output.First is { } first)
+        {
+            nint sent;
+            long asked;
+            if (first.Next is null)
+            {
+                asked = first.Length;
+                sent = LinuxSockets.Send(Descriptor, first.Pointer, (nuint)asked, LinuxSockets.DontWait | LinuxSockets.NoSignal);
+            }
+            else
+            {
+                var message = new LinuxSockets.MessageHeader
+                {
+                    Vectors = vectors,
+                    VectorCount = (nuint)output.Describe(vectors, VectorsAtOnce, out asked),
+                };
+                sent = LinuxSockets.SendMessage(Descriptor, &message, LinuxSockets.DontWait | LinuxSockets.NoSignal);
+            }
+
+            if (sent >= 0)
+            {
+                Connection.BytesSent += sent;
+                output.Sent(sent);
+                IsBlocked = sent < asked;
+            }
+            else if (LinuxSockets.LastError is LinuxErrors.TryAgain)
+            {
+                IsBlocked = true;
+            }
+            else if (LinuxSockets.LastError is not LinuxErrors.Interrupted)
+            {
+                _loop.Worker.OnReset(Connection);
+                return;
+            }
+
+            if (IsBlocked)
+            {
+                return;
+            }
+        }
+    }
+}

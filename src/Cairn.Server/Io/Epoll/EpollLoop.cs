@@ -1,0 +1,242 @@
+// epoll, level triggered: the kernel says which descriptors are ready, and each is received from until the worker's receive
+// buffer is full or all had their turn. Sending happens at once; only a client that does not take what it is sent is
+// waited for.
+//
+//   I1  What was received in a turn lies in the receive buffer, one after the other, until the turn ends.
+//   I2  An event names a channel by its slot and the slot's generation, so that one for a channel closed meanwhile is void.
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Cairn.Platform;
+using Cairn.Server.Connections;
+using Cairn.Server.Listening;
+
+namespace Cairn.Server.Io.Epoll;
+
+internal sealed unsafe class EpollLoop : IoLoop
+{
+    private const int EventsAtOnce = 512;
+    private const int ReceiveBytes = 256 << 10;
+
+    // One connection's share of the receive buffer in a turn; the buffer is full when it has less left.
+    private const int LargestReceiveBytes = 32 << 10;
+    private const int SmallestReceiveBytes = 16 << 10;
+
+    // What an event's data says: a slot with its generation, or one of these.
+    private const ulong WakeData = ulong.MaxValue;
+    private const ulong FirstListenerData = 1UL << 63;
+
+    private readonly List<Listener> _listeners = [];
+    private readonly byte[] _events = GC.AllocateUninitializedArray<byte>(EventsAtOnce * 16, pinned: true);
+    private readonly Block _received = new(ReceiveBytes);
+    private readonly ChannelSlots<EpollChannel> _slots = new();
+    private Worker _worker = null!; // Set by Open.
+    private int _epoll = -1;
+    private int _wake = -1;
+    private int _eventCount;
+    private int _nextEvent;
+    private int _receivedBytes;
+    private bool _isAcceptPaused;
+
+    /// <summary>Why it cannot be used here; null if it can.</summary>
+    public static string? Obstacle => LinuxNative.IsSupportedArchitecture && OperatingSystem.IsLinux()
+        ? null
+        : $"epoll cannot be used on {RuntimeInformation.OSDescription} ({RuntimeInformation.ProcessArchitecture}).";
+
+    public override string Description => "epoll";
+
+    public override bool IsAcceptPaused => _isAcceptPaused;
+
+    public Worker Worker => _worker;
+
+    public int Descriptor => _epoll;
+
+    public override void Open(Worker worker)
+    {
+        _worker = worker;
+        _epoll = EpollNative.Create(EpollNative.CloseOnExec);
+        _wake = LinuxSockets.EventDescriptor(0, LinuxSockets.CloseOnExec | LinuxSockets.NonBlocking);
+        if (_epoll < 0 || _wake < 0 || EpollNative.Control(_epoll, EpollNative.Add, _wake, EpollNative.In, WakeData) != 0)
+        {
+            string reason = LinuxErrors.Text(LinuxSockets.LastError);
+            CloseDescriptors();
+            throw new ServerException($"epoll cannot be used: {reason}.");
+        }
+    }
+
+    public override void Listen(Listener listener)
+    {
+        _listeners.Add(listener);
+        listener.Socket.Blocking = false;
+        Watch(listener, EpollNative.Add, FirstListenerData + (ulong)(_listeners.Count - 1));
+    }
+
+    public override void StopListening()
+    {
+        for (int i = 0; i < _listeners.Count; i++)
+        {
+            _ = EpollNative.Control(_epoll, EpollNative.Delete, _listeners[i].Descriptor, 0, 0);
+        }
+
+        _listeners.Clear();
+        _isAcceptPaused = false;
+    }
+
+    public override void RetryAccept()
+    {
+        _isAcceptPaused = false;
+        for (int i = 0; i < _listeners.Count; i++)
+        {
+            Watch(_listeners[i], EpollNative.Modify, FirstListenerData + (ulong)i);
+        }
+    }
+
+    public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection)
+    {
+        var channel = new EpollChannel(this, connection, socket.Descriptor);
+        channel.Slot = _slots.Add(channel);
+        return channel;
+    }
+
+    public override bool Collect(int timeoutMs)
+    {
+        if (_nextEvent == _eventCount)
+        {
+            _nextEvent = 0;
+            fixed (byte* events = _events)
+            {
+                _eventCount = Math.Max(0, EpollNative.Wait(_epoll, events, EventsAtOnce, timeoutMs)); // Interrupted: nothing happened.
+            }
+        }
+
+        _worker.OnAwake();
+        bool mayBeMore = _eventCount == EventsAtOnce;
+        while (_nextEvent < _eventCount && ReceiveBytes - _receivedBytes >= SmallestReceiveBytes)
+        {
+            int offset = _nextEvent++ * EpollNative.EventBytes;
+            uint events = BitConverter.ToUInt32(_events, offset);
+            ulong data = BitConverter.ToUInt64(_events, offset + EpollNative.DataOffset);
+            Dispatch(events, data);
+        }
+
+        return _nextEvent == _eventCount && !mayBeMore;
+    }
+
+    public override void EndTurn() => _receivedBytes = 0;
+
+    public override void Wake()
+    {
+        ulong one = 1;
+        _ = LinuxSockets.Write(_wake, &one, sizeof(ulong));
+    }
+
+    public override void Close() => CloseDescriptors();
+
+    public void Forget(EpollChannel channel) => _slots.Remove(channel.Slot);
+
+    private void Dispatch(uint events, ulong data)
+    {
+        if (data == WakeData)
+        {
+            ulong count;
+            _ = LinuxSockets.Read(_wake, &count, sizeof(ulong));
+        }
+        else if (data >= FirstListenerData)
+        {
+            int index = (int)(data - FirstListenerData);
+            if (index < _listeners.Count)
+            {
+                Accept(_listeners[index]);
+            }
+        }
+        else if (_slots.Find(data) is { } channel)
+        {
+            if ((events & EpollNative.Out) != 0)
+            {
+                channel.OnWritable();
+            }
+
+            if ((events & (EpollNative.In | EpollNative.Error | EpollNative.HangUp)) != 0 && channel.IsOpen)
+            {
+                Receive(channel, events);
+            }
+        }
+    }
+
+    private void Receive(EpollChannel channel, uint events)
+    {
+        if (channel.IsReceivePaused)
+        {
+            if ((events & (EpollNative.Error | EpollNative.HangUp)) != 0)
+            {
+                _worker.OnReset(channel.Connection); // Nobody is left to read what waits.
+            }
+
+            return;
+        }
+
+        byte* start = _received.Pointer + _receivedBytes;
+        int room = Math.Min(ReceiveBytes - _receivedBytes, LargestReceiveBytes);
+        nint count = LinuxSockets.Receive(channel.Descriptor, start, (nuint)room, LinuxSockets.DontWait);
+        if (count > 0)
+        {
+            _receivedBytes += (int)count;
+            _worker.OnReceived(channel.Connection, start, (int)count);
+        }
+        else if (count == 0)
+        {
+            channel.EndReceive();
+            _worker.OnInputEnded(channel.Connection);
+        }
+        else if (LinuxSockets.LastError is not (LinuxErrors.TryAgain or LinuxErrors.Interrupted))
+        {
+            _worker.OnReset(channel.Connection);
+        }
+    }
+
+    private void Accept(Listener listener)
+    {
+        // Bounded, or a storm of new clients would keep the others waiting; who is left is reported again.
+        for (int i = 0; i < 64; i++)
+        {
+            int descriptor = LinuxSockets.Accept(
+                listener.Descriptor, null, null, LinuxSockets.CloseOnExec | LinuxSockets.NonBlocking);
+            if (descriptor >= 0)
+            {
+                _worker.OnAccepted(listener, new AcceptedSocket(descriptor));
+                continue;
+            }
+
+            int error = LinuxSockets.LastError;
+            if (LinuxSockets.IsShortage(error))
+            {
+                _worker.OnAcceptFailed(listener, error);
+                _isAcceptPaused = true;
+                for (int other = 0; other < _listeners.Count; other++)
+                {
+                    Watch(_listeners[other], EpollNative.Modify, FirstListenerData + (ulong)other);
+                }
+            }
+
+            return; // Or none waits, or a client has gone already.
+        }
+    }
+
+    private void Watch(Listener listener, int operation, ulong data)
+    {
+        int result = EpollNative.Control(_epoll, operation, listener.Descriptor, _isAcceptPaused ? 0 : EpollNative.In, data);
+        Debug.Assert(result == 0, "A listener is watched as long as it is open.");
+    }
+
+    private void CloseDescriptors()
+    {
+        if (_epoll >= 0)
+        {
+            LinuxSockets.CloseDescriptor(_epoll);
+        }
+
+        if (_wake >= 0)
+        {
+            LinuxSockets.CloseDescriptor(_wake);
+        }
+    }
+}

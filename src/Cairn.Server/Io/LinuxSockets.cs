@@ -1,0 +1,187 @@
+// The system calls on sockets that the loops of Linux share, with the constants of x64 and arm64. Descriptors are plain
+// numbers here: each belongs to one channel or listener, which closes it once, and the kernel calls are too frequent for
+// counted handles.
+using System.Runtime.InteropServices;
+using Cairn.Platform;
+
+namespace Cairn.Server.Io;
+
+internal static unsafe partial class LinuxSockets
+{
+    // socket(2), accept4(2), send(2), shutdown(2)
+    public const int UnixFamily = 1;
+    public const int InternetFamily = 2;
+    public const int Internet6Family = 10;
+    public const int Stream = 1;
+    public const int CloseOnExec = 0x80000;
+    public const int NonBlocking = 0x800;
+    public const int DontWait = 0x40;
+    public const int NoSignal = 0x4000;
+    public const int ShutSend = 1;
+    public const int ShutBoth = 2;
+
+    // setsockopt(2)
+    private const int SocketLevel = 1;
+    private const int Linger = 13;
+
+    // getrlimit(2)
+    private const int DescriptorLimit = 7;
+
+    private const int AddressBytes = 128;
+    private const DllImportSearchPath Search = DllImportSearchPath.SafeDirectories;
+
+    public static int LastError => Marshal.GetLastPInvokeError();
+
+    /// <summary>Accepting failed for want of something that may be there again soon.</summary>
+    public static bool IsShortage(int error) => error is LinuxErrors.TooManyFilesInProcess or LinuxErrors.TooManyFilesOnMachine
+        or LinuxErrors.NoBuffers or LinuxErrors.NoMemory;
+
+    /// <summary>Sends what the kernel takes at once; a failure is the receiver's loss.</summary>
+    public static void TrySend(int descriptor, ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length > 0)
+        {
+            fixed (byte* start = bytes)
+            {
+                _ = Send(descriptor, start, (nuint)bytes.Length, DontWait | NoSignal);
+            }
+        }
+    }
+
+    public static void ShutdownSend(int descriptor) => _ = Shutdown(descriptor, ShutSend);
+
+    public static void ShutdownBoth(int descriptor) => _ = Shutdown(descriptor, ShutBoth);
+
+    public static void CloseDescriptor(int descriptor) => _ = Close(descriptor);
+
+    /// <summary>Has the kernel drop what it has not delivered when the socket is closed, instead of keeping it for a client that does
+    /// not read.</summary>
+    public static void DropOnClose(int descriptor)
+    {
+        var linger = new LingerOption { IsOn = 1, Seconds = 0 };
+        _ = SetOption(descriptor, SocketLevel, Linger, &linger, (uint)sizeof(LingerOption));
+    }
+
+    /// <summary>The address at the other end.</summary>
+    public static PeerAddress PeerOf(int descriptor)
+    {
+        byte* address = stackalloc byte[AddressBytes];
+        uint length = AddressBytes;
+        return GetPeerName(descriptor, address, &length) == 0
+            ? new PeerAddress(new ReadOnlySpan<byte>(address, (int)Math.Min(length, AddressBytes)))
+            : default;
+    }
+
+    /// <summary>Lets this process have so many descriptors, if it may.</summary>
+    /// <returns>How many it can have.</returns>
+    public static long RaiseDescriptorLimit(long wanted)
+    {
+        if (LinuxNative.GetLimit(DescriptorLimit, out LinuxNative.Limits limits) != 0 || limits.Soft >= (ulong)wanted)
+        {
+            return limits.Soft > long.MaxValue ? long.MaxValue : (long)limits.Soft;
+        }
+
+        // Above the hard limit only the privileged get; the others take what they may.
+        var raised = new LinuxNative.Limits { Soft = (ulong)wanted, Hard = Math.Max((ulong)wanted, limits.Hard) };
+        if (SetLimit(DescriptorLimit, &raised) == 0)
+        {
+            return wanted;
+        }
+
+        raised = new LinuxNative.Limits { Soft = Math.Min((ulong)wanted, limits.Hard), Hard = limits.Hard };
+        return SetLimit(DescriptorLimit, &raised) == 0 ? (long)raised.Soft : (long)limits.Soft;
+    }
+
+    [LibraryImport("libc", EntryPoint = "socket", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int Socket(int family, int type, int protocol);
+
+    [LibraryImport("libc", EntryPoint = "bind", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int Bind(int descriptor, byte* address, uint length);
+
+    [LibraryImport("libc", EntryPoint = "connect", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int Connect(int descriptor, byte* address, uint length);
+
+    [LibraryImport("libc", EntryPoint = "listen", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int Listen(int descriptor, int backlog);
+
+    [LibraryImport("libc", EntryPoint = "accept4", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int Accept(int descriptor, byte* address, uint* length, int flags);
+
+    [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial nint Receive(int descriptor, byte* buffer, nuint count, int flags);
+
+    [LibraryImport("libc", EntryPoint = "send", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial nint Send(int descriptor, byte* buffer, nuint count, int flags);
+
+    [LibraryImport("libc", EntryPoint = "sendmsg", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial nint SendMessage(int descriptor, MessageHeader* message, int flags);
+
+    [LibraryImport("libc", EntryPoint = "eventfd", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int EventDescriptor(uint initial, int flags);
+
+    [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial nint Write(int descriptor, void* buffer, nuint count);
+
+    [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial nint Read(int descriptor, void* buffer, nuint count);
+
+    [LibraryImport("libc", EntryPoint = "shutdown", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int Shutdown(int descriptor, int how);
+
+    [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int Close(int descriptor);
+
+    [LibraryImport("libc", EntryPoint = "setsockopt", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int SetOption(int descriptor, int level, int name, void* value, uint length);
+
+    [LibraryImport("libc", EntryPoint = "getpeername", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int GetPeerName(int descriptor, byte* address, uint* length);
+
+    [LibraryImport("libc", EntryPoint = "setrlimit", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int SetLimit(int resource, LinuxNative.Limits* limits);
+
+    // struct iovec
+    [StructLayout(LayoutKind.Sequential)]
+    public struct IoVector
+    {
+        public byte* Start;
+        public nuint Length;
+    }
+
+    // struct msghdr of 64-bit Linux
+    [StructLayout(LayoutKind.Sequential)]
+    public struct MessageHeader
+    {
+        public void* Name;
+        public ulong NameLength;
+        public IoVector* Vectors;
+        public nuint VectorCount;
+        public void* Control;
+        public nuint ControlLength;
+        public int Flags;
+    }
+
+    // struct linger
+    [StructLayout(LayoutKind.Sequential)]
+    private struct LingerOption
+    {
+        public int IsOn;
+        public int Seconds;
+    }
+}

@@ -1,0 +1,17 @@
+using Cairn.Server.Connections;
+using Cairn.Server.Io.Epoll;
+
+namespace Cairn.Server.Io;
+
+/// <summary>A kind of loop that may serve, or why it cannot.</summary>
+internal sealed record LoopChoice(IoKind Kind, Func<IoLoop> Make, string? Obstacle = null)
+{
+    /// <summary>What to try, the best first.</summary>
+    public static IEnumerable<LoopChoice> For(EngineOptions options)
+    {
+        if (options.Io is IoKind.Auto or IoKind.Epoll)
+        {
+            yield return new LoopChoice(IoKind.Epoll, () => new EpollLoop(), EpollLoop.Obstacle);
+        }
+    }
+}

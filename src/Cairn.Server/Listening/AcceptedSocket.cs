@@ -1,0 +1,47 @@
+using System.Net.Sockets;
+using System.Runtime.InteropServices;
+using Cairn.Server.Io;
+
+namespace Cairn.Server.Listening;
+
+/// <summary>A client that was accepted, on its way to its worker: a descriptor, or a socket of .NET.</summary>
+[StructLayout(LayoutKind.Auto)]
+internal readonly struct AcceptedSocket
+{
+    public AcceptedSocket(int descriptor) => Descriptor = descriptor;
+
+    public AcceptedSocket(Socket socket)
+    {
+        Descriptor = -1;
+        Socket = socket;
+    }
+
+    public int Descriptor { get; }
+
+    public Socket? Socket { get; }
+
+    /// <summary>Says no, with a reason if the protocol has one, and closes it. Never waits for the client.</summary>
+    public void Refuse(ReadOnlySpan<byte> reason)
+    {
+        if (Socket is { } socket)
+        {
+            try
+            {
+                socket.Blocking = false;
+                _ = socket.Send(reason, SocketFlags.None, out _);
+                socket.Shutdown(SocketShutdown.Send);
+            }
+            catch (SocketException)
+            {
+                // It has gone already.
+            }
+
+            socket.Dispose();
+            return;
+        }
+
+        LinuxSockets.TrySend(Descriptor, reason);
+        LinuxSockets.ShutdownSend(Descriptor);
+        LinuxSockets.CloseDescriptor(Descriptor);
+    }
+}

@@ -1,0 +1,121 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Cairn.Server.Tests.Testing;
+
+/// <summary>A client that blocks, and gives up with an exception when the server says nothing for long.</summary>
+internal sealed class TestClient : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private readonly byte[] _buffer = new byte[64 << 10];
+    private int _start;
+    private int _end;
+
+    private TestClient(Socket socket)
+    {
+        Socket = socket;
+        socket.ReceiveTimeout = socket.SendTimeout = (int)Patience.TotalMilliseconds;
+    }
+
+    public Socket Socket { get; }
+
+    public static TestClient Connect(EndPoint server, int? receiveBufferBytes = null)
+    {
+        bool isUnix = server is UnixDomainSocketEndPoint;
+        var socket = new Socket(server.AddressFamily, SocketType.Stream, isUnix ? ProtocolType.Unspecified : ProtocolType.Tcp);
+        if (receiveBufferBytes is { } bytes)
+        {
+            socket.ReceiveBufferSize = bytes;
+        }
+
+        socket.Connect(server);
+        if (!isUnix)
+        {
+            socket.NoDelay = true;
+        }
+
+        return new TestClient(socket);
+    }
+
+    public void Send(string text) => Send(Encoding.ASCII.GetBytes(text));
+
+    public void Send(ReadOnlySpan<byte> bytes)
+    {
+        while (bytes.Length > 0)
+        {
+            bytes = bytes[Socket.Send(bytes)..];
+        }
+    }
+
+    /// <summary>The next line, without its end; what there is when the server ends it.</summary>
+    public string ReadLine()
+    {
+        var line = new StringBuilder();
+        while (true)
+        {
+            int end = _buffer.AsSpan(_start, _end - _start).IndexOf((byte)'\n');
+            line.Append(Encoding.ASCII.GetString(_buffer, _start, end < 0 ? _end - _start : end));
+            if (end >= 0)
+            {
+                _start += end + 1;
+                return line.ToString();
+            }
+
+            if (!Fill())
+            {
+                return line.ToString();
+            }
+        }
+    }
+
+    /// <summary>Reads so many bytes.</summary>
+    /// <returns>How many came before the server ended it.</returns>
+    public long Skip(long bytes)
+    {
+        long skipped = 0;
+        while (skipped < bytes)
+        {
+            if (_start == _end && !Fill())
+            {
+                break;
+            }
+
+            int count = (int)Math.Min(_end - _start, bytes - skipped);
+            _start += count;
+            skipped += count;
+        }
+
+        return skipped;
+    }
+
+    /// <summary>Reads until the server ends it.</summary>
+    public string ReadToEnd()
+    {
+        var text = new StringBuilder();
+        do
+        {
+            text.Append(Encoding.ASCII.GetString(_buffer, _start, _end - _start));
+            _start = _end = 0;
+        }
+        while (Fill());
+        return text.ToString();
+    }
+
+    /// <summary>Hangs up without a word.</summary>
+    public void Reset()
+    {
+        Socket.LingerState = new LingerOption(enable: true, seconds: 0);
+        Socket.Close();
+    }
+
+    public void Dispose() => Socket.Dispose();
+
+    private bool Fill()
+    {
+        _start = 0;
+        _end = Socket.Receive(_buffer);
+        return _end > 0;
+    }
+}

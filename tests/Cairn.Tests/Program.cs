@@ -9,6 +9,7 @@ internal static class Program
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
         ["die-at"] = StoreRoles.DieAt,
+        ["grow-with-limit"] = StoreRoles.GrowWithLimit,
         ["hold-byte"] = PlatformRoles.HoldByte,
         ["hold-lease"] = StoreRoles.HoldLease,
         ["hold-pins"] = StoreRoles.HoldPins,

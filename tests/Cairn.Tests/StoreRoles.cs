@@ -1,6 +1,8 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Text;
 using Cairn.Concurrency;
+using Cairn.Tests.Platform;
 
 namespace Cairn.Tests;
 
@@ -74,6 +76,28 @@ internal static class StoreRoles
             store.Set($"key:{random.Next(10_000)}", new byte[i % 50 == 0 ? random.Next(100_000, 300_000) : random.Next(2_000)]);
             store.Get($"key:{random.Next(10_000)}");
         }
+    }
+
+    /// <summary>
+    /// PATH MOST LIMIT: opens a store that may grow to so many bytes, sets the largest size of a file, writes more than the limit, and says how
+    /// many values are right, how many were evicted, how long the file is, and why it did not grow.
+    /// </summary>
+    public static void GrowWithLimit(string[] args)
+    {
+        long most = long.Parse(args[1], CultureInfo.InvariantCulture);
+        ulong limit = ulong.Parse(args[2], CultureInfo.InvariantCulture);
+        using CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { MaxCapacityBytes = most });
+        PlatformRoles.LimitFileSize(limit);
+        int written = (int)(most / 2_000);
+        for (int i = 0; i < written; i++)
+        {
+            store.Set($"{i}", TestBytes.Of(2_000, seed: i));
+        }
+
+        int found = Enumerable.Range(0, written).Count(i => store.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(2_000, seed: i)));
+        StoreStatistics statistics = store.GetStatistics();
+        Console.WriteLine($"{found} {written - statistics.Evictions} {statistics.FileBytes}");
+        Console.WriteLine(statistics.GrowthFailure);
     }
 
     private static StoreOptions OptionsFor(string path) =>

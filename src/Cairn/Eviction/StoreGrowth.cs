@@ -10,10 +10,12 @@ namespace Cairn.Eviction;
 //   I1  The file is longer before the superblock counts the new segments (StoreLayout I3).
 //   I2  One store grows at a time, under the gate. The others wait for it, and evict only if that takes long.
 //
-// A full disk is no error here: the store stays as large as it is, and tries again after a while.
+// A full disk is no error here: the store stays as large as it is, and tries again after a while. So it does if the gate cannot be had,
+// because the process that has it is stopped: waiting for it with each segment would cost more than evicting.
 internal sealed unsafe class StoreGrowth(StoreMemory memory)
 {
     private static readonly TimeSpan RetryAfterFailure = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan RetryAfterBusyGate = TimeSpan.FromSeconds(1);
 
     // Growing takes milliseconds, and what would be evicted instead is lost. The caller holds a partition's lock meanwhile.
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(50);
@@ -40,7 +42,13 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
 
         try
         {
-            return memory.File.LockByte(OwnerTable.GateByte, LongestWait) && GrowUnderGate(neededSegments, seen);
+            if (memory.File.LockByte(OwnerTable.GateByte, LongestWait))
+            {
+                return GrowUnderGate(neededSegments, seen);
+            }
+
+            RetryAfter(RetryAfterBusyGate);
+            return false;
         }
         finally
         {
@@ -82,7 +90,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
         catch (StoreException failure)
         {
             LastFailure = failure.Message;
-            Volatile.Write(ref _retryAt, Stopwatch.GetTimestamp() + (long)(RetryAfterFailure.TotalSeconds * Stopwatch.Frequency));
+            RetryAfter(RetryAfterFailure);
             return false;
         }
         finally
@@ -90,4 +98,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
             memory.File.UnlockByte(OwnerTable.GateByte);
         }
     }
+
+    private void RetryAfter(TimeSpan time) =>
+        Volatile.Write(ref _retryAt, Stopwatch.GetTimestamp() + (long)(time.TotalSeconds * Stopwatch.Frequency));
 }

@@ -1,6 +1,5 @@
 using Cairn.Concurrency;
 using Cairn.Platform;
-using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Eviction;
 
@@ -162,35 +161,5 @@ public sealed class GrowthTests : StoreTest
 
         Assert.InRange(found, 4000, 4800);
         StoreAudit.Check(stores[0]);
-    }
-
-    [RequiresMountFact]
-    public void Full_disk_at_growth_is_reported_and_the_store_goes_on_as_it_is()
-    {
-        using TestMount mount = TestMount.Tmpfs(8 << 20);
-        CairnStore store = CairnStore.Open(Growing with { Path = Path.Combine(mount.Path, "store.cairn") });
-        for (int i = 0; i < 5000; i++)
-        {
-            Assert.True(store.Set($"{i}", TestBytes.Of(2000, seed: i)));
-            Assert.Equal(TestBytes.Of(2000, seed: i), store.Get($"{i}"));
-        }
-
-        StoreStatistics statistics = store.GetStatistics();
-        Assert.NotNull(statistics.GrowthFailure);
-        Assert.InRange(statistics.FileBytes, Least / 2, 8 << 20);
-        Assert.True(statistics.Evictions > 0);
-        store.Dispose();
-    }
-
-    [RequiresMountFact]
-    public void Full_disk_at_creation_is_a_clear_error_and_leaves_nothing()
-    {
-        using TestMount mount = TestMount.Tmpfs(2 << 20);
-        string path = Path.Combine(mount.Path, "store.cairn");
-
-        var full = Assert.Throws<StoreException>(() => CairnStore.Open(Options with { Path = path }));
-
-        Assert.Contains(path, full.Message, StringComparison.Ordinal);
-        Assert.Empty(Directory.EnumerateFileSystemEntries(mount.Path));
     }
 }

@@ -54,12 +54,7 @@ internal static partial class PlatformRoles
     {
         using StoreFile file = StorePlatform.Current.CreateUnnamed(args[0], "limited");
         ulong limit = ulong.Parse(args[2], CultureInfo.InvariantCulture);
-        if (SetLimit(FileSizeLimit, [limit, limit]) != 0)
-        {
-            Console.WriteLine($"setrlimit failed: {Marshal.GetLastPInvokeErrorMessage()}");
-            return;
-        }
-
+        LimitFileSize(limit);
         Console.WriteLine(Report(() => file.Preallocate(0, long.Parse(args[1], CultureInfo.InvariantCulture))));
         Console.WriteLine(file.Length);
     }
@@ -71,6 +66,15 @@ internal static partial class PlatformRoles
         MappedRegion region = file.Map(file.Length, writable: true);
         Console.WriteLine("waiting");
         Console.WriteLine(StorePlatform.Current.WaitOnAddress((uint*)region.Address, 0, TimeSpan.FromMinutes(1)));
+    }
+
+    /// <summary>The longest that a file may become by this process.</summary>
+    public static void LimitFileSize(ulong bytes)
+    {
+        if (SetLimit(FileSizeLimit, [bytes, bytes]) != 0)
+        {
+            throw new InvalidOperationException($"setrlimit failed: {Marshal.GetLastPInvokeErrorMessage()}");
+        }
     }
 
     private static string Report(Action action)

@@ -1,5 +1,6 @@
 using Cairn.TortureTests.Damage;
 using Cairn.TortureTests.Kills;
+using Cairn.TortureTests.Processes;
 using Cairn.TortureTests.Workloads;
 
 namespace Cairn.TortureTests;
@@ -16,6 +17,9 @@ internal static class Program
         ["damage-work"] = DamageRoles.WorkScribbled,
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
+        ["serve"] = ProcessRoles.Serve,
+        ["stop-at"] = ProcessRoles.StopAt,
+        ["stop-with-pins"] = ProcessRoles.StopWithPins,
         ["work"] = WorkerRole.Work,
     };
 

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using System.Globalization;
 using System.Runtime.InteropServices;
 
 namespace Cairn.TortureTests.Workloads;
@@ -8,12 +10,49 @@ internal static partial class ProcessSignals
     private const int ContinueSignal = 18;
     private const int StopSignal = 19;
 
-    /// <summary>Stops this process until another lets it go on.</summary>
-    public static void StopSelf() => Send(Environment.ProcessId, StopSignal);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMinutes(1);
 
-    public static void Stop(int process) => Send(process, StopSignal);
+    /// <summary>Stops this process, in this very call, until another lets it go on.</summary>
+    /// <remarks>Sent to this thread: whatever other thread it was sent to, this one might take a step more.</remarks>
+    public static void StopSelf()
+    {
+        if (SendSignalToThread(Environment.ProcessId, CurrentThread(), StopSignal) != 0)
+        {
+            throw new InvalidOperationException(Marshal.GetLastPInvokeErrorMessage());
+        }
+    }
+
+    /// <summary>Waits until a process has stopped itself. False if something else happened first.</summary>
+    /// <exception cref="TimeoutException">It did not.</exception>
+    public static bool WaitUntilStopped(int process, Task? orUntil = null)
+    {
+        long start = Stopwatch.GetTimestamp();
+        while (StateOf(process) != 'T')
+        {
+            if (orUntil is { IsCompleted: true })
+            {
+                return false;
+            }
+
+            if (Stopwatch.GetElapsedTime(start) > LongestWait)
+            {
+                throw new TimeoutException($"Process {process} did not stop; its state is {StateOf(process)}.");
+            }
+
+            Thread.Sleep(1); // Nobody tells; the process needs the processor more.
+        }
+
+        return true;
+    }
 
     public static void Continue(int process) => Send(process, ContinueSignal);
+
+    // "1234 (name) T ...": the name may hold anything, parentheses too.
+    private static char StateOf(int process)
+    {
+        string status = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));
+        return status[status.LastIndexOf(')') + 2];
+    }
 
     private static void Send(int process, int signal)
     {
@@ -26,4 +65,12 @@ internal static partial class ProcessSignals
     [LibraryImport("libc", EntryPoint = "kill", SetLastError = true)]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial int SendSignal(int process, int signal);
+
+    [LibraryImport("libc", EntryPoint = "tgkill", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int SendSignalToThread(int process, int thread, int signal);
+
+    [LibraryImport("libc", EntryPoint = "gettid")]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int CurrentThread();
 }

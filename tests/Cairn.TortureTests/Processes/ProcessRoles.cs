@@ -1,0 +1,118 @@
+using System.Text;
+using Cairn.Concurrency;
+using Cairn.TortureTests.Workloads;
+
+namespace Cairn.TortureTests.Processes;
+
+/// <summary>What the other processes of these tests do.</summary>
+internal static class ProcessRoles
+{
+    /// <summary>
+    /// PATH OPERATION KEY STEP: opens the store and says "open"; after a line of input does the operation, and stops itself when that first
+    /// reaches the step; says what came of it; closes the store when the input ends. If the operation is "open", it stops while opening.
+    /// </summary>
+    public static void StopAt(string[] args)
+    {
+        ProtocolStep step = Enum.Parse<ProtocolStep>(args[3]);
+        if (args[1] == "open")
+        {
+            ArmStop(step);
+        }
+
+        using CairnStore store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false });
+        Console.WriteLine("open");
+        Console.ReadLine();
+        if (args[1] != "open")
+        {
+            Console.WriteLine(Do(store, args[1], args[2], step));
+        }
+
+        Console.ReadLine();
+    }
+
+    /// <summary>PATH KEY...: pins the values of the keys, stops itself, and says whether they are what they were.</summary>
+    public static void StopWithPins(string[] args)
+    {
+        using CairnStore store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false });
+        PinnedValue[] pins = [.. args[1..].Select(key => store.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>()];
+        byte[][] before = [.. pins.Select(pinned => pinned.Value.ToArray())];
+        Console.WriteLine(pins.Length);
+        ProcessSignals.StopSelf();
+        Console.WriteLine(pins.Zip(before).All(pair => pair.First.Value.SequenceEqual(pair.Second)) ? "unchanged" : "changed");
+        Array.ForEach(pins, pinned => pinned.Dispose());
+        Console.ReadLine();
+    }
+
+    /// <summary>
+    /// PATH: opens the store and says "open", or what the exception was; then does what each line of input says: set KEY VALUE, get KEY.
+    /// </summary>
+    public static void Serve(string[] args)
+    {
+        CairnStore store;
+        try
+        {
+            store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false, OpenMode = StoreOpenMode.OpenExisting });
+        }
+        catch (StoreException refused)
+        {
+            Console.WriteLine($"{refused.GetType().Name}: {refused.Message}");
+            return;
+        }
+
+        using (store)
+        {
+            Console.WriteLine("open");
+            while (Console.ReadLine() is { } line)
+            {
+                string[] words = line.Split(' ');
+                Console.WriteLine(words[0] == "set"
+                    ? $"{store.Set(words[1], Encoding.UTF8.GetBytes(words[2]))}"
+                    : store.GetString(words[1]) ?? "none");
+            }
+        }
+    }
+
+    private static string Do(CairnStore store, string operation, string key, ProtocolStep step)
+    {
+        if (operation == "lease")
+        {
+            LeaseStatus status = store.AcquireLease(key, TimeSpan.Zero, out StoreLease? lease);
+            ProcessSignals.StopSelf();
+            return $"{status}, then {lease?.TrySet("leased"u8)}";
+        }
+
+        ArmStop(step);
+        string result = operation switch
+        {
+            "set" => $"{store.Set(key, "stopped's"u8)}",
+            "append" => $"{store.Append(key, "+"u8)}",
+            "fill" => Fill(store),
+            _ => throw new ArgumentOutOfRangeException(nameof(operation), operation, "Not an operation."),
+        };
+        ProtocolHook.Handler = null;
+        return result;
+    }
+
+    private static string Fill(CairnStore store)
+    {
+        for (int i = 0; i < 3_000; i++)
+        {
+            store.Set($"fill:{i}", new byte[1_000]);
+        }
+
+        return "filled";
+    }
+
+    private static void ArmStop(ProtocolStep step)
+    {
+        bool isReached = false;
+        ProtocolHook.Handler = reached =>
+        {
+            if (reached == step && !isReached)
+            {
+                isReached = true;
+                ProcessSignals.StopSelf();
+            }
+        };
+    }
+}

@@ -1,0 +1,229 @@
+using System.Diagnostics;
+using Cairn.TortureTests.Workloads;
+using static Cairn.Concurrency.ProtocolStep;
+
+namespace Cairn.TortureTests.Processes;
+
+/// <summary>
+/// A process is stopped (SIGSTOP) at a chosen step, which is not dead: nothing is taken from it, the others go on as far as they can within
+/// their time-outs, and when it goes on it does no harm. What is expected is the table of docs/reference/unusual-situations.md.
+/// </summary>
+public sealed class StoppedProcessTests : IDisposable
+{
+    private static readonly TimeSpan LockTimeout = TimeSpan.FromMilliseconds(20);
+
+    // Far more than the time-out, and far less than for ever.
+    private static readonly TimeSpan Soon = TimeSpan.FromSeconds(10);
+
+    private readonly StoreDirectory _directory = new();
+    private readonly List<CairnStore> _stores = [];
+
+    private StoreOptions Options => _directory.Options with { LockTimeout = LockTimeout };
+
+    public void Dispose()
+    {
+        _stores.ForEach(store => store.Dispose());
+        _directory.Dispose();
+    }
+
+    [Theory]
+    [InlineData("set", nameof(LockTaken), "True", "stopped's")]
+    [InlineData("set", nameof(BucketVersionRaised), "True", "stopped's")]
+    [InlineData("set", nameof(SlotStored), "True", null)] // Set before the removal below, which therefore removed it.
+    [InlineData("set", nameof(LockReleasing), "True", null)]
+    [InlineData("append", nameof(EntryCopied), "NotFound", null)]
+    [InlineData("append", nameof(RingCellStored), "Stored", null)]
+    public void Others_go_on_while_a_process_is_stopped_with_a_lock(string operation, string step, string result, string? value)
+    {
+        CairnStore store = Open(Options);
+        Keys keys = Fill(store);
+        using ChildProcess stopped = StopAt(operation, keys.OfStopped, step);
+        long start = Stopwatch.GetTimestamp();
+
+        ExpectReadsAsAlways(store, keys);
+        ExpectWritesOfTheValueGone(store, keys);
+        ExpectTheRestBusy(store, keys);
+        ExpectOpeningAsAlways(keys);
+        ExpectClearingOfWhatCanBeCleared(store, keys);
+        Assert.True(CairnStore.Verify(_directory.FilePath).IsSound);
+        Assert.InRange(store.GetStatistics().Partitions[0].Dropped, 3, 100);
+        Assert.True(Stopwatch.GetElapsedTime(start) < Soon);
+        ProcessSignals.Continue(stopped.Id);
+
+        Assert.Equal(result, stopped.ReadLine());
+        Assert.Equal(value, store.GetString(keys.OfStopped));
+        Assert.True(store.Set(keys.OfStopped, "next"u8));
+        Assert.Equal("next", store.GetString(keys.OfStopped));
+        Assert.Equal(0, stopped.Finish());
+        StoreAudit.Check(store, areBooksExact: false);
+        Assert.Equal(0, store.GetStatistics().Recoveries);
+    }
+
+    [Fact]
+    public void Pinned_values_of_a_stopped_process_stay_and_nothing_else_is_held_back()
+    {
+        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        string[] names = [.. Enumerable.Range(0, 10).Select(i => $"pinned:{i}")];
+        Array.ForEach(names, name => Assert.True(store.Set(name, TestBytes.Of(2_500))));
+        using ChildProcess stopped = ChildProcess.Start(typeof(Program), ["stop-with-pins", _directory.FilePath, .. names]);
+        Assert.Equal("10", stopped.ReadLine());
+        ProcessSignals.WaitUntilStopped(stopped.Id);
+
+        for (int i = 0; i < 3_000; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of(2_500, seed: i)));
+            Assert.Equal(TestBytes.Of(2_500, seed: i), store.Get($"{i}"));
+        }
+
+        Assert.True(store.GetStatistics().Evictions > 2_000);
+        ProcessSignals.Continue(stopped.Id);
+
+        Assert.Equal("unchanged", stopped.ReadLine());
+        Assert.Equal(0, stopped.Finish());
+        for (int i = 0; i < 3_000; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of(2_500)));
+        }
+
+        StoreAudit.Check(store);
+    }
+
+    [Fact]
+    public async Task Store_that_somebody_is_stopped_opening_is_used_by_the_others_and_opened_when_he_goes_on()
+    {
+        CairnStore store = Open(Options);
+        using ChildProcess stopped = ChildProcess.Start(typeof(Program), "stop-at", _directory.FilePath, "open", "none", nameof(OpenGateTaken));
+        ProcessSignals.WaitUntilStopped(stopped.Id);
+
+        Task<CairnStore> opening = OwnThread.Run(() => CairnStore.Open(Options));
+        for (int i = 0; i < 10_000; i++)
+        {
+            Assert.True(store.Set($"{i}", TestBytes.Of(1_000)));
+        }
+
+        Assert.False(opening.IsCompleted);
+        ProcessSignals.Continue(stopped.Id);
+
+        CairnStore other = await opening;
+        _stores.Add(other);
+        Assert.Equal(TestBytes.Of(1_000), other.Get("9999"));
+        Assert.Equal("open", stopped.ReadLine());
+        Assert.Equal(0, stopped.Finish());
+    }
+
+    [Fact]
+    public void Store_that_somebody_is_stopped_growing_evicts_and_grows_when_he_goes_on()
+    {
+        CairnStore store = Open(
+            Options with { CapacityBytes = 2 << 20, MaxCapacityBytes = 4 << 20, LockTimeout = TimeSpan.FromMilliseconds(2) });
+        long before = store.GetStatistics().FileBytes;
+        using ChildProcess stopped = StopAt("fill", "none", nameof(Growing));
+
+        // What he holds beside the gate is one partition's lock.
+        int dropped = Enumerable.Range(0, 3_000).Count(i => !store.Set($"{i}", TestBytes.Of(1_000)));
+
+        Assert.Equal(before, store.GetStatistics().FileBytes);
+        Assert.InRange(dropped, 1, 3_000 / 2);
+        ProcessSignals.Continue(stopped.Id);
+        Assert.Equal("filled", stopped.ReadLine());
+        Assert.True(store.GetStatistics().FileBytes > before);
+        Assert.Equal(0, stopped.Finish());
+        StoreAudit.Check(store, areBooksExact: false);
+    }
+
+    [Fact]
+    public void Lease_of_a_stopped_process_is_its_own_until_somebody_sets_the_value()
+    {
+        CairnStore store = Open(Options);
+        using ChildProcess stopped = StopAt("lease", "key", nameof(None));
+
+        Assert.Equal(LeaseStatus.Held, store.AcquireLease("key", TimeSpan.FromMilliseconds(30), out _));
+        Assert.True(store.Set("key", "value"u8));
+        ProcessSignals.Continue(stopped.Id);
+
+        Assert.Equal("Acquired, then False", stopped.ReadLine());
+        Assert.Equal("value", store.GetString("key"));
+        Assert.Equal(0, stopped.Finish());
+    }
+
+    private static void ExpectReadsAsAlways(CairnStore store, Keys keys)
+    {
+        Assert.All(keys.Locked, key => Assert.Equal(key, store.GetString(key)));
+        Assert.True(store.TryPin(keys.Locked[0], out PinnedValue? pinned));
+        pinned.Dispose();
+        Assert.Equal(keys.Locked.Length + keys.Free.Length, store.Entries().Count(entry => entry.KeyText != keys.OfStopped));
+    }
+
+    private static void ExpectWritesOfTheValueGone(CairnStore store, Keys keys)
+    {
+        InvalidationCursor cursor = store.GetInvalidationCursor(0);
+        Assert.False(store.Set(keys.OfStopped, "dropped"u8));
+        Assert.Null(store.GetString(keys.OfStopped));
+        Assert.False(store.Set(keys.Locked[0], "dropped"u8));
+        Assert.False(store.Set(keys.Locked[1], TestBytes.Of(100_000))); // In a run of segments.
+        Assert.True(store.Remove(keys.Locked[2]));
+        Assert.All(keys.Locked[..3], key => Assert.False(store.Contains(key)));
+        Assert.Equal(InvalidationStatus.Overrun, store.ReadInvalidations(0, ref cursor, stackalloc ulong[8], out _));
+        Assert.True(store.Set(keys.Free[0], "new"u8));
+        Assert.Equal("new", store.GetString(keys.Free[0]));
+    }
+
+    private static void ExpectTheRestBusy(CairnStore store, Keys keys)
+    {
+        string key = keys.Locked[3];
+        store.TryGetInfo(key, out EntryInfo info);
+
+        Assert.Equal(WriteStatus.Busy, store.Add(keys.Locked[0], "new"u8));
+        Assert.Equal(WriteStatus.Busy, store.Replace(key, "new"u8));
+        Assert.Equal(WriteStatus.Busy, store.Append(key, "new"u8));
+        Assert.Equal(WriteStatus.Busy, store.CompareAndSwap(key, "new"u8, info.Version));
+        Assert.Equal(WriteStatus.Busy, store.Increment(keys.Locked[0], 1, out _, initialValue: 1));
+        Assert.Equal(WriteStatus.Busy, store.Touch(key, TimeSpan.FromHours(1)));
+        Assert.Equal(WriteStatus.Busy, store.Remove(key, info.Version));
+        Assert.Equal(LeaseStatus.Busy, store.AcquireLease(keys.Locked[0], TimeSpan.Zero, out _));
+        Assert.Throws<StoreException>(() => store.Collection("new"));
+        Assert.Equal(key, store.GetString(key));
+    }
+
+    private void ExpectOpeningAsAlways(Keys keys)
+    {
+        using CairnStore other = CairnStore.Open(Options);
+        Assert.Equal(keys.Locked[3], other.GetString(keys.Locked[3]));
+        Assert.False(other.Set(keys.Locked[3], "dropped"u8));
+        Assert.True(other.Set(keys.Free[1], "new"u8));
+    }
+
+    private static void ExpectClearingOfWhatCanBeCleared(CairnStore store, Keys keys)
+    {
+        Assert.False(store.Clear());
+        Assert.All(keys.Free, key => Assert.False(store.Contains(key)));
+        Assert.True(store.Contains(keys.Locked[4]));
+    }
+
+    private Keys Fill(CairnStore store)
+    {
+        string[] all = [.. Enumerable.Range(0, 500).Select(i => $"key:{i}")];
+        Array.ForEach(all, key => Assert.True(store.Set(key, System.Text.Encoding.UTF8.GetBytes(key))));
+        string[] locked = [.. all.Where(key => store.PartitionOf(key) == 0)];
+        return new Keys(locked[0], locked[1..], [.. all.Except(locked)]);
+    }
+
+    private ChildProcess StopAt(string operation, string key, string step)
+    {
+        ChildProcess child = ChildProcess.Start(typeof(Program), "stop-at", _directory.FilePath, operation, key, step);
+        Assert.Equal("open", child.ReadLine());
+        child.WriteLine("go");
+        ProcessSignals.WaitUntilStopped(child.Id);
+        return child;
+    }
+
+    private CairnStore Open(StoreOptions options)
+    {
+        CairnStore store = CairnStore.Open(options);
+        _stores.Add(store);
+        return store;
+    }
+
+    /// <summary>Keys of the first partition, whose lock the stopped process holds, and of the others.</summary>
+    private sealed record Keys(string OfStopped, string[] Locked, string[] Free);
+}

@@ -74,6 +74,11 @@ public sealed record StoreOptions
     /// </summary>
     internal bool AllowsTinyCapacity { get; init; }
 
+    /// <summary>
+    /// Whether the opening may inherit the slot of an owner who died with a lock although others are free, for tests of that.
+    /// </summary>
+    internal bool TakesAnySlot { get; init; }
+
     internal long PlannedCapacityBytes => Math.Max(CapacityBytes, MaxCapacityBytes);
 
     internal void Validate()

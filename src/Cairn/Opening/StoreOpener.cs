@@ -219,7 +219,7 @@ internal static unsafe class StoreOpener
 
         var memory = new StoreMemory(file, region, layout);
         var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout);
-        if (!engine.Owners.TryTakeSlot())
+        if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
         {
             throw new StoreException(
                 $"The store '{path}' is open {StoreLayout.MaxOwners} times already, which is the most there can be. Share one CairnStore within each process.");

@@ -24,4 +24,28 @@ public sealed unsafe class SeizureTests : StoreTest
         Assert.Equal(0, PartitionLock.OwnerOf(partition->LockWord));
         Assert.Equal(1, Store.GetStatistics().Partitions[0].Recoveries);
     }
+
+    [Fact]
+    public void Newcomer_leaves_the_slot_of_an_owner_who_died_with_a_lock_to_whoever_steals_the_lock()
+    {
+        const int SecondSlot = 2;
+        Assert.Equal(1, Store.Engine.Owners.Slot);
+        Store.Set("key", [1]);
+        int number = Store.PartitionOf("key");
+        Store.Engine.Memory.Partition(number)->LockWord = (5u << 8) | SecondSlot;
+        StoreOptions options = new() { Path = Store.Path, FlushOnClose = false };
+
+        using (CairnStore newcomer = CairnStore.Open(options))
+        {
+            Assert.Equal(3, newcomer.Engine.Owners.Slot);
+            using CairnStore heir = CairnStore.Open(options with { TakesAnySlot = true });
+            Assert.Equal(SecondSlot, heir.Engine.Owners.Slot);
+            Assert.Equal(0, PartitionLock.OwnerOf(Store.Engine.Memory.Partition(number)->LockWord));
+        }
+
+        Store.Engine.Memory.Partition(number)->LockWord = (7u << 8) | SecondSlot;
+        Assert.True(Store.Set("key", [2]));
+        using CairnStore next = CairnStore.Open(options);
+        Assert.Equal(SecondSlot, next.Engine.Owners.Slot);
+    }
 }

@@ -69,6 +69,7 @@ internal static class KillRoles
                 LockTimeout = task == VictimTask.WriteWithoutLock ? TimeSpan.FromMilliseconds(10) : TimeSpan.FromSeconds(1),
                 FlushOnClose = task is VictimTask.Reopen or VictimTask.ReopenAfterRestart,
                 OpenMode = StoreOpenMode.OpenExisting,
+                TakesAnySlot = true,
             };
             CairnStore store = CairnStore.Open(options);
             Console.WriteLine("open");

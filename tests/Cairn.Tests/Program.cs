@@ -17,6 +17,7 @@ internal static class Program
         ["hold-temporary-name"] = PlatformRoles.HoldTemporaryName,
         ["hold-unnamed-file"] = PlatformRoles.HoldUnnamedFile,
         ["open-as-nobody"] = PlatformRoles.OpenAsNobody,
+        ["open-store-as-nobody"] = PlatformRoles.OpenStoreAsNobody,
         ["preallocate-with-limit"] = PlatformRoles.PreallocateWithLimit,
         ["wait-on-word"] = PlatformRoles.WaitOnWord,
     };

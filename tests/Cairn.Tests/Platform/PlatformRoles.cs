@@ -38,15 +38,20 @@ internal static partial class PlatformRoles
     /// <summary>PATH: becomes a user without rights, opens the file, says which exception that gave.</summary>
     public static void OpenAsNobody(string[] args)
     {
-        _ = StorePlatform.Current;
-        if (SetUser(Nobody) != 0)
-        {
-            Console.WriteLine($"setuid failed: {Marshal.GetLastPInvokeErrorMessage()}");
-            return;
-        }
-
+        BecomeNobody();
         Console.WriteLine(Report(() => StorePlatform.Current.Open(args[0]).Dispose()));
         Console.WriteLine(Report(() => StorePlatform.Current.CreateUnnamed(Path.GetDirectoryName(args[0])!, "x").Dispose()));
+    }
+
+    /// <summary>PATH: becomes a user without rights if it may, opens the store, says which exception that gave.</summary>
+    public static void OpenStoreAsNobody(string[] args)
+    {
+        if (Environment.IsPrivilegedProcess)
+        {
+            BecomeNobody();
+        }
+
+        Console.WriteLine(Report(() => CairnStore.Open(new StoreOptions { Path = args[0] }).Dispose()));
     }
 
     /// <summary>DIRECTORY BYTES LIMIT: sets the largest size of a file, preallocates more, says which exception that gave.</summary>
@@ -74,6 +79,15 @@ internal static partial class PlatformRoles
         if (SetLimit(FileSizeLimit, [bytes, bytes]) != 0)
         {
             throw new InvalidOperationException($"setrlimit failed: {Marshal.GetLastPInvokeErrorMessage()}");
+        }
+    }
+
+    private static void BecomeNobody()
+    {
+        _ = StorePlatform.Current;
+        if (SetUser(Nobody) != 0)
+        {
+            throw new InvalidOperationException($"setuid failed: {Marshal.GetLastPInvokeErrorMessage()}");
         }
     }
 

@@ -56,8 +56,9 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             }
         }
 
-        // If nobody counted meanwhile, the count was wrong, and stays lower (I4). Else a large value took what was ours.
-        if (exceptCount != 0 || Volatile.Read(ref super->FreeWord) != counted - 1)
+        // If nobody counted meanwhile, the count was wrong, whatever it was, and there is none (I4). Else a large value took what was ours.
+        long left = counted - 1;
+        if (exceptCount != 0 || Interlocked.CompareExchange(ref super->FreeWord, left - (int)left, left) != left)
         {
             Interlocked.Increment(ref super->FreeWord);
         }

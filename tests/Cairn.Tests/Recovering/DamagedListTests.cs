@@ -81,6 +81,20 @@ public sealed unsafe class DamagedListTests : StoreTest
     }
 
     [Fact]
+    public void Count_of_free_segments_that_is_too_high_is_right_after_the_first_search_in_vain()
+    {
+        CairnStore store = Open(Tiny);
+        Fill(store);
+        Assert.Equal(0, store.GetStatistics().FreeSegments);
+        store.Engine.Memory.Super->FreeWord += int.MaxValue;
+
+        Fill(store);
+
+        Assert.Equal(0, store.GetStatistics().FreeSegments);
+        StoreAudit.Check(store);
+    }
+
+    [Fact]
     public void Want_of_room_is_no_damage()
     {
         CairnStore store = Open(Tiny);

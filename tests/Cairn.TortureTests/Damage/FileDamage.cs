@@ -184,9 +184,10 @@ internal sealed class FileDamage
         }
 
         long entry = Bucket.LocationOf(BinaryPrimitives.ReadUInt64LittleEndian(_bytes.AsSpan(slots[_random.Next(slots.Length)], 8)));
-        int at = (int)Math.Min(entry + (4 * _random.Next(0, 6)), int.MaxValue);
-        if (at >= 0 && at + 8 <= _bytes.Length)
+        entry += 4 * _random.Next(0, 6);
+        if (entry <= _bytes.Length - 8)
         {
+            int at = (int)entry;
             if (_random.Next(2) == 0)
             {
                 Flip(at);

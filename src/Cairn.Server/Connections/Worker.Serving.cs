@@ -280,6 +280,7 @@ internal sealed unsafe partial class Worker
         if (connection.Tls is { } tls)
         {
             tls.Encrypt();
+            connection.WireOutput.CloseSegment();
         }
 
         if (connection.WireOutput.First is not null)

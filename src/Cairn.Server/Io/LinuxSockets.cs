@@ -96,6 +96,10 @@ internal static unsafe partial class LinuxSockets
     [DefaultDllImportSearchPaths(Search)]
     public static partial int Socket(int family, int type, int protocol);
 
+    [LibraryImport("libc", EntryPoint = "socketpair", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int SocketPair(int family, int type, int protocol, int* descriptors);
+
     [LibraryImport("libc", EntryPoint = "bind", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]
     public static partial int Bind(int descriptor, byte* address, uint length);

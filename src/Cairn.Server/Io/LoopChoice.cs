@@ -1,5 +1,6 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Io.Epoll;
+using Cairn.Server.Io.Uring;
 
 namespace Cairn.Server.Io;
 
@@ -9,6 +10,12 @@ internal sealed record LoopChoice(IoKind Kind, Func<IoLoop> Make, string? Obstac
     /// <summary>What to try, the best first.</summary>
     public static IEnumerable<LoopChoice> For(EngineOptions options)
     {
+        if (options.Io is IoKind.Auto or IoKind.Uring)
+        {
+            (UringFeatures features, string? obstacle) = UringProbe.Run(options.AllowedUringFeatures);
+            yield return new LoopChoice(IoKind.Uring, () => new UringLoop(features), obstacle);
+        }
+
         if (options.Io is IoKind.Auto or IoKind.Epoll)
         {
             yield return new LoopChoice(IoKind.Epoll, () => new EpollLoop(), EpollLoop.Obstacle);

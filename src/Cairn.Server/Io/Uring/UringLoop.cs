@@ -1,0 +1,412 @@
+// io_uring: one call per turn submits what the turn prepared (sends, mostly) and waits for what happens next. Receiving and
+// accepting are requested once and go on for as long as the connection does.
+//
+//   I1  What was received in a turn lies in the kernel's buffers until the turn ends, when they are given back.
+//   I2  A request names its channel by slot; a channel keeps its slot until none of its requests is under way.
+//   I3  A send is first tried without waiting, so it completes while it is submitted. The next call therefore waits for as
+//       many completions as it has such sends, and one more: without that, each turn would take a second call that only
+//       fetches what is known already.
+//
+// Only what I3's send did not get rid of waits in the kernel until the client takes it.
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using Cairn.Platform;
+using Cairn.Server.Connections;
+using Cairn.Server.Listening;
+
+namespace Cairn.Server.Io.Uring;
+
+internal sealed unsafe class UringLoop : IoLoop
+{
+    private const uint Submissions = 1024;
+    private const uint Completions = 8192;
+    private const int MostBuffers = 2048;
+    private const ushort BufferGroup = 0;
+
+    // Segments of one send, and sends of several segments at once.
+    private const int VectorsAtOnce = 16;
+    private const int MessagesAtOnce = 64;
+    private static readonly int MessageBytes = sizeof(LinuxSockets.MessageHeader) + (VectorsAtOnce * sizeof(LinuxSockets.IoVector));
+
+    // The kernel works off so many completions at a time when none is waited for.
+    private const int WorkAtOnce = 16;
+
+    private const int KindShift = 56;
+    private const ulong NameMask = (1UL << KindShift) - 1;
+
+    private readonly UringFeatures _features;
+    private readonly ChannelSlots<UringChannel> _slots = new();
+    private readonly List<Listener> _listeners = [];
+    private readonly List<bool> _isAccepting = [];
+    private readonly List<UringChannel> _starved = [];
+    private int[] _used = new int[MostBuffers];
+    private int _usedCount;
+    private Worker _worker = null!; // This and what follows is set by Open.
+    private UringRing _ring = null!;
+    private UringBuffers _buffers = null!;
+    private byte* _messages;
+    private int _messageCount;
+    private ulong* _wakeCount;
+    private int _wake = -1;
+    private uint _immediateSends;
+    private bool _isAcceptPaused;
+    private bool _isListening;
+
+    public UringLoop(UringFeatures features) => _features = features;
+
+    private enum Request : byte
+    {
+        Receive = 1,
+        CancelReceive,
+        Send,
+        Accept,
+        CancelAccept,
+        Wake,
+    }
+
+    public override string Description
+    {
+        get
+        {
+            string work = (_features & UringFeatures.DeferredWork) != 0 ? "deferred work" : "cooperative work";
+            string receive = (_features & UringFeatures.MultishotReceive) != 0 ? "multishot receive" : "single receives";
+            return $"io_uring ({work}, {receive})";
+        }
+    }
+
+    public override bool IsAcceptPaused => _isAcceptPaused;
+
+    public Worker Worker => _worker;
+
+    public override void Open(Worker worker)
+    {
+        _worker = worker;
+        UringRing? ring = null;
+        try
+        {
+            ring = UringRing.Create(Submissions, Completions, _features);
+            _buffers = UringBuffers.Register(ring.Handle, BufferGroup, MostBuffers);
+            _wake = LinuxSockets.EventDescriptor(0, LinuxSockets.CloseOnExec);
+            if (_wake < 0)
+            {
+                throw new ServerException($"io_uring cannot be used: no event descriptor: {LinuxErrors.Text(LinuxSockets.LastError)}.");
+            }
+        }
+        catch
+        {
+            ring?.Dispose();
+            _buffers?.Dispose();
+            throw;
+        }
+
+        _ring = ring;
+        _messages = (byte*)NativeMemory.Alloc((nuint)(MessagesAtOnce * MessageBytes));
+        _wakeCount = (ulong*)NativeMemory.Alloc(sizeof(ulong));
+        AwaitWake();
+    }
+
+    public override void Listen(Listener listener)
+    {
+        _isListening = true;
+        _listeners.Add(listener);
+        _isAccepting.Add(false);
+        Accept(_listeners.Count - 1);
+    }
+
+    public override void StopListening()
+    {
+        _isListening = false;
+        _isAcceptPaused = false;
+        for (int i = 0; i < _listeners.Count; i++)
+        {
+            if (_isAccepting[i])
+            {
+                UringNative.Entry* entry = Prepare(Request.CancelAccept, (ulong)i);
+                entry->Operation = UringNative.OpAsyncCancel;
+                entry->Address = UserData(Request.Accept, (ulong)i);
+            }
+
+            // A request under way keeps the socket open; now it refuses at once.
+            LinuxSockets.ShutdownBoth(_listeners[i].Descriptor);
+        }
+
+        Submit();
+    }
+
+    public override void RetryAccept()
+    {
+        _isAcceptPaused = false;
+        for (int i = 0; i < _listeners.Count; i++)
+        {
+            Accept(i);
+        }
+    }
+
+    public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection)
+    {
+        var channel = new UringChannel(this, connection, socket.Descriptor);
+        channel.Name = _slots.Add(channel);
+        return channel;
+    }
+
+    public override bool Collect(int timeoutMs)
+    {
+        uint minimum = timeoutMs == 0 ? 0 : _immediateSends + 1; // I3
+        int error = _ring.Enter(minimum, timeoutMs, collects: true);
+        Debug.Assert(
+            error is 0 or LinuxErrors.Interrupted or LinuxErrors.TimeExpired or LinuxErrors.Busy or LinuxErrors.TryAgain,
+            "Everything else is our mistake.");
+
+        _immediateSends = 0;
+        _messageCount = 0;
+        _worker.OnAwake();
+        int count = _ring.CompletionCount();
+        for (int i = 0; i < count; i++)
+        {
+            // A copy: what follows may submit, and so let the kernel write on.
+            UringNative.Completion completion = _ring.Completion(i);
+            Dispatch(completion);
+        }
+
+        _ring.Seen(count);
+        return timeoutMs != 0 || count < WorkAtOnce;
+    }
+
+    public override void EndTurn()
+    {
+        if (_usedCount > 0)
+        {
+            for (int i = 0; i < _usedCount; i++)
+            {
+                _buffers.Give(_used[i]);
+            }
+
+            _usedCount = 0;
+            _buffers.Publish();
+        }
+
+        if (_starved.Count > 0)
+        {
+            _buffers.Double();
+            foreach (UringChannel channel in _starved)
+            {
+                channel.Receive();
+            }
+
+            _starved.Clear();
+        }
+    }
+
+    public override void Wake()
+    {
+        ulong one = 1;
+        _ = LinuxSockets.Write(_wake, &one, sizeof(ulong));
+    }
+
+    public override void Close()
+    {
+        _ring.Dispose();
+        _buffers.Dispose();
+        LinuxSockets.CloseDescriptor(_wake);
+        NativeMemory.Free(_messages);
+        NativeMemory.Free(_wakeCount);
+    }
+
+    // --- The channels' side ---
+
+    public void PrepareReceive(UringChannel channel)
+    {
+        UringNative.Entry* entry = Prepare(Request.Receive, channel.Name);
+        entry->Operation = UringNative.OpReceive;
+        entry->Descriptor = channel.Descriptor;
+        entry->Flags = UringNative.EntryBufferSelect;
+        entry->BufferGroup = BufferGroup;
+        entry->Priority = (_features & UringFeatures.MultishotReceive) != 0 ? UringNative.ReceiveMultishot : (ushort)0;
+    }
+
+    public void PrepareCancelReceive(UringChannel channel)
+    {
+        UringNative.Entry* entry = Prepare(Request.CancelReceive, channel.Name);
+        entry->Operation = UringNative.OpAsyncCancel;
+        entry->Address = UserData(Request.Receive, channel.Name);
+    }
+
+    /// <summary>Sends the first segments of the channel's output.</summary>
+    /// <returns>How many bytes that is.</returns>
+    public long PrepareSend(UringChannel channel, bool mayWait)
+    {
+        OutputBuffer output = channel.Connection.WireOutput;
+        OutputSegment first = output.First!;
+        uint flags = LinuxSockets.NoSignal | (mayWait ? 0u : LinuxSockets.DontWait);
+        if (!mayWait)
+        {
+            _immediateSends++;
+        }
+
+        if (first.Next is null)
+        {
+            UringNative.Entry* single = Prepare(Request.Send, channel.Name);
+            single->Operation = UringNative.OpSend;
+            single->Descriptor = channel.Descriptor;
+            single->Address = (ulong)first.Pointer;
+            single->Length = (uint)first.Length;
+            single->OperationFlags = flags;
+            return first.Length;
+        }
+
+        if (_messageCount == MessagesAtOnce)
+        {
+            Submit();
+        }
+
+        UringNative.Entry* entry = Prepare(Request.Send, channel.Name);
+        var message = (LinuxSockets.MessageHeader*)(_messages + (_messageCount++ * MessageBytes));
+        var vectors = (LinuxSockets.IoVector*)(message + 1);
+        *message = new LinuxSockets.MessageHeader
+        {
+            Vectors = vectors,
+            VectorCount = (nuint)output.Describe(vectors, VectorsAtOnce, out long bytes),
+        };
+        entry->Operation = UringNative.OpSendMessage;
+        entry->Descriptor = channel.Descriptor;
+        entry->Address = (ulong)message;
+        entry->Length = 1;
+        entry->OperationFlags = flags;
+        return bytes;
+    }
+
+    public void Forget(UringChannel channel) => _slots.Remove(channel.Name);
+
+    private static ulong UserData(Request request, ulong name) => ((ulong)request << KindShift) | name;
+
+    private UringNative.Entry* Prepare(Request request, ulong name)
+    {
+        if (_ring.IsFull)
+        {
+            Submit();
+        }
+
+        UringNative.Entry* entry = _ring.Prepare();
+        entry->UserData = UserData(request, name);
+        return entry;
+    }
+
+    private void Submit()
+    {
+        while (_ring.Unsubmitted > 0)
+        {
+            // Too many completions wait to be seen for the kernel to take more: it must be asked to move some over.
+            bool isBusy = _ring.Enter(minimum: 0, timeoutMs: 0, collects: false) is LinuxErrors.Busy;
+            if (isBusy)
+            {
+                _ = _ring.Enter(minimum: 0, timeoutMs: 0, collects: true);
+            }
+        }
+
+        _messageCount = 0;
+    }
+
+    private void Dispatch(in UringNative.Completion completion)
+    {
+        ulong name = completion.UserData & NameMask;
+        switch ((Request)(completion.UserData >> KindShift))
+        {
+            case Request.Receive:
+                OnReceived(name, completion);
+                break;
+            case Request.Send:
+                _slots.Find(name)!.OnSent(completion.Result); // I2
+                break;
+            case Request.CancelReceive:
+                _slots.Find(name)!.OnCancelled(); // I2
+                break;
+            case Request.Accept:
+                OnAccepted((int)name, completion);
+                break;
+            case Request.Wake:
+                AwaitWake();
+                break;
+            case Request.CancelAccept:
+            default:
+                break;
+        }
+    }
+
+    private void OnReceived(ulong name, in UringNative.Completion completion)
+    {
+        byte* bytes = null;
+        if ((completion.Flags & UringNative.CompletionHasBuffer) != 0)
+        {
+            int buffer = (int)(completion.Flags >> UringNative.CompletionBufferShift);
+            bytes = _buffers.AddressOf(buffer);
+            _used[_usedCount++] = buffer;
+        }
+
+        UringChannel channel = _slots.Find(name)!; // I2
+        channel.OnReceived(bytes, completion.Result, hasMore: (completion.Flags & UringNative.CompletionMore) != 0);
+        if (channel.IsStarved)
+        {
+            channel.IsStarved = false;
+            _starved.Add(channel);
+        }
+    }
+
+    private void Accept(int index)
+    {
+        if (_isAccepting[index])
+        {
+            return;
+        }
+
+        _isAccepting[index] = true;
+        UringNative.Entry* entry = Prepare(Request.Accept, (ulong)index);
+        entry->Operation = UringNative.OpAccept;
+        entry->Descriptor = _listeners[index].Descriptor;
+        entry->Priority = UringNative.AcceptMultishot;
+        entry->OperationFlags = LinuxSockets.CloseOnExec;
+    }
+
+    private void OnAccepted(int index, in UringNative.Completion completion)
+    {
+        if (completion.Result >= 0)
+        {
+            var socket = new AcceptedSocket(completion.Result);
+            if (_isListening)
+            {
+                _worker.OnAccepted(_listeners[index], socket);
+            }
+            else
+            {
+                socket.Refuse([]);
+            }
+        }
+
+        if ((completion.Flags & UringNative.CompletionMore) != 0)
+        {
+            return;
+        }
+
+        _isAccepting[index] = false;
+        if (_isListening)
+        {
+            if (LinuxSockets.IsShortage(-completion.Result))
+            {
+                _isAcceptPaused = true;
+                _worker.OnAcceptFailed(_listeners[index], -completion.Result);
+            }
+            else
+            {
+                Accept(index);
+            }
+        }
+    }
+
+    private void AwaitWake()
+    {
+        UringNative.Entry* entry = Prepare(Request.Wake, 0);
+        entry->Operation = UringNative.OpRead;
+        entry->Descriptor = _wake;
+        entry->Address = (ulong)_wakeCount;
+        entry->Length = sizeof(ulong);
+    }
+}

@@ -16,13 +16,13 @@ internal enum CloseReason
     RequestTooLarge,
     RequestTooSlow,
     Idle,
+    TlsFailed,
 
     // At once: the client does not read, or must not have the rest.
     ReaderTooSlow,
     TooMuchOutput,
     OutOfMemory,
     SessionFailed,
-    TlsFailed,
     KilledAtOnce,
     ServerStopped,
 }
@@ -34,5 +34,5 @@ internal static class CloseReasons
 
     /// <summary>Whether what the connection's output holds is sent first.</summary>
     public static bool SendsRest(this CloseReason reason) =>
-        reason is >= CloseReason.ClosedBySession and <= CloseReason.Idle or CloseReason.ClosedByClient;
+        reason is >= CloseReason.ClosedBySession and <= CloseReason.TlsFailed or CloseReason.ClosedByClient;
 }

@@ -90,6 +90,9 @@ internal sealed class ServerEngine : IAsyncDisposable
     /// <summary>Looks at the deadlines now, for tests that move the clock.</summary>
     public void Wake() => Array.ForEach(_workers, worker => worker.Wake());
 
+    /// <summary>Looks now whether certificates have changed, which otherwise happens every few seconds.</summary>
+    public void ReloadCertificates() => Array.ForEach(_certificates, certificate => certificate.Reload());
+
     /// <summary>
     /// Accepts nobody any more, finishes the requests that have arrived, sends the replies, and closes the connections. What is not done
     /// when the time has passed is cut off.
@@ -152,7 +155,7 @@ internal sealed class ServerEngine : IAsyncDisposable
             CertificateSource? tls = null;
             if (listener.Tls is { } options)
             {
-                tls = CertificateSource.Load(options, Log);
+                tls = CertificateSource.Load(options, Log, Clock);
                 certificates.Add(tls);
             }
 

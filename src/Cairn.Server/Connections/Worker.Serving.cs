@@ -97,6 +97,13 @@ internal sealed unsafe partial class Worker
         _ready[_readyCount++] = connection;
     }
 
+    /// <summary>The handshake failed, or what arrived cannot be decrypted. What TLS has to say about it is sent first.</summary>
+    public void OnTlsFailed(ClientConnection connection, Exception e)
+    {
+        Log.Write(ServerLogLevel.Debug, $"TLS with {connection.RemoteText} on '{connection.ListenerName}' failed: {e.Message}");
+        BeginClose(connection, CloseReason.TlsFailed);
+    }
+
     private void ServeReady()
     {
         int count = _readyCount;
@@ -279,7 +286,7 @@ internal sealed unsafe partial class Worker
         connection.Output.CloseSegment();
         if (connection.Tls is { } tls)
         {
-            tls.Encrypt();
+            tls.Encrypt(isLast: connection.State != ConnectionState.Open);
             connection.WireOutput.CloseSegment();
         }
 

@@ -11,10 +11,10 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
-using Cairn.Platform;
 using Cairn.Server.Io;
 using Cairn.Server.Limits;
 using Cairn.Server.Listening;
+using Cairn.Server.Tls;
 
 namespace Cairn.Server.Connections;
 
@@ -142,14 +142,14 @@ internal sealed unsafe partial class Worker
     public void OnAccepted(Listener listener, AcceptedSocket socket) => _engine.Deal(listener, socket);
 
     /// <summary>The loop accepts nobody for a while: descriptors or memory ran out.</summary>
-    public void OnAcceptFailed(Listener listener, int error)
+    public void OnAcceptFailed(Listener listener, string reason)
     {
         if (Now >= _acceptFailureLoggedAt + AcceptLogMs || _acceptFailureLoggedAt == 0)
         {
             _acceptFailureLoggedAt = Math.Max(Now, 1);
             Log.Write(
                 ServerLogLevel.Error,
-                $"No client of '{listener.Name}' can be accepted: {LinuxErrors.Text(error)}. It is tried again every {AcceptRetryMs} ms. " +
+                $"No client of '{listener.Name}' can be accepted: {reason}. It is tried again every {AcceptRetryMs} ms. " +
                 "If files are what lacks, raise 'ulimit -n' (LimitNOFILE of the service).");
         }
 
@@ -189,7 +189,7 @@ internal sealed unsafe partial class Worker
             Turn();
         }
 
-        _loop.Close();
+        _loop.Dispose();
         Pool.Clear();
         _ended.SetResult();
     }
@@ -333,6 +333,12 @@ internal sealed unsafe partial class Worker
         connection.Channel = _loop.Adopt(socket, connection);
         Add(connection);
         _engine.OnConnected(connection);
+        if (listener.Tls is { } certificates)
+        {
+            connection.Tls = new TlsFilter(this, connection);
+            connection.Tls.Start(certificates);
+        }
+
         connection.Channel.Start();
 
         SendAndSettle(connection); // A greeting, if the session wrote one.

@@ -8,7 +8,7 @@ namespace Cairn.Server.Io;
 /// the worker's thread, but for <see cref="Wake"/>. What happens is told to the worker:
 /// <see cref="Worker.OnReceived"/> and its neighbours, during <see cref="Collect"/> and <see cref="IoChannel.Send"/>.
 /// </summary>
-internal abstract class IoLoop
+internal abstract class IoLoop : IDisposable
 {
     /// <summary>What it uses, for the log: "io_uring (multishot receive, ...)".</summary>
     public abstract string Description { get; }
@@ -43,5 +43,5 @@ internal abstract class IoLoop
     public abstract void Wake();
 
     /// <summary>Lets go of everything. All channels are closed.</summary>
-    public abstract void Close();
+    public abstract void Dispose();
 }

@@ -1,5 +1,6 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Io.Epoll;
+using Cairn.Server.Io.Sockets;
 using Cairn.Server.Io.Uring;
 
 namespace Cairn.Server.Io;
@@ -19,6 +20,11 @@ internal sealed record LoopChoice(IoKind Kind, Func<IoLoop> Make, string? Obstac
         if (options.Io is IoKind.Auto or IoKind.Epoll)
         {
             yield return new LoopChoice(IoKind.Epoll, () => new EpollLoop(), EpollLoop.Obstacle);
+        }
+
+        if (options.Io is IoKind.Auto or IoKind.Sockets)
+        {
+            yield return new LoopChoice(IoKind.Sockets, () => new SocketsLoop());
         }
     }
 }

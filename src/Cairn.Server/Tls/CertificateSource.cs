@@ -1,12 +1,160 @@
+// A listener's certificate, taken up again when its files change: connections that exist keep what they have, new ones get
+// the new. The files are read and compared by content every few seconds rather than watched: that also notices when a
+// symbolic link above them is changed, as container platforms do, and never misses an event. What cannot be used (half
+// written, or key and certificate of different pairs) is tried again; until then the old one serves.
+using System.Net.Security;
+using System.Security.Authentication;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tls;
 
 internal sealed class CertificateSource : IDisposable
 {
-    public static CertificateSource Load(TlsOptions options, ServerLog log) => throw new ServerException("TLS is not there yet.");
+    /// <summary>How often the files are looked at.</summary>
+    public static readonly TimeSpan ReloadInterval = TimeSpan.FromSeconds(5);
 
-    public void Dispose()
+    private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
+
+    private readonly TlsOptions _options;
+    private readonly ServerLog _log;
+    private readonly Lock _reloading = new();
+    private readonly ITimer _timer;
+    private byte[] _digest;
+    private SslServerAuthenticationOptions _current;
+
+    private CertificateSource(TlsOptions options, ServerLog log, TimeProvider clock)
     {
+        _options = options;
+        _log = log;
+        (_current, _digest) = Read(options);
+        _timer = clock.CreateTimer(static source => ((CertificateSource)source!).Reload(), this, ReloadInterval, ReloadInterval);
+    }
+
+    /// <summary>What a handshake that begins now uses. Any thread.</summary>
+    public SslServerAuthenticationOptions Current => Volatile.Read(ref _current); // Acquire; pairs with Reload. An older one does no harm.
+
+    /// <summary>Reads the files.</summary>
+    /// <exception cref="ServerException">They cannot be used.</exception>
+    public static CertificateSource Load(TlsOptions options, ServerLog log, TimeProvider clock) => new(options, log, clock);
+
+    /// <summary>Looks whether the files have changed. Any thread.</summary>
+    public void Reload()
+    {
+        lock (_reloading)
+        {
+            try
+            {
+                if (DigestOf(_options).AsSpan().SequenceEqual(_digest))
+                {
+                    return;
+                }
+
+                (SslServerAuthenticationOptions current, byte[] digest) = Read(_options);
+
+                // Release; pairs with Current: its object is complete before it can be seen.
+                Volatile.Write(ref _current, current);
+                _digest = digest;
+                _log.Write(ServerLogLevel.Information, $"The certificate '{_options.CertificatePath}' was changed; new connections use it.");
+            }
+            catch (ServerException e)
+            {
+                _log.Write(ServerLogLevel.Warning, $"{e.Message} The earlier certificate stays in use.");
+            }
+        }
+    }
+
+    public void Dispose() => _timer.Dispose();
+
+    private static (SslServerAuthenticationOptions Current, byte[] Digest) Read(TlsOptions options)
+    {
+        byte[] digest = DigestOf(options);
+        X509Certificate2 certificate;
+        var chain = new X509Certificate2Collection();
+        try
+        {
+            certificate = X509Certificate2.CreateFromPemFile(options.CertificatePath, options.KeyPath);
+            chain.ImportFromPemFile(options.CertificatePath); // The certificate itself, which does no harm, and what follows it.
+            if (OperatingSystem.IsWindows())
+            {
+                // Windows' TLS does not take a key that is in memory only.
+                certificate = X509CertificateLoader.LoadPkcs12(certificate.Export(X509ContentType.Pkcs12), password: null);
+            }
+        }
+        catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            string key = options.KeyPath is { } path ? $" with the key '{path}'" : "";
+            throw new ServerException($"The certificate '{options.CertificatePath}'{key} cannot be used: {e.Message}", e);
+        }
+
+        // Only certificates of authorities are sent along; nothing is fetched from elsewhere, which would block a worker.
+        return (Describe(options, SslStreamCertificateContext.Create(certificate, chain, offline: true)), digest);
+    }
+
+    private static SslServerAuthenticationOptions Describe(TlsOptions options, SslStreamCertificateContext certificate)
+    {
+        ClientCertificateMode mode = options.ClientCertificates;
+        return new SslServerAuthenticationOptions
+        {
+            ServerCertificateContext = certificate,
+#pragma warning disable CA5398 // 1.2 and later is what is promised, also where the system's own choice would be older ones.
+            EnabledSslProtocols = SslProtocols.Tls12 | SslProtocols.Tls13,
+#pragma warning restore CA5398
+            AllowRenegotiation = false,
+            ClientCertificateRequired = mode != ClientCertificateMode.None,
+            CertificateRevocationCheckMode = X509RevocationMode.NoCheck, // It would ask other machines.
+            CertificateChainPolicy = mode == ClientCertificateMode.None ? null : ClientPolicy(options),
+            RemoteCertificateValidationCallback = (_, client, _, errors) =>
+                mode == ClientCertificateMode.None || errors == SslPolicyErrors.None ||
+                (mode == ClientCertificateMode.Optional && client is null),
+        };
+    }
+
+    private static X509ChainPolicy ClientPolicy(TlsOptions options)
+    {
+        var policy = new X509ChainPolicy
+        {
+            RevocationMode = X509RevocationMode.NoCheck,
+            DisableCertificateDownloads = true,
+        };
+        policy.ApplicationPolicy.Add(new Oid(ClientAuthentication));
+        if (options.ClientAuthoritiesPath is { } path)
+        {
+            policy.TrustMode = X509ChainTrustMode.CustomRootTrust;
+            try
+            {
+                policy.CustomTrustStore.ImportFromPemFile(path);
+            }
+            catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException)
+            {
+                throw new ServerException($"The authorities '{path}' of clients' certificates cannot be used: {e.Message}", e);
+            }
+
+            if (policy.CustomTrustStore.Count == 0)
+            {
+                throw new ServerException($"The file '{path}' holds no certificate of an authority.");
+            }
+        }
+
+        return policy;
+    }
+
+    private static byte[] DigestOf(TlsOptions options)
+    {
+        using var digest = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        foreach (string? path in (string?[])[options.CertificatePath, options.KeyPath, options.ClientAuthoritiesPath])
+        {
+            try
+            {
+                digest.AppendData(path is null ? [] : File.ReadAllBytes(path));
+            }
+            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+            {
+                throw new ServerException($"The file '{path}' cannot be read: {e.Message}", e);
+            }
+        }
+
+        return digest.GetHashAndReset();
     }
 }

@@ -129,7 +129,7 @@ internal sealed unsafe class EpollLoop : IoLoop
         _ = LinuxSockets.Write(_wake, &one, sizeof(ulong));
     }
 
-    public override void Close() => CloseDescriptors();
+    public override void Dispose() => CloseDescriptors();
 
     public void Forget(EpollChannel channel) => _slots.Remove(channel.Slot);
 
@@ -209,7 +209,7 @@ internal sealed unsafe class EpollLoop : IoLoop
             int error = LinuxSockets.LastError;
             if (LinuxSockets.IsShortage(error))
             {
-                _worker.OnAcceptFailed(listener, error);
+                _worker.OnAcceptFailed(listener, LinuxErrors.Text(error));
                 _isAcceptPaused = true;
                 for (int other = 0; other < _listeners.Count; other++)
                 {

@@ -203,7 +203,7 @@ internal sealed unsafe class UringLoop : IoLoop
         _ = LinuxSockets.Write(_wake, &one, sizeof(ulong));
     }
 
-    public override void Close()
+    public override void Dispose()
     {
         _ring.Dispose();
         _buffers.Dispose();
@@ -392,7 +392,7 @@ internal sealed unsafe class UringLoop : IoLoop
             if (LinuxSockets.IsShortage(-completion.Result))
             {
                 _isAcceptPaused = true;
-                _worker.OnAcceptFailed(_listeners[index], -completion.Result);
+                _worker.OnAcceptFailed(_listeners[index], LinuxErrors.Text(-completion.Result));
             }
             else
             {

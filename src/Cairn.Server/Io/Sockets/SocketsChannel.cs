@@ -1,0 +1,244 @@
+// A connection as a socket of .NET. The socket does not block: what can be done at once is done by the worker. Only waiting
+// is asynchronous, for input with an empty receive, which holds no buffer, and for room with a send of what was left over.
+//
+//   I1  At most one receive and one send are under way; the connection's output is let go when none is.
+using System.Net;
+using System.Net.Sockets;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Io.Sockets;
+
+internal sealed class SocketsChannel : IoChannel, IDisposable
+{
+    private readonly SocketsLoop _loop;
+    private readonly Socket _socket;
+    private readonly SocketAsyncEventArgs _receive = new(true);
+    private SocketAsyncEventArgs? _send;
+    private bool _isReceiving;
+    private bool _isSending;
+    private bool _wantsInput;
+    private bool _isInputEnded;
+    private bool _isReadable; // In the loop's list.
+    private bool _isClosed;
+
+    public SocketsChannel(SocketsLoop loop, ClientConnection connection, Socket socket)
+    {
+        _loop = loop;
+        _socket = socket;
+        Connection = connection;
+        socket.Blocking = false;
+        try
+        {
+            Remote = socket.RemoteEndPoint as IPEndPoint;
+            if (Remote is not null)
+            {
+                socket.NoDelay = true;
+            }
+        }
+        catch (SocketException)
+        {
+            // The client has gone already, which receiving will tell.
+        }
+
+        _receive.SetBuffer(Memory<byte>.Empty);
+        _receive.Completed += (_, _) => _loop.Add(SocketsLoop.EventKind.Readable, this);
+    }
+
+    public ClientConnection Connection { get; }
+
+    public override IPEndPoint? Remote { get; }
+
+    public bool CanReceive
+    {
+        get
+        {
+            _isReadable = false;
+            return _wantsInput && !_isInputEnded && !_isClosed;
+        }
+    }
+
+    public override void Start()
+    {
+        _wantsInput = true;
+        AwaitInput();
+    }
+
+    public override void PauseReceive() => _wantsInput = false;
+
+    public override void ResumeReceive()
+    {
+        _wantsInput = true;
+        AwaitInput();
+    }
+
+    public override void Send()
+    {
+        if (_isSending)
+        {
+            Connection.WireOutput.MoveToOwnBlocks();
+            return;
+        }
+
+        OutputBuffer output = Connection.WireOutput;
+        while (output.First is { } first)
+        {
+            int sent = _socket.Send(first.Block.Array.AsSpan(first.Start, first.Length), SocketFlags.None, out SocketError error);
+            if (error is not (SocketError.Success or SocketError.WouldBlock))
+            {
+                _loop.Worker.OnReset(Connection);
+                return;
+            }
+
+            bool isShort = error == SocketError.WouldBlock || sent < first.Length;
+            if (error == SocketError.Success)
+            {
+                OnBytesSent(sent);
+            }
+
+            if (isShort)
+            {
+                SendLater();
+                return;
+            }
+        }
+    }
+
+    public override void ShutdownSend()
+    {
+        try
+        {
+            _socket.Shutdown(SocketShutdown.Send);
+        }
+        catch (SocketException)
+        {
+            // The client has gone already, which receiving will tell.
+        }
+    }
+
+    public override bool Close(bool isHard)
+    {
+        _isClosed = true;
+        if (isHard)
+        {
+            _socket.LingerState = new LingerOption(enable: true, seconds: 0);
+        }
+
+        _socket.Dispose(); // Ends what is under way.
+        if (_isReceiving || _isSending)
+        {
+            return false;
+        }
+
+        Dispose();
+        return true;
+    }
+
+    /// <summary>When nothing is under way.</summary>
+    public void Dispose()
+    {
+        _socket.Dispose();
+        _receive.Dispose();
+        _send?.Dispose();
+    }
+
+    public int Receive(Span<byte> buffer, out SocketError error) => _socket.Receive(buffer, SocketFlags.None, out error);
+
+    /// <summary>The client will send nothing more.</summary>
+    public void EndReceive() => _isInputEnded = true;
+
+    /// <summary>Has the loop told when there is input, unless it must not be received.</summary>
+    public void AwaitInput()
+    {
+        if (_isReceiving || _isReadable || !_wantsInput || _isInputEnded || _isClosed)
+        {
+            return;
+        }
+
+        if (_socket.ReceiveAsync(_receive))
+        {
+            _isReceiving = true;
+        }
+        else
+        {
+            MakeReadable();
+        }
+    }
+
+    public void OnReadable()
+    {
+        _isReceiving = false;
+        if (_isClosed)
+        {
+            LetGoIfIdle();
+        }
+        else
+        {
+            MakeReadable(); // Also if it failed: receiving then says how.
+        }
+    }
+
+    public void OnSent()
+    {
+        _isSending = false;
+        if (_isClosed)
+        {
+            LetGoIfIdle();
+            return;
+        }
+
+        if (_send!.SocketError != SocketError.Success)
+        {
+            _loop.Worker.OnReset(Connection);
+            return;
+        }
+
+        IsBlocked = false;
+        OnBytesSent(_send.BytesTransferred);
+        Send();
+        if (!_isClosed)
+        {
+            _loop.Worker.OnSent(Connection);
+        }
+    }
+
+    private void MakeReadable()
+    {
+        _isReadable = true;
+        _loop.AddReadable(this);
+    }
+
+    private void OnBytesSent(int count)
+    {
+        Connection.BytesSent += count;
+        Connection.WireOutput.Sent(count);
+    }
+
+    private void SendLater()
+    {
+        IsBlocked = true;
+        OutputBuffer output = Connection.WireOutput;
+        output.MoveToOwnBlocks();
+        if (_send is null)
+        {
+            _send = new SocketAsyncEventArgs(true);
+            _send.Completed += (_, _) => _loop.Add(SocketsLoop.EventKind.Sent, this);
+        }
+
+        OutputSegment first = output.First!;
+        _send.SetBuffer(first.Block.Array, first.Start, first.Length);
+        _isSending = true;
+        if (!_socket.SendAsync(_send))
+        {
+            _loop.Add(SocketsLoop.EventKind.Sent, this); // Not now: the caller is sending.
+        }
+    }
+
+    private void LetGoIfIdle()
+    {
+        if (!_isReceiving && !_isSending)
+        {
+            Dispose();
+            _loop.Worker.OnChannelClosed(Connection);
+        }
+    }
+}

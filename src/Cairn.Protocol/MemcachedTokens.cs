@@ -16,6 +16,9 @@ public ref struct MemcachedTokens
     /// <summary>The word last moved to.</summary>
     public readonly ReadOnlySpan<byte> Current => _text[_start.._end];
 
+    /// <summary>What follows the word last moved to.</summary>
+    public readonly ReadOnlySpan<byte> Rest => _text[_end..];
+
     /// <summary>Itself, for <see langword="foreach"/>.</summary>
     public readonly MemcachedTokens GetEnumerator() => this;
 

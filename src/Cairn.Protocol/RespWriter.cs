@@ -171,6 +171,23 @@ public ref struct RespWriter
             (false, false) => ":0\r\n"u8,
         });
 
+    /// <summary>A floating-point number; in RESP2 a bulk string.</summary>
+    /// <param name="value">Written as <see cref="DoubleText.Format"/> writes it.</param>
+    [SkipLocalsInit]
+    public void WriteDouble(double value)
+    {
+        Span<byte> text = stackalloc byte[DoubleText.MaxBytes];
+        text = text[..DoubleText.Format(value, text)];
+        if (IsResp3)
+        {
+            WriteLine((byte)',', text);
+        }
+        else
+        {
+            WriteBulk(text);
+        }
+    }
+
     /// <summary>A text of a known format; in RESP2 a bulk string.</summary>
     /// <param name="text">Any bytes.</param>
     /// <param name="format">Three bytes, such as <c>txt</c> or <c>mkd</c>.</param>

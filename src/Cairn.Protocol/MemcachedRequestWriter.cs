@@ -1,0 +1,391 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Protocol.Memcached;
+using Cairn.Protocol.Text;
+
+namespace Cairn.Protocol;
+
+/// <summary>Writes the requests of memcached's text protocol, for a client.</summary>
+/// <remarks>
+/// Over a buffer writer, what was written is the buffer writer's after <see cref="Flush"/> and not before; nothing else may
+/// use it in between. Over a span, what does not fit is an <see cref="InvalidOperationException"/>.
+/// <para>
+/// A key of 1 to 250 bytes, none of them a space or a control character, is written as it is; any other key is an
+/// <see cref="ArgumentException"/>, thrown before anything of it is written. Meta commands take every key of up to 187 bytes in
+/// base64.
+/// </para>
+/// </remarks>
+public ref struct MemcachedRequestWriter
+{
+    private OutputWindow _output;
+
+    /// <summary>Writes into a span.</summary>
+    /// <param name="destination">Long enough for all that will be written, and 32 bytes more.</param>
+    public MemcachedRequestWriter(Span<byte> destination) => _output = new OutputWindow(destination);
+
+    /// <summary>Writes to a buffer writer.</summary>
+    /// <param name="output">Taken for the writer's alone until <see cref="Flush"/>.</param>
+    public MemcachedRequestWriter(IBufferWriter<byte> output) => _output = new OutputWindow(output);
+
+    /// <summary>Bytes written that were not handed on; for a span, all that were written.</summary>
+    public readonly int PendingBytes => _output.Pending;
+
+    /// <summary>Whether a key can be written as it is: 1 to 250 bytes, no spaces, no control characters.</summary>
+    /// <param name="key">The key.</param>
+    public static bool IsPlainKey(ReadOnlySpan<byte> key) =>
+        (uint)(key.Length - 1) < MemcachedReader.MaxKeyBytes &&
+        !key.ContainsAnyInRange((byte)0, (byte)' ') && !key.Contains((byte)0x7F);
+
+    /// <summary>Hands what was written to the buffer writer. The writer can go on.</summary>
+    public void Flush() => _output.Flush();
+
+    /// <summary><c>get KEY</c></summary>
+    /// <param name="key">The key.</param>
+    public void WriteGet(scoped ReadOnlySpan<byte> key)
+    {
+        CheckKey(key);
+        _output.Write("get "u8);
+        _output.Write(key);
+        _output.WriteLineEnd();
+    }
+
+    /// <summary><c>gets KEY</c></summary>
+    /// <param name="key">The key.</param>
+    public void WriteGets(scoped ReadOnlySpan<byte> key)
+    {
+        CheckKey(key);
+        _output.Write("gets "u8);
+        _output.Write(key);
+        _output.WriteLineEnd();
+    }
+
+    /// <summary>Begins a <c>get</c> of several keys. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
+    public void BeginGet() => _output.Write("get"u8);
+
+    /// <summary>Begins a <c>gets</c> of several keys. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
+    public void BeginGets() => _output.Write("gets"u8);
+
+    /// <summary>Begins a <c>gat</c>. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
+    /// <param name="expirationSeconds">0 for never; up to 30 days from now; more is a Unix time.</param>
+    public void BeginGat(long expirationSeconds)
+    {
+        _output.Write("gat "u8);
+        _output.WriteInt64(expirationSeconds);
+    }
+
+    /// <summary>Begins a <c>gats</c>. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
+    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
+    public void BeginGats(long expirationSeconds)
+    {
+        _output.Write("gats "u8);
+        _output.WriteInt64(expirationSeconds);
+    }
+
+    /// <summary>One more key of the <c>get</c> that was begun.</summary>
+    /// <param name="key">The key.</param>
+    public void WriteKey(scoped ReadOnlySpan<byte> key)
+    {
+        CheckKey(key);
+        _output.WriteByte((byte)' ');
+        _output.Write(key);
+    }
+
+    /// <summary>Ends a line that was begun.</summary>
+    public void WriteLineEnd() => _output.WriteLineEnd();
+
+    /// <summary><c>set</c>, <c>add</c>, <c>replace</c>, <c>append</c> or <c>prepend</c>, with its value.</summary>
+    /// <param name="command">Which of them.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="value">Any bytes.</param>
+    /// <param name="clientFlags">Kept with the value.</param>
+    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <exception cref="ArgumentOutOfRangeException">It is another command.</exception>
+    public void WriteStore(
+        MemcachedCommand command,
+        scoped ReadOnlySpan<byte> key,
+        scoped ReadOnlySpan<byte> value,
+        uint clientFlags = 0,
+        long expirationSeconds = 0,
+        bool isNoReply = false)
+    {
+        WriteStoreLine(command, key, value.Length, clientFlags, expirationSeconds, isNoReply);
+        WriteData(value);
+    }
+
+    /// <summary>The line of a storage command. The value has to follow, by <see cref="WriteData"/> or piece by piece.</summary>
+    /// <param name="command">As in <see cref="WriteStore"/>.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="valueBytes">Length of the value.</param>
+    /// <param name="clientFlags">Kept with the value.</param>
+    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <exception cref="ArgumentOutOfRangeException">It is another command, or the length is negative.</exception>
+    public void WriteStoreLine(
+        MemcachedCommand command,
+        scoped ReadOnlySpan<byte> key,
+        int valueBytes,
+        uint clientFlags = 0,
+        long expirationSeconds = 0,
+        bool isNoReply = false)
+    {
+        CheckKey(key);
+        ArgumentOutOfRangeException.ThrowIfNegative(valueBytes);
+        WriteStoreStart(StoreName(command), key, clientFlags, expirationSeconds, valueBytes);
+        EndLine(isNoReply);
+    }
+
+    /// <summary><c>cas</c>, with its value.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">Any bytes.</param>
+    /// <param name="version">The version that the entry must have.</param>
+    /// <param name="clientFlags">Kept with the value.</param>
+    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    public void WriteCas(
+        scoped ReadOnlySpan<byte> key,
+        scoped ReadOnlySpan<byte> value,
+        ulong version,
+        uint clientFlags = 0,
+        long expirationSeconds = 0,
+        bool isNoReply = false)
+    {
+        CheckKey(key);
+        WriteStoreStart("cas "u8, key, clientFlags, expirationSeconds, value.Length);
+        _output.WriteByte((byte)' ');
+        _output.WriteUInt64(version);
+        EndLine(isNoReply);
+        WriteData(value);
+    }
+
+    /// <summary>A data block: the value and its line end.</summary>
+    /// <param name="value">Any bytes.</param>
+    public void WriteData(scoped ReadOnlySpan<byte> value)
+    {
+        _output.Write(value);
+        _output.WriteLineEnd();
+    }
+
+    /// <summary><c>delete KEY</c></summary>
+    /// <param name="key">The key.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    public void WriteDelete(scoped ReadOnlySpan<byte> key, bool isNoReply = false)
+    {
+        CheckKey(key);
+        _output.Write("delete "u8);
+        _output.Write(key);
+        EndLine(isNoReply);
+    }
+
+    /// <summary><c>incr KEY DELTA</c></summary>
+    /// <param name="key">The key.</param>
+    /// <param name="delta">By how much.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    public void WriteIncr(scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply = false) =>
+        WriteArithmetic("incr "u8, key, delta, isNoReply);
+
+    /// <summary><c>decr KEY DELTA</c></summary>
+    /// <param name="key">The key.</param>
+    /// <param name="delta">By how much.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    public void WriteDecr(scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply = false) =>
+        WriteArithmetic("decr "u8, key, delta, isNoReply);
+
+    /// <summary><c>touch KEY EXPTIME</c></summary>
+    /// <param name="key">The key.</param>
+    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    public void WriteTouch(scoped ReadOnlySpan<byte> key, long expirationSeconds, bool isNoReply = false)
+    {
+        CheckKey(key);
+        _output.Write("touch "u8);
+        _output.Write(key);
+        _output.WriteByte((byte)' ');
+        _output.WriteInt64(expirationSeconds);
+        EndLine(isNoReply);
+    }
+
+    /// <summary><c>flush_all DELAY</c></summary>
+    /// <param name="delaySeconds">0 for at once.</param>
+    /// <param name="isNoReply">The server shall not reply.</param>
+    public void WriteFlushAll(long delaySeconds = 0, bool isNoReply = false)
+    {
+        _output.Write("flush_all "u8);
+        _output.WriteInt64(delaySeconds);
+        EndLine(isNoReply);
+    }
+
+    /// <summary>Any other line, such as <c>version</c> or <c>stats items</c>.</summary>
+    /// <param name="text">Without the line's end; it may hold none.</param>
+    /// <exception cref="ArgumentException">It holds a line end.</exception>
+    public void WriteLine(scoped ReadOnlySpan<byte> text)
+    {
+        if (text.Contains((byte)'\n'))
+        {
+            ThrowLineEnd();
+        }
+
+        _output.Write(text);
+        _output.WriteLineEnd();
+    }
+
+    /// <summary><c>mn</c></summary>
+    public void WriteMetaNoop() => _output.Write("mn\r\n"u8);
+
+    /// <summary>Begins <c>mg</c>, <c>md</c>, <c>ma</c> or <c>me</c>. Flags and <see cref="WriteLineEnd"/> have to follow.</summary>
+    /// <param name="command">Which of them.</param>
+    /// <param name="key">The key itself.</param>
+    /// <param name="isBase64">Write the key in base64, with the flag that says so.</param>
+    /// <exception cref="ArgumentOutOfRangeException">It is another command.</exception>
+    public void BeginMeta(MemcachedCommand command, scoped ReadOnlySpan<byte> key, bool isBase64 = false)
+    {
+        var name = command switch
+        {
+            MemcachedCommand.MetaGet => "mg "u8,
+            MemcachedCommand.MetaDelete => "md "u8,
+            MemcachedCommand.MetaArithmetic => "ma "u8,
+            MemcachedCommand.MetaDebug => "me "u8,
+            _ => throw new ArgumentOutOfRangeException(nameof(command), command, "Not a meta command without a value."),
+        };
+        WriteMetaKey(name, key, isBase64);
+        if (isBase64)
+        {
+            WriteFlag('b');
+        }
+    }
+
+    /// <summary>Begins <c>ms</c>. Flags, <see cref="WriteLineEnd"/> and <see cref="WriteData"/> have to follow.</summary>
+    /// <param name="key">The key itself.</param>
+    /// <param name="valueBytes">Length of the value.</param>
+    /// <param name="isBase64">Write the key in base64, with the flag that says so.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
+    public void BeginMetaSet(scoped ReadOnlySpan<byte> key, int valueBytes, bool isBase64 = false)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(valueBytes);
+        WriteMetaKey("ms "u8, key, isBase64);
+        _output.WriteByte((byte)' ');
+        _output.WriteUInt64((uint)valueBytes);
+        if (isBase64)
+        {
+            WriteFlag('b');
+        }
+    }
+
+    /// <summary>A flag without a token, such as <c>v</c>.</summary>
+    /// <param name="letter">Its letter.</param>
+    public void WriteFlag(char letter)
+    {
+        var flag = _output.Reserve(2);
+        flag[1] = (byte)letter;
+        flag[0] = (byte)' ';
+        _output.Advance(2);
+    }
+
+    /// <summary>A flag with a number, such as <c>T60</c>.</summary>
+    /// <param name="letter">Its letter.</param>
+    /// <param name="value">The number.</param>
+    public void WriteFlag(char letter, long value)
+    {
+        WriteFlag(letter);
+        _output.WriteInt64(value);
+    }
+
+    /// <summary>A flag with a number, such as <c>C77</c>.</summary>
+    /// <param name="letter">Its letter.</param>
+    /// <param name="value">The number.</param>
+    public void WriteFlag(char letter, ulong value)
+    {
+        WriteFlag(letter);
+        _output.WriteUInt64(value);
+    }
+
+    /// <summary>A flag with a token, such as <c>O123</c>.</summary>
+    /// <param name="letter">Its letter.</param>
+    /// <param name="token">Without the letter; no spaces or control characters.</param>
+    /// <exception cref="ArgumentException">The token holds such a byte.</exception>
+    public void WriteFlag(char letter, scoped ReadOnlySpan<byte> token)
+    {
+        if (token.ContainsAnyInRange((byte)0, (byte)' '))
+        {
+            ThrowBadToken();
+        }
+
+        WriteFlag(letter);
+        _output.Write(token);
+    }
+
+    private static ReadOnlySpan<byte> StoreName(MemcachedCommand command) => command switch
+    {
+        MemcachedCommand.Set => "set "u8,
+        MemcachedCommand.Add => "add "u8,
+        MemcachedCommand.Replace => "replace "u8,
+        MemcachedCommand.Append => "append "u8,
+        MemcachedCommand.Prepend => "prepend "u8,
+        _ => throw new ArgumentOutOfRangeException(nameof(command), command, "Not a storage command without a version."),
+    };
+
+    private void WriteStoreStart(
+        scoped ReadOnlySpan<byte> name, scoped ReadOnlySpan<byte> key, uint clientFlags, long expirationSeconds, int valueBytes)
+    {
+        _output.Write(name);
+        _output.Write(key);
+        _output.WriteByte((byte)' ');
+        _output.WriteUInt64(clientFlags);
+        _output.WriteByte((byte)' ');
+        _output.WriteInt64(expirationSeconds);
+        _output.WriteByte((byte)' ');
+        _output.WriteUInt64((uint)valueBytes);
+    }
+
+    private void WriteArithmetic(scoped ReadOnlySpan<byte> name, scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply)
+    {
+        CheckKey(key);
+        _output.Write(name);
+        _output.Write(key);
+        _output.WriteByte((byte)' ');
+        _output.WriteUInt64(delta);
+        EndLine(isNoReply);
+    }
+
+    private void EndLine(bool isNoReply) => _output.Write(isNoReply ? " noreply\r\n"u8 : "\r\n"u8);
+
+    private void WriteMetaKey(scoped ReadOnlySpan<byte> name, scoped ReadOnlySpan<byte> key, bool isBase64)
+    {
+        if (!isBase64)
+        {
+            CheckKey(key);
+            _output.Write(name);
+            _output.Write(key);
+            return;
+        }
+
+        int length = Base64.GetMaxEncodedToUtf8Length(key.Length);
+        if (key.IsEmpty || length > MemcachedReader.MaxKeyBytes)
+        {
+            ThrowBadKey();
+        }
+
+        _output.Write(name);
+        Base64.EncodeToUtf8(key, _output.Reserve(length), out _, out int written);
+        _output.Advance(written);
+    }
+
+    private static void CheckKey(scoped ReadOnlySpan<byte> key)
+    {
+        if (!IsPlainKey(key))
+        {
+            ThrowBadKey();
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowBadKey() => throw new ArgumentException(
+        "A key has 1 to 250 bytes, none of them a space or a control character; in base64 its text has at most 250.", "key");
+
+    [DoesNotReturn]
+    private static void ThrowBadToken() => throw new ArgumentException("A token holds no spaces or control characters.", "token");
+
+    [DoesNotReturn]
+    private static void ThrowLineEnd() => throw new ArgumentException("A line holds no line end.", "text");
+}

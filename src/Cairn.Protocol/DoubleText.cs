@@ -75,7 +75,9 @@ public static class DoubleText
             return false;
         }
 
+        // The framework takes zero bytes at the end for nothing.
         if (((uint)(magnitude[0] - '0') > 9 && magnitude[0] != '.') ||
+            magnitude[^1] == 0 ||
             !double.TryParse(
                 magnitude,
                 NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent,

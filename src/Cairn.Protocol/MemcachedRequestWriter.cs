@@ -12,7 +12,7 @@ namespace Cairn.Protocol;
 /// use it in between. Over a span, what does not fit is an <see cref="InvalidOperationException"/>.
 /// <para>
 /// A key of 1 to 250 bytes, none of them a space or a control character, is written as it is; any other key is an
-/// <see cref="ArgumentException"/>, thrown before anything of it is written. Meta commands take every key of up to 187 bytes in
+/// <see cref="ArgumentException"/>, thrown before anything of it is written. Meta commands take every key of up to 186 bytes in
 /// base64.
 /// </para>
 /// </remarks>

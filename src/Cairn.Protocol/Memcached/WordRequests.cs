@@ -544,7 +544,9 @@ internal static class WordRequests
         }
     }
 
-    private static bool IsBase64(ReadOnlySpan<byte> text) => Base64.IsValid(text, out int decodedLength) && decodedLength > 0;
+    // Only the one text that encoding gives: memcached skips what is no base64, so that a key has many texts there.
+    private static bool IsBase64(ReadOnlySpan<byte> text) =>
+        !text.ContainsAnyInRange((byte)0, (byte)' ') && Base64.IsValid(text, out int decodedLength) && decodedLength > 0;
 
     private static bool TryNormaliseArithmeticMode(ref MemcachedRequest request)
     {

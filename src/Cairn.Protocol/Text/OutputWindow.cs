@@ -96,9 +96,18 @@ internal ref struct OutputWindow
         _used += 2;
     }
 
-    public void WriteUInt64(ulong value) => _used += DecimalText.Format(value, Reserve(DecimalText.MaxUInt64Bytes));
+    // Here and above, _used is read after Reserve, which may change it.
+    public void WriteUInt64(ulong value)
+    {
+        int length = DecimalText.Format(value, Reserve(DecimalText.MaxUInt64Bytes));
+        _used += length;
+    }
 
-    public void WriteInt64(long value) => _used += DecimalText.Format(value, Reserve(DecimalText.MaxInt64Bytes));
+    public void WriteInt64(long value)
+    {
+        int length = DecimalText.Format(value, Reserve(DecimalText.MaxInt64Bytes));
+        _used += length;
+    }
 
     // Values may be longer than any one span of the buffer writer should be.
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -32,6 +32,8 @@ public class ExtendedDoubleTests
     [InlineData("5e-324", "0", "0")]
     [InlineData("1e-4940", "0", "0")]
     [InlineData("9223372036854775807", "1", "9223372036854775808")]
+    [InlineData("9223372036854775808", "-0x1p-2", "9223372036854775808")]
+    [InlineData("9223372036854775808", "-0x1.0000000000000002p-2", "9223372036854775807.5")]
     [InlineData("18446744073709551615", "0", "18446744073709551615")]
     [InlineData("18446744073709551615", "1", "18446744073709551616")]
     public void Sum_has_the_digits_that_Redis_gives(string left, string right, string expected)

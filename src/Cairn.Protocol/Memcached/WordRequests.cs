@@ -81,8 +81,15 @@ internal static class WordRequests
             case MemcachedCommand.Verbosity or MemcachedCommand.CacheMemlimit:
                 return tokens.Count is 2 or 3 ? ReadSetting(tokens, ref request) : Unknown(ref request);
 
-            case MemcachedCommand.Lru or MemcachedCommand.Watch or MemcachedCommand.Slabs or MemcachedCommand.RefreshCerts:
+            case MemcachedCommand.Lru when tokens.Count < 2:
+                return Unknown(ref request);
+
+            case MemcachedCommand.Lru or MemcachedCommand.Watch or MemcachedCommand.RefreshCerts:
                 request.IsNoReply = IsNoReply(tokens);
+                return ParseStatus.Complete;
+
+            case MemcachedCommand.Slabs:
+                request.IsNoReply = tokens.Count > 2 && tokens[1].SequenceEqual("automove"u8) && IsNoReply(tokens);
                 return ParseStatus.Complete;
 
             case MemcachedCommand.None:

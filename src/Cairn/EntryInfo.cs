@@ -1,3 +1,5 @@
+using Cairn.Storage;
+
 namespace Cairn;
 
 /// <summary>What is known of an entry besides its key and value.</summary>
@@ -46,6 +48,9 @@ public readonly record struct EntryInfo
     public DateTimeOffset? SlidingLimit => _slidingMs == 0 ? null : ToMoment(_slidingLimitUnixMs);
 
     internal long DeadlineUnixMs => _deadlineUnixMs;
+
+    /// <summary>What a server has marked the value with, for its clients.</summary>
+    internal EntryFields Marks { get; init; }
 
     private static DateTimeOffset? ToMoment(long unixMs) =>
         unixMs == long.MaxValue ? null : DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(unixMs, 0, 253_402_300_799_999));

@@ -10,6 +10,9 @@ internal unsafe ref struct EntryContent
 {
     public EntryType Type;
     public uint Flags;
+
+    /// <summary>Some of <see cref="EntryFields.Marks"/>, or none.</summary>
+    public EntryFields Marks;
     public ResolvedExpiration Expiration;
 
     /// <summary>The value, in up to two parts, so that append and prepend need no copy of their own.</summary>
@@ -36,6 +39,7 @@ internal unsafe ref struct EntryContent
     public readonly EntryFields FieldsFor(uint collection)
     {
         EntryFields fields = Expiration.Fields
+            | Marks
             | (collection != 0 ? EntryFields.Collection : 0)
             | (HasLease ? EntryFields.Lease : 0);
         return fields != 0 || Flags != 0 ? fields | EntryFields.Flags : 0;

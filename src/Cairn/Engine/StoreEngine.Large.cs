@@ -223,8 +223,10 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private WriteStatus TouchLarge(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion)
+    private WriteStatus TouchLarge(
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
     {
+        version = 0;
         while (true)
         {
             int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
@@ -244,11 +246,12 @@ internal sealed unsafe partial class StoreEngine
                 {
                     Type = info.Type,
                     Flags = info.Flags,
+                    Marks = marks ?? info.Marks,
                     Expiration = expiration,
                     First = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes),
                     Origin = entry.Start,
                 };
-                WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
+                WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out version);
                 if (status != WriteStatus.VersionMismatch)
                 {
                     return status;

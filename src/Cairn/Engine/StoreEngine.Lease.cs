@@ -85,7 +85,7 @@ internal sealed unsafe partial class StoreEngine
                         Flags = old.Entry.Flags,
                         Expiration = EntryContent.ExpirationOf(old.Entry),
                     };
-                    RewriteLocked(partition, key, stale, [], isPrefix: false);
+                    RewriteLocked(partition, key, stale, [], isPrefix: false, out _);
                 }
                 else
                 {

@@ -123,6 +123,15 @@ internal sealed unsafe partial class StoreEngine
         return false;
     }
 
+    /// <summary>Whether a key's entry is likely to have been read since its key was new. Does not count as a use.</summary>
+    public bool WasRead(in KeyRef key)
+    {
+        bool wasRead = HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)
+            && Bucket.Frequency(located.Bucket, located.SlotIndex) > 0;
+        GC.KeepAlive(this);
+        return wasRead;
+    }
+
     /// <summary>Brings the cache lines a later read of the key will want: first its bucket, with the second call its entry.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchBucket(in KeyPlacement place) =>
@@ -236,7 +245,10 @@ internal sealed unsafe partial class StoreEngine
         entry.Fields == 0
             ? new EntryInfo(entry.Type, (int)entry.ValueLength, 0, entry.Version, long.MaxValue, 0, long.MaxValue)
             : new EntryInfo(
-                entry.Type, (int)entry.ValueLength, entry.Flags, entry.Version, deadline, entry.SlidingIntervalMs, entry.AbsoluteDeadline);
+                entry.Type, (int)entry.ValueLength, entry.Flags, entry.Version, deadline, entry.SlidingIntervalMs, entry.AbsoluteDeadline)
+            {
+                Marks = entry.Fields & EntryFields.Marks,
+            };
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool IsReadable(PartitionBlock* partition, in EntryView entry, bool acceptStale, ref long deadline)

@@ -80,8 +80,14 @@ internal sealed unsafe partial class StoreEngine
 
     /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
     /// <remarks>If <paramref name="expectedVersion"/> is not 0, only of an entry that is still at that version.</remarks>
-    public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion = 0)
+    public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion = 0) =>
+        Touch(key, expiration, marks: null, expectedVersion, out _);
+
+    /// <summary>Changes when an entry expires, and its marks, unless <paramref name="marks"/> is null: then they stay.</summary>
+    public WriteStatus Touch(
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
     {
+        version = 0;
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
         {
@@ -90,7 +96,7 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            WriteStatus status = TouchLocked(partition, key, expiration, expectedVersion);
+            WriteStatus status = TouchLocked(partition, key, expiration, marks, expectedVersion, out version);
             Leave(partition);
             if (status != WriteStatus.TooLarge)
             {
@@ -103,7 +109,7 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return TouchLarge(key, expiration, expectedVersion);
+        return TouchLarge(key, expiration, marks, expectedVersion, out version);
     }
 
     /// <summary>Joins bytes to a value, before or after it.</summary>
@@ -134,8 +140,14 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Replaces the value of an entry that is still at a version; expiration and flags stay.</summary>
-    public WriteStatus Rewrite(in KeyRef key, ReadOnlySpan<byte> value, ulong expectedVersion)
+    public WriteStatus Rewrite(in KeyRef key, ReadOnlySpan<byte> value, ulong expectedVersion) =>
+        Rewrite(key, value, expiration: null, expectedVersion, out _);
+
+    /// <summary>Replaces the value of an entry that is still at a version; flags and marks stay, and the expiration if none is given.</summary>
+    public WriteStatus Rewrite(
+        in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
     {
+        version = 0;
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
         {
@@ -152,13 +164,14 @@ internal sealed unsafe partial class StoreEngine
             {
                 content.Type = old.Entry.Type;
                 content.Flags = old.Entry.Flags;
-                content.Expiration = EntryContent.ExpirationOf(old.Entry);
+                content.Marks = old.Entry.Fields & EntryFields.Marks;
+                content.Expiration = expiration ?? EntryContent.ExpirationOf(old.Entry);
                 content.First = value;
                 long bytes = content.PaddedBytes(key);
                 isLong = IsLong(bytes);
                 if (!isLong)
                 {
-                    status = WriteLocked(partition, key, content, bytes, WriteCondition.IfVersion, expectedVersion, out _);
+                    status = WriteLocked(partition, key, content, bytes, WriteCondition.IfVersion, expectedVersion, out version);
                 }
             }
 
@@ -174,7 +187,7 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return Write(key, content, WriteCondition.IfVersion, expectedVersion, out _);
+        return Write(key, content, WriteCondition.IfVersion, expectedVersion, out version);
     }
 
     /// <summary>Clears one collection, or all. False if a partition could not be had in time: then call again.</summary>
@@ -550,8 +563,10 @@ internal sealed unsafe partial class StoreEngine
     }
 
     private WriteStatus TouchLocked(
-        PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion)
+        PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion,
+        out ulong version)
     {
+        version = 0;
         bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
         if (!isFound || !IsLive(partition, old.Entry))
         {
@@ -572,9 +587,10 @@ internal sealed unsafe partial class StoreEngine
         {
             Type = old.Entry.Type,
             Flags = old.Entry.Flags,
+            Marks = marks ?? (old.Entry.Fields & EntryFields.Marks),
             Expiration = expiration,
         };
-        return RewriteLocked(partition, key, content, [], isPrefix: false);
+        return RewriteLocked(partition, key, content, [], isPrefix: false, out version);
     }
 
     private WriteStatus JoinLocked(
@@ -604,13 +620,14 @@ internal sealed unsafe partial class StoreEngine
             Flags = old.Entry.Flags,
             Expiration = EntryContent.ExpirationOf(old.Entry),
         };
-        return RewriteLocked(partition, key, content, addition, isPrefix);
+        return RewriteLocked(partition, key, content, addition, isPrefix, out _);
     }
 
     // Writes a new entry from the old one's value, which may be evicted while room is made for it (W2).
     private WriteStatus RewriteLocked(
-        PartitionBlock* partition, in KeyRef key, EntryContent content, ReadOnlySpan<byte> addition, bool isPrefix)
+        PartitionBlock* partition, in KeyRef key, EntryContent content, ReadOnlySpan<byte> addition, bool isPrefix, out ulong version)
     {
+        version = 0;
         bool isReturning = false;
         while (true)
         {
@@ -640,7 +657,7 @@ internal sealed unsafe partial class StoreEngine
             byte* target = _log.TryReserve(partition, log, bytes);
             if (target is not null)
             {
-                if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out _))
+                if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version))
                 {
                     return WriteStatus.Stored;
                 }

@@ -1,0 +1,156 @@
+using Cairn.Engine;
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Memcached;
+
+// What is not about a key: flush_all, version, verbosity, quit, and the switches of memcached's insides.
+internal sealed unsafe partial class MemcachedSession
+{
+    private const int MaxAuthenticationBytes = 2048;
+    private const int LeastMemlimitMegabytes = 8;
+
+    private bool DispatchManagement(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        switch (request.Command)
+        {
+            case MemcachedCommand.MetaNoop:
+                output.Write("MN\r\n"u8);
+                return true;
+
+            case MemcachedCommand.FlushAll:
+                FlushAll(request, output);
+                return true;
+
+            case MemcachedCommand.Version:
+                output.Write("VERSION "u8);
+                output.Write(System.Text.Encoding.ASCII.GetBytes(MemcachedSessions.Version));
+                output.Write("\r\n"u8);
+                return true;
+
+            case MemcachedCommand.Verbosity:
+                _sessions.Verbosity = (int)Math.Min(request.Delta, int.MaxValue);
+                Reply(request, output, "OK\r\n"u8);
+                return true;
+
+            case MemcachedCommand.CacheMemlimit:
+                // The store's size is that of its file: accepted, and nothing changes.
+                Reply(
+                    request,
+                    output,
+                    request.Delta < LeastMemlimitMegabytes ? "MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m\r\n"u8 : "OK\r\n"u8);
+                return true;
+
+            case MemcachedCommand.Quit:
+                End();
+                return true;
+
+            case MemcachedCommand.Shutdown:
+                Shutdown(input, request, output);
+                return true;
+
+            case MemcachedCommand.RefreshCerts:
+                output.Write("Error TLS not enabled\r\n"u8);
+                return true;
+
+            default:
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.UnknownCommand));
+                return true;
+        }
+    }
+
+    private void FlushAll(in MemcachedRequest request, OutputBuffer output)
+    {
+        if (!_sessions.Options.AllowFlush)
+        {
+            Reply(request, output, "CLIENT_ERROR flush_all not allowed\r\n"u8);
+            return;
+        }
+
+        _counters.Flushes++;
+        ResolvedExpiration when = ExpirationOf(Math.Max(0, request.ExpirationSeconds));
+        _sessions.Flush(when.IsNever && request.ExpirationSeconds <= 0 ? 0 : when.Deadline);
+        Reply(request, output, "OK\r\n"u8);
+    }
+
+    private void Shutdown(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        if (_sessions.Options.Shutdown is not { } shutdown)
+        {
+            output.Write("ERROR: shutdown not enabled\r\n"u8);
+            return;
+        }
+
+        ReadOnlySpan<byte> how = request.Arguments.Of(input);
+        if (how.IsEmpty || how.SequenceEqual("graceful"u8))
+        {
+            End();
+            shutdown(!how.IsEmpty);
+        }
+        else
+        {
+            output.Write("CLIENT_ERROR invalid shutdown mode\r\n"u8);
+        }
+    }
+
+    // Until a client has named its user and password, in a set of any key, it can do nothing else.
+    private int Authenticate(ReadOnlySpan<byte> input, OutputBuffer output)
+    {
+        ParseStatus status = MemcachedReader.TryRead(input, out MemcachedRequest request, out int consumed, _searchedBytes);
+        bool isSet = request.Command == MemcachedCommand.Set && request.HasValue && request.Value.Length > 0;
+        switch (status)
+        {
+            case ParseStatus.Incomplete:
+                _searchedBytes = input.Length;
+                return 0;
+
+            case ParseStatus.Fatal:
+                output.Write(MemcachedReader.GetErrorText(request.Error));
+                End();
+                return input.Length;
+
+            case ParseStatus.IncompleteValue when isSet && request.Value.Length <= MaxAuthenticationBytes:
+                NeededBytes = (int)request.TotalBytes;
+                return 0;
+
+            case ParseStatus.IncompleteValue when isSet:
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.BadAuthenticationFormat));
+                _skipBytes = request.Value.Length + 2L;
+                return request.LineBytes;
+
+            case ParseStatus.Complete when isSet:
+                CheckCredentials(request.Value.Of(input), output);
+                return consumed;
+
+            case ParseStatus.Malformed when isSet && request.Error == MemcachedError.BadDataChunk:
+                output.Write("CLIENT_ERROR bad command line termination\r\n"u8);
+                return consumed;
+
+            default:
+                // The line only: what follows it is taken for lines, too, as memcached does.
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.Unauthenticated));
+                return request.LineBytes;
+        }
+    }
+
+    private void CheckCredentials(ReadOnlySpan<byte> text, OutputBuffer output)
+    {
+        var words = new MemcachedTokens(text);
+        ReadOnlySpan<byte> user = words.MoveNext() ? words.Current : [];
+        ReadOnlySpan<byte> password = words.MoveNext() ? words.Current : [];
+        if (password.IsEmpty)
+        {
+            output.Write(MemcachedReader.GetErrorText(MemcachedError.BadAuthenticationFormat));
+            return;
+        }
+
+        _isAuthenticated = _sessions.Options.Credentials!.Check(user, password);
+        _counters.Authentications++;
+        if (!_isAuthenticated)
+        {
+            _counters.AuthenticationErrors++;
+        }
+
+        output.Write(_isAuthenticated ? "STORED\r\n"u8 : MemcachedReader.GetErrorText(MemcachedError.AuthenticationFailure));
+    }
+}

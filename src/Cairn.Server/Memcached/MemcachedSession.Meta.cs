@@ -1,0 +1,737 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Cairn.Engine;
+using Cairn.Keys;
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+using Cairn.Storage;
+
+namespace Cairn.Server.Memcached;
+
+// mg, ms, md, ma, me.
+//
+// The two marks of an entry (EntryFields) are what memcached calls stale and token sent. Who reads a stale entry, or one that will
+// soon expire, and finds no token sent, wins (W) and sends the token by marking the entry; the others are told that somebody has (Z).
+internal sealed unsafe partial class MemcachedSession
+{
+    // Code, length, and as many flags as a request may have; one of them may be a key in base64.
+    private const int MaxMetaLineBytes = 1024;
+
+    private int _likelyMetaLineBytes = 7;
+
+    private bool DispatchMeta(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        if (_resumeAt != 0)
+        {
+            _resumeAt = 0; // Its long value has been written (I1).
+            return true;
+        }
+
+        Span<byte> decoded = stackalloc byte[MemcachedReader.MaxKeyBytes];
+        ReadOnlySpan<byte> key = DecodeKey(input, request, decoded);
+        _counters.MetaCommands++;
+        fixed (byte* bytes = key)
+        {
+            KeyRef keyRef = KeyOf(bytes, key.Length);
+            switch (request.Command)
+            {
+                case MemcachedCommand.MetaGet:
+                    return MetaGet(input, request, keyRef, output);
+                case MemcachedCommand.MetaSet:
+                    MetaSet(input, request, keyRef, output);
+                    return true;
+                case MemcachedCommand.MetaDelete:
+                    MetaDelete(input, request, keyRef, output);
+                    return true;
+                case MemcachedCommand.MetaArithmetic:
+                    MetaArithmetic(input, request, keyRef, output);
+                    return true;
+                default:
+                    MetaDebug(input, request, keyRef, output);
+                    return true;
+            }
+        }
+    }
+
+    private bool MetaGet(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
+    {
+        var seen = new SeenEntry { WasRead = request.Has(MemcachedMetaFlags.ReturnHit) && _engine.WasRead(key) };
+        if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.NoUpdate)) != 0)
+        {
+            return MetaGetUnusual(input, request, key, seen, output);
+        }
+
+        // An entry without anything special, neither time nor marks: the short way.
+        Span<byte> room = output.Reserve(MaxMetaLineBytes + LikelyValueBytes);
+        int start = _likelyMetaLineBytes;
+        int length = _engine.TryGetPlain(
+            new BytesKey(key.Bytes, key.Length), key.Place, ref Unsafe.Add(ref MemoryMarshal.GetReference(room), start),
+            room.Length - MaxMetaLineBytes, out ulong version);
+        if (length < 0)
+        {
+            return MetaGetUnusual(input, request, key, seen, output);
+        }
+
+        CountMetaGet(request, isHit: true);
+        seen.Info = EntryInfo.Plain(length, version);
+        output.Advance(FinishMetaValue(input, request, key, seen, room, start));
+        return true;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MetaGetUnusual(
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, SeenEntry seen, OutputBuffer output)
+    {
+        bool withValue = request.Has(MemcachedMetaFlags.ReturnValue);
+        bool isUse = !request.Has(MemcachedMetaFlags.NoUpdate);
+        int valueBytes = LikelyValueBytes;
+        while (true)
+        {
+            int start = _likelyMetaLineBytes;
+            Span<byte> room = output.Reserve(MaxMetaLineBytes + valueBytes);
+            int cell = -1;
+            EntryView pinned = default;
+            ReadOutcome outcome;
+            if (isUse && withValue && valueBytes < LongValueBytes)
+            {
+                outcome = _engine.TryGet(key, room.Slice(start, room.Length - MaxMetaLineBytes), acceptStale: false, out seen.Info);
+            }
+            else
+            {
+                cell = _engine.TryPin(key, acceptStale: false, out pinned, out seen.Info, isUse);
+                outcome = cell >= 0 ? ReadOutcome.Hit : ReadOutcome.Miss;
+            }
+
+            if (outcome == ReadOutcome.TooShort)
+            {
+                valueBytes = seen.Info.ValueBytes;
+                continue;
+            }
+
+            seen.IsCreated = false;
+            seen.IsWon = false;
+            WriteStatus status = outcome == ReadOutcome.Hit ? Settle(input, request, key, ref seen) : Vivify(input, request, key, ref seen);
+            if (status is WriteStatus.VersionMismatch or WriteStatus.Exists)
+            {
+                GiveUp(cell); // Another has changed it in between.
+                continue;
+            }
+
+            if (status == WriteStatus.NotFound)
+            {
+                CountMetaGet(request, isHit: false);
+                if (!request.Has(MemcachedMetaFlags.Quiet))
+                {
+                    WriteMetaReply(input, request, key, "EN"u8, output);
+                }
+
+                return true;
+            }
+
+            CountMetaGet(request, isHit: true);
+            if (cell < 0 || !withValue)
+            {
+                GiveUp(cell);
+                output.Advance(FinishMetaValue(input, request, key, seen, room, start));
+                return true;
+            }
+
+            int line = WriteMetaLine(input, request, key, seen, room);
+            output.Advance(line);
+            BeginLongValue(cell, pinned, seen.Info.ValueBytes);
+            if (!TryContinueValue(output))
+            {
+                _resumeAt = request.LineBytes;
+                return false;
+            }
+
+            return true;
+        }
+    }
+
+    private void GiveUp(int cell)
+    {
+        if (cell >= 0)
+        {
+            _engine.Unpin(cell);
+        }
+    }
+
+    private void CountMetaGet(in MemcachedRequest request, bool isHit)
+    {
+        _counters.Gets++;
+        if (request.Has(MemcachedMetaFlags.TimeToLive))
+        {
+            _counters.Touches++;
+            (isHit ? ref _counters.TouchHits : ref _counters.TouchMisses)++;
+        }
+
+        if (!request.Has(MemcachedMetaFlags.TimeToLive) || !isHit)
+        {
+            (isHit ? ref _counters.GetHits : ref _counters.GetMisses)++;
+        }
+    }
+
+    // What reading an entry changes about it: its time, and who has won it. VersionMismatch if it has changed since it was read.
+    private WriteStatus Settle(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
+    {
+        EntryInfo info = seen.Info;
+        seen.FormerDeadlineMs = info.DeadlineUnixMs;
+        bool isAwaited = (info.Marks & EntryFields.Awaited) != 0;
+        ResolvedExpiration? expiration = null;
+        if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.Recache)) != 0)
+        {
+            // In the order in which they are written.
+            long deadline = info.DeadlineUnixMs;
+            foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+            {
+                if (flag[0] == 'T')
+                {
+                    expiration = ExpirationOf(request.ExpirationSeconds);
+                    deadline = expiration.Value.Deadline;
+                }
+                else if (flag[0] == 'R')
+                {
+                    ResolvedExpiration soon = ExpirationOf(request.RecacheSeconds);
+                    seen.IsWon |= !isAwaited && deadline != long.MaxValue && !soon.IsNever && deadline < soon.Deadline;
+                }
+            }
+        }
+
+        seen.IsWon |= !isAwaited && (info.Marks & EntryFields.Stale) != 0;
+        if (expiration is null && !seen.IsWon)
+        {
+            return WriteStatus.Stored;
+        }
+
+        EntryFields marks = info.Marks | (seen.IsWon ? EntryFields.Awaited : 0);
+        ResolvedExpiration kept = expiration ?? ExpirationOf(info);
+        WriteStatus status = _engine.Touch(key, kept, marks, info.Version, out ulong version);
+        if (status == WriteStatus.Stored)
+        {
+            // The marks told to the client are those from before.
+            seen.Info = new EntryInfo(
+                info.Type, info.ValueBytes, info.Flags, version == 0 ? info.Version : version, kept.EarliestDeadline, 0, long.MaxValue)
+            {
+                Marks = info.Marks,
+            };
+        }
+
+        return status switch
+        {
+            WriteStatus.NotFound => WriteStatus.VersionMismatch,
+            WriteStatus.VersionMismatch => status,
+            _ => WriteStatus.Stored, // Without room for the change, the value is still a hit.
+        };
+    }
+
+    // mg with N makes an entry of what is missing, and its client the one who is awaited. NotFound without N; Exists if there is one by now.
+    private WriteStatus Vivify(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
+    {
+        if (!request.Has(MemcachedMetaFlags.Vivify))
+        {
+            return WriteStatus.NotFound;
+        }
+
+        var expiration = ResolvedExpiration.Never;
+        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+        {
+            expiration = flag[0] switch
+            {
+                (byte)'N' => ExpirationOf(request.VivifySeconds),
+                (byte)'T' => ExpirationOf(request.ExpirationSeconds),
+                _ => expiration,
+            };
+        }
+
+        var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited };
+        WriteStatus status = _engine.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
+        seen.Info = new EntryInfo(EntryType.Value, 0, 0, version, expiration.Deadline, 0, long.MaxValue);
+        seen.FormerDeadlineMs = expiration.Deadline;
+        seen.IsCreated = true;
+        seen.IsWon = true;
+        return status is WriteStatus.Stored or WriteStatus.Exists ? status : WriteStatus.NotFound;
+    }
+
+    // The value is at `start`. The length of all.
+    private int FinishMetaValue(
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, in SeenEntry seen, Span<byte> room, int start)
+    {
+        Span<byte> line = stackalloc byte[MaxMetaLineBytes];
+        int length = WriteMetaLine(input, request, key, seen, line);
+        if (!request.Has(MemcachedMetaFlags.ReturnValue))
+        {
+            line[..length].CopyTo(room);
+            return length;
+        }
+
+        int valueLength = seen.Info.ValueBytes;
+        if (length != start)
+        {
+            room.Slice(start, valueLength).CopyTo(room[length..]);
+            _likelyMetaLineBytes = Math.Min(length, MaxMetaLineBytes / 2);
+        }
+
+        line[..length].CopyTo(room);
+        "\r\n"u8.CopyTo(room[(length + valueLength)..]);
+        return length + valueLength + 2;
+    }
+
+    // The line of a hit, its end included.
+    private int WriteMetaLine(
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, in SeenEntry seen, Span<byte> room)
+    {
+        var line = new MemcachedReplyWriter(room);
+        ref readonly EntryInfo info = ref seen.Info;
+        if (request.Has(MemcachedMetaFlags.ReturnValue))
+        {
+            line.BeginMetaValue(info.ValueBytes);
+        }
+        else
+        {
+            line.BeginMeta(MemcachedMetaCode.Done);
+        }
+
+        // The reply's flags come in the request's order. t tells of T only behind it.
+        bool isTouched = !request.Has(MemcachedMetaFlags.TimeToLive);
+        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+        {
+            switch (flag[0])
+            {
+                case (byte)'c':
+                    line.WriteFlag('c', info.Version);
+                    break;
+                case (byte)'f':
+                    line.WriteFlag('f', (ulong)info.Flags);
+                    break;
+                case (byte)'s':
+                    line.WriteFlag('s', (ulong)info.ValueBytes);
+                    break;
+                case (byte)'t':
+                    line.WriteFlag('t', SecondsLeft(isTouched || seen.IsCreated ? info.DeadlineUnixMs : seen.FormerDeadlineMs));
+                    break;
+                case (byte)'T':
+                    isTouched = true;
+                    break;
+                case (byte)'l':
+                    line.WriteFlag('l', 0L); // The store keeps no time of last access.
+                    break;
+                case (byte)'h':
+                    line.WriteFlag('h', seen.WasRead ? 1L : 0L);
+                    break;
+                case (byte)'O':
+                    line.WriteFlag('O', request.Opaque.Of(input));
+                    break;
+                case (byte)'k':
+                    line.WriteKeyFlag(new ReadOnlySpan<byte>(key.Bytes, key.Length), request.IsBase64Key);
+                    break;
+            }
+        }
+
+        if ((info.Marks & EntryFields.Awaited) != 0)
+        {
+            line.WriteFlag('Z');
+        }
+
+        if ((info.Marks & EntryFields.Stale) != 0)
+        {
+            line.WriteFlag('X');
+        }
+
+        if (seen.IsWon)
+        {
+            line.WriteFlag('W');
+        }
+
+        line.WriteLineEnd();
+        return line.PendingBytes;
+    }
+
+    private void MetaSet(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
+    {
+        _counters.Sets++;
+        if (IsTooLarge(key.Length, request.Value.Length, request.ClientFlags))
+        {
+            RefuseTooLarge(input, request, output);
+            return;
+        }
+
+        ReadOnlySpan<byte> value = request.Value.Of(input);
+        ulong version = 0;
+        WriteStatus status;
+        if (request.Mode is (byte)'A' or (byte)'P')
+        {
+            status = JoinMeta(key, request, value);
+        }
+        else if (request is { Mode: 0 or (byte)'S', ClientFlags: 0, ExpirationSeconds: 0 }
+            && !request.Has(MemcachedMetaFlags.CompareVersion)
+            && !request.Has(MemcachedMetaFlags.ReturnVersion)
+            && _engine.TryReplacePlain(
+                new BytesKey(key.Bytes, key.Length), key.Place, ref MemoryMarshal.GetReference(value), value.Length))
+        {
+            status = WriteStatus.Stored;
+        }
+        else
+        {
+            status = WriteMeta(key, request, value, out version);
+        }
+
+        switch (status)
+        {
+            case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet):
+                break;
+            case WriteStatus.Stored:
+                WriteMetaReply(input, request, key, "HD"u8, output, version);
+                break;
+            case WriteStatus.VersionMismatch:
+                WriteMetaReply(input, request, key, "EX"u8, output);
+                break;
+            case WriteStatus.NotFound when request.Has(MemcachedMetaFlags.CompareVersion) && request.Mode is not ((byte)'A' or (byte)'P'):
+                WriteMetaReply(input, request, key, "NF"u8, output);
+                break;
+            case WriteStatus.NotFound or WriteStatus.Exists or WriteStatus.TooLarge:
+                WriteMetaReply(input, request, key, "NS"u8, output);
+                break;
+            default:
+                _counters.NoMemory++;
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.OutOfMemoryStoring));
+                break;
+        }
+    }
+
+    private WriteStatus WriteMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, out ulong version)
+    {
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = request.ClientFlags,
+            Expiration = ExpirationOf(request.ExpirationSeconds),
+            First = value,
+        };
+        if (!request.Has(MemcachedMetaFlags.CompareVersion) || request.Mode == (byte)'E')
+        {
+            WriteCondition condition = request.Mode switch
+            {
+                (byte)'E' => WriteCondition.IfAbsent,
+                (byte)'R' => WriteCondition.IfPresent,
+                _ => WriteCondition.Always,
+            };
+            return _engine.Write(key, content, condition, 0, out version);
+        }
+
+        WriteStatus status = _engine.Write(key, content, WriteCondition.IfVersion, request.Version, out version);
+
+        // With I, a value made from an older version is stored, but as stale, and it does not live longer for it.
+        while (status == WriteStatus.VersionMismatch && request.Has(MemcachedMetaFlags.Invalidate) && request.Version != 0
+            && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < info.Version)
+        {
+            content.Expiration = ExpirationOf(info);
+            content.Marks = EntryFields.Stale | (info.Marks & EntryFields.Awaited);
+            status = _engine.Write(key, content, WriteCondition.IfVersion, info.Version, out version);
+        }
+
+        CountCas(status);
+        return status;
+    }
+
+    private WriteStatus JoinMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> addition)
+    {
+        bool isPrefix = request.Mode == 'P';
+        if (!request.Has(MemcachedMetaFlags.CompareVersion) || request.Version == 0)
+        {
+            return Join(key, addition, isPrefix);
+        }
+
+        int cell = _engine.TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
+        if (cell < 0)
+        {
+            return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
+        }
+
+        try
+        {
+            if (info.Version != request.Version)
+            {
+                return WriteStatus.VersionMismatch;
+            }
+
+            if (IsTooLarge(key.Length, (long)info.ValueBytes + addition.Length, info.Flags))
+            {
+                return WriteStatus.TooLarge;
+            }
+
+            var value = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes);
+            var content = new EntryContent
+            {
+                Type = EntryType.Value,
+                Flags = info.Flags,
+                Expiration = EntryContent.ExpirationOf(entry),
+                First = isPrefix ? addition : value,
+                Second = isPrefix ? value : addition,
+                Origin = entry.Start,
+                IsOriginSecond = isPrefix,
+            };
+            return _engine.Write(key, content, WriteCondition.IfVersion, info.Version, out _);
+        }
+        finally
+        {
+            _engine.Unpin(cell);
+        }
+    }
+
+    private void MetaDelete(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
+    {
+        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0;
+        WriteStatus status;
+        if (request.Has(MemcachedMetaFlags.Invalidate))
+        {
+            status = Invalidate(request, key, expected);
+        }
+        else
+        {
+            status = expected == 0
+                ? _engine.Remove(key, WriteCondition.Always, 0)
+                : _engine.Remove(key, WriteCondition.IfVersion, expected);
+        }
+
+        if (status == WriteStatus.Stored)
+        {
+            _counters.DeleteHits++;
+            if (!request.Has(MemcachedMetaFlags.Quiet))
+            {
+                WriteMetaReply(input, request, key, "HD"u8, output);
+            }
+
+            return;
+        }
+
+        _counters.DeleteMisses++;
+        WriteMetaReply(input, request, key, status == WriteStatus.VersionMismatch ? "EX"u8 : "NF"u8, output);
+    }
+
+    // Out of date from now on, and nobody awaited: the next who reads it wins.
+    private WriteStatus Invalidate(in MemcachedRequest request, in KeyRef key, ulong expected)
+    {
+        while (true)
+        {
+            if (!_engine.TryGetInfo(key, acceptStale: false, out EntryInfo info))
+            {
+                return WriteStatus.NotFound;
+            }
+
+            if (expected != 0 && info.Version != expected)
+            {
+                return WriteStatus.VersionMismatch;
+            }
+
+            ResolvedExpiration expiration = request.Has(MemcachedMetaFlags.TimeToLive)
+                ? ExpirationOf(request.ExpirationSeconds)
+                : ExpirationOf(info);
+            WriteStatus status = _engine.Touch(key, expiration, EntryFields.Stale, info.Version, out _);
+            if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
+            {
+                if (status != WriteStatus.Stored)
+                {
+                    _engine.Remove(key, WriteCondition.Always, 0); // No room for the mark: then it goes.
+                }
+
+                return WriteStatus.Stored;
+            }
+        }
+    }
+
+    private void MetaArithmetic(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
+    {
+        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0;
+        ResolvedExpiration? expiration = request.Has(MemcachedMetaFlags.TimeToLive) ? ExpirationOf(request.ExpirationSeconds) : null;
+        WriteStatus status;
+        ulong number;
+        EntryInfo info;
+        bool isCreated = false;
+        do
+        {
+            status = Add(key, request.Delta, request.Mode != 'D', expected, expiration, out number, out info);
+            if (status != WriteStatus.NotFound || !request.Has(MemcachedMetaFlags.Vivify))
+            {
+                break;
+            }
+
+            status = CreateNumber(input, request, key, out number, out info);
+            isCreated = status == WriteStatus.Stored;
+        }
+        while (status == WriteStatus.Exists);
+
+        switch (status)
+        {
+            case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet) && !isCreated:
+                break;
+            case WriteStatus.Stored:
+                WriteNumberReply(input, request, key, number, info, output);
+                break;
+            case WriteStatus.NotFound:
+                WriteMetaReply(input, request, key, "NF"u8, output);
+                break;
+            case WriteStatus.Exists:
+                WriteMetaReply(input, request, key, "EX"u8, output);
+                break;
+            case WriteStatus.NotANumber:
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.NotANumber));
+                break;
+            default:
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.OutOfMemory));
+                break;
+        }
+    }
+
+    private WriteStatus CreateNumber(
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, out ulong number, out EntryInfo info)
+    {
+        number = request.InitialValue;
+        var expiration = ResolvedExpiration.Never;
+        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+        {
+            expiration = flag[0] switch
+            {
+                (byte)'N' => ExpirationOf(request.VivifySeconds),
+                (byte)'T' => ExpirationOf(request.ExpirationSeconds),
+                _ => expiration,
+            };
+        }
+
+        Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
+        digits = digits[..DecimalText.Format(number, digits)];
+        var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, First = digits };
+        WriteStatus status = _engine.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
+        info = new EntryInfo(EntryType.Value, digits.Length, 0, version, expiration.Deadline, 0, long.MaxValue);
+        return status;
+    }
+
+    private void WriteNumberReply(
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ulong number, in EntryInfo info, OutputBuffer output)
+    {
+        Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
+        digits = digits[..DecimalText.Format(number, digits)];
+        var line = new MemcachedReplyWriter(output.Reserve(MaxMetaLineBytes));
+        bool withValue = request.Has(MemcachedMetaFlags.ReturnValue);
+        if (withValue)
+        {
+            line.BeginMetaValue(digits.Length);
+        }
+        else
+        {
+            line.BeginMeta(MemcachedMetaCode.Done);
+        }
+
+        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+        {
+            switch (flag[0])
+            {
+                case (byte)'c':
+                    line.WriteFlag('c', info.Version);
+                    break;
+                case (byte)'t':
+                    line.WriteFlag('t', SecondsLeft(info.DeadlineUnixMs));
+                    break;
+                case (byte)'O':
+                    line.WriteFlag('O', request.Opaque.Of(input));
+                    break;
+                case (byte)'k':
+                    line.WriteKeyFlag(new ReadOnlySpan<byte>(key.Bytes, key.Length), request.IsBase64Key);
+                    break;
+            }
+        }
+
+        line.WriteLineEnd();
+        if (withValue)
+        {
+            line.WriteData(digits);
+        }
+
+        output.Advance(line.PendingBytes);
+    }
+
+    private void MetaDebug(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
+    {
+        if (!_engine.TryGetInfo(key, acceptStale: false, out EntryInfo info))
+        {
+            output.Write("EN\r\n"u8);
+            return;
+        }
+
+        var line = new MemcachedReplyWriter(output.Reserve(MaxMetaLineBytes));
+        line.WriteRaw("ME "u8);
+        line.WriteRaw(request.Key.Of(input));
+        line.WriteRaw(" exp="u8);
+        WriteNumber(ref line, SecondsLeft(info.DeadlineUnixMs));
+        line.WriteRaw(" la=0 cas="u8);
+        WriteNumber(ref line, (long)info.Version);
+        line.WriteRaw(_engine.WasRead(key) ? " fetch=yes cls=1 size="u8 : " fetch=no cls=1 size="u8);
+        WriteNumber(ref line, ItemBytesOf(key.Length, info));
+        line.WriteLineEnd();
+        output.Advance(line.PendingBytes);
+    }
+
+    private static void WriteNumber(ref MemcachedReplyWriter line, long number)
+    {
+        Span<byte> digits = stackalloc byte[DecimalText.MaxInt64Bytes];
+        line.WriteRaw(digits[..DecimalText.Format(number, digits)]);
+    }
+
+    // The size of an item as memcached would count it.
+    private static long ItemBytesOf(int keyLength, in EntryInfo info) =>
+        (long)keyLength + info.ValueBytes + ItemOverheadBytes + (info.Flags != 0 ? ItemFlagsBytes : 0);
+
+    // A reply without a value: its code, and of the flags those that such a reply has.
+    private static void WriteMetaReply(
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ReadOnlySpan<byte> code, OutputBuffer output,
+        ulong version = 0)
+    {
+        var line = new MemcachedReplyWriter(output.Reserve(MaxMetaLineBytes));
+        line.WriteRaw(code);
+        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+        {
+            switch (flag[0])
+            {
+                case (byte)'O':
+                    line.WriteFlag('O', request.Opaque.Of(input));
+                    break;
+                case (byte)'k':
+                    line.WriteKeyFlag(new ReadOnlySpan<byte>(key.Bytes, key.Length), request.IsBase64Key);
+                    break;
+                case (byte)'c' when request.Command == MemcachedCommand.MetaSet:
+                    line.WriteFlag('c', version);
+                    break;
+            }
+        }
+
+        line.WriteLineEnd();
+        output.Advance(line.PendingBytes);
+    }
+
+    private long SecondsLeft(long deadlineMs) =>
+        deadlineMs == long.MaxValue ? -1 : Math.Max(0, (deadlineMs - _engine.Clock.NowMs() + 999) / 1000);
+
+    // An expiration that is to stay as it is.
+    private ResolvedExpiration ExpirationOf(in EntryInfo info)
+    {
+        if (info.SlidingInterval is { } interval)
+        {
+            return new ResolvedExpiration(
+                info.SlidingLimit?.ToUnixTimeMilliseconds() ?? long.MaxValue, (long)interval.TotalMilliseconds, _engine.Clock.NowMs());
+        }
+
+        return info.DeadlineUnixMs == long.MaxValue
+            ? ResolvedExpiration.Never
+            : new ResolvedExpiration(info.DeadlineUnixMs, 0, _engine.Clock.NowMs());
+    }
+
+    // An entry as mg found or made it.
+    private struct SeenEntry
+    {
+        public EntryInfo Info;
+        public long FormerDeadlineMs;
+        public bool WasRead;
+        public bool IsCreated;
+        public bool IsWon;
+    }
+}

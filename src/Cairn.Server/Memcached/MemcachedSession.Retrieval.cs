@@ -1,0 +1,376 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Cairn.Engine;
+using Cairn.Indexing;
+using Cairn.Keys;
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+using Cairn.Storage;
+
+namespace Cairn.Server.Memcached;
+
+// get, gets, gat, gats.
+//
+// A value is copied once, from the store to its place in the output. The line before it depends on the value's length and version, which
+// are known only then: it is taken to be as long as in the reply before, and the value is moved in the rare case that it is not.
+internal sealed unsafe partial class MemcachedSession
+{
+    // Keys of one request whose memory is fetched together.
+    private const int BatchKeys = 16;
+
+    // Values from this length on are pinned, and copied as the client reads.
+    private const int LongValueBytes = 64 << 10;
+    private const int PieceBytes = 16 << 10;
+    private const int LikelyValueBytes = 1 << 10;
+
+    // " FLAGS BYTES VERSION" and the ends of both lines.
+    private const int MaxTailBytes = 1 + 10 + 1 + 10 + 1 + 20 + 2 + 2;
+
+    private int _likelyTailBytes = 7;
+    private int _pinnedCell = -1;
+    private EntryView _pinned;
+    private int _pinnedOffset;
+    private int _pinnedLength;
+
+    private enum ValueResult
+    {
+        Written,
+        Miss,
+
+        /// <summary>Begun: the rest follows as the client reads.</summary>
+        Begun,
+    }
+
+    private bool Get(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        fixed (byte* bytes = input)
+        {
+            if (request.ArgumentCount == 1 && request.Command <= MemcachedCommand.Gets && _resumeAt == 0)
+            {
+                bool withVersion = request.Command == MemcachedCommand.Gets;
+                byte* key = bytes + request.Key.Offset;
+                KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(key, request.Key.Length, 0));
+                ValueResult result = WriteValue(key, request.Key.Length, place, withVersion, output);
+                CountGet(key, request.Key.Length, result);
+                if (result == ValueResult.Begun)
+                {
+                    _resumeAt = request.Arguments.End;
+                    if (!TryContinueValue(output))
+                    {
+                        return false;
+                    }
+                }
+
+                output.Write("END\r\n"u8);
+                _resumeAt = 0;
+                return true;
+            }
+
+            return GetMany(bytes, request, output);
+        }
+    }
+
+    private bool GetMany(byte* bytes, in MemcachedRequest request, OutputBuffer output)
+    {
+        KeyRun* keys = stackalloc KeyRun[BatchKeys];
+        bool withVersion = request.Command is MemcachedCommand.Gets or MemcachedCommand.Gats;
+        int position = _resumeAt == 0 ? request.Arguments.Offset : _resumeAt;
+        int end = request.Arguments.End;
+        while (true)
+        {
+            int count = ReadKeys(bytes, ref position, end, keys);
+            if (count == 0)
+            {
+                break;
+            }
+
+            for (int i = 0; i < count; i++)
+            {
+                if (output.IsFull)
+                {
+                    _resumeAt = keys[i].Offset;
+                    return false;
+                }
+
+                byte* key = bytes + keys[i].Offset;
+                ValueResult result = request.Command >= MemcachedCommand.Gat
+                    ? TouchAndWrite(key, keys[i].Length, keys[i].Place, request.ExpirationSeconds, withVersion, output)
+                    : WriteValue(key, keys[i].Length, keys[i].Place, withVersion, output);
+                CountGet(key, keys[i].Length, result);
+                if (result == ValueResult.Begun)
+                {
+                    _resumeAt = keys[i].Offset + keys[i].Length;
+                    if (!TryContinueValue(output))
+                    {
+                        return false;
+                    }
+                }
+            }
+        }
+
+        output.Write("END\r\n"u8);
+        _resumeAt = 0;
+        return true;
+    }
+
+    // The next keys: their buckets are fetched as they are read, then the entries.
+    private int ReadKeys(byte* bytes, ref int position, int end, KeyRun* keys)
+    {
+        int count = 0;
+        while (count < BatchKeys)
+        {
+            while (position < end && bytes[position] == ' ')
+            {
+                position++;
+            }
+
+            if (position == end)
+            {
+                break;
+            }
+
+            int length = new ReadOnlySpan<byte>(bytes + position, end - position).IndexOf((byte)' ');
+            length = length < 0 ? end - position : length;
+            KeyRun* key = keys + count++;
+            key->Offset = position;
+            key->Length = length;
+            key->Place = _engine.Memory.Place(_engine.Memory.HashKey(bytes + position, length, 0));
+            _engine.PrefetchBucket(key->Place);
+            position += length;
+        }
+
+        for (int i = 0; i < count && count > 1; i++)
+        {
+            _engine.PrefetchEntry(keys[i].Place);
+        }
+
+        return count;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CountGet(byte* key, int keyLength, ValueResult result)
+    {
+        _counters.Gets++;
+        if (result == ValueResult.Miss)
+        {
+            _counters.GetMisses++;
+        }
+        else
+        {
+            _counters.GetHits++;
+        }
+
+        if (_sessions.Prefixes.IsOn)
+        {
+            _sessions.Prefixes.CountGet(new ReadOnlySpan<byte>(key, keyLength), result != ValueResult.Miss);
+        }
+    }
+
+    // VALUE KEY FLAGS BYTES [VERSION], the value.
+    private ValueResult WriteValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
+    {
+        int start = 6 + keyLength + _likelyTailBytes;
+        Span<byte> room = output.Reserve(6 + keyLength + MaxTailBytes + LikelyValueBytes);
+        int free = room.Length - start - MaxTailBytes;
+        ref byte destination = ref MemoryMarshal.GetReference(room);
+        int length = _engine.TryGetPlain(
+            new BytesKey(key, keyLength), place, ref Unsafe.Add(ref destination, start), free, out ulong version);
+        if (length < 0)
+        {
+            return WriteUnusualValue(key, keyLength, place, withVersion, output);
+        }
+
+        output.Advance(FinishValue(room, key, keyLength, start, length, 0, version, withVersion));
+        return ValueResult.Written;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ValueResult WriteUnusualValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
+    {
+        var keyRef = new KeyRef(key, keyLength, 0, place);
+        int start = 6 + keyLength + _likelyTailBytes;
+        int valueBytes = LikelyValueBytes;
+        while (true)
+        {
+            Span<byte> room = output.Reserve(6 + keyLength + MaxTailBytes + valueBytes);
+            Span<byte> value = room[start..^MaxTailBytes];
+            ReadOutcome outcome = _engine.TryGet(keyRef, value, acceptStale: false, out EntryInfo info);
+            switch (outcome)
+            {
+                case ReadOutcome.Miss:
+                    return ValueResult.Miss;
+
+                case ReadOutcome.Hit:
+                    output.Advance(FinishValue(room, key, keyLength, start, info.ValueBytes, info.Flags, info.Version, withVersion));
+                    return ValueResult.Written;
+
+                default:
+                    if (info.ValueBytes >= LongValueBytes)
+                    {
+                        int cell = _engine.TryPin(keyRef, acceptStale: false, out EntryView entry, out info);
+                        if (cell == -1)
+                        {
+                            return ValueResult.Miss;
+                        }
+
+                        if (cell >= 0)
+                        {
+                            BeginLongValue(cell, entry, info.ValueBytes);
+                            room = output.Reserve(6 + keyLength + MaxTailBytes);
+                            output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, info.Version, withVersion));
+                            return ValueResult.Begun;
+                        }
+
+                        // Every cell is in use: it is copied whole.
+                    }
+
+                    valueBytes = info.ValueBytes;
+                    break;
+            }
+        }
+    }
+
+    // gat: the time first, so that the version is the one that the value has from then on; but what is to expire at once is read first.
+    private ValueResult TouchAndWrite(byte* key, int keyLength, in KeyPlacement place, long seconds, bool withVersion, OutputBuffer output)
+    {
+        var keyRef = new KeyRef(key, keyLength, 0, place);
+        ResolvedExpiration expiration = ExpirationOf(seconds);
+        ValueResult result;
+        if (expiration.IsPast)
+        {
+            result = WriteUnusualValue(key, keyLength, place, withVersion, output);
+            _engine.Remove(keyRef, WriteCondition.Always, 0);
+        }
+        else
+        {
+            WriteStatus status = _engine.Touch(keyRef, expiration);
+            result = WriteUnusualValue(key, keyLength, place, withVersion, output);
+            if (status == WriteStatus.NotFound && result != ValueResult.Miss)
+            {
+                _engine.Touch(keyRef, expiration); // It came in between.
+            }
+        }
+
+        _counters.Touches++;
+        if (result == ValueResult.Miss)
+        {
+            _counters.TouchMisses++;
+        }
+        else
+        {
+            _counters.TouchHits++;
+        }
+
+        return result;
+    }
+
+    // The value is at `start`; writes the line before it, moves it if the line is not as long as was thought, and ends it. The length of all.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int FinishValue(
+        Span<byte> room, byte* key, int keyLength, int start, int valueLength, uint flags, ulong version, bool withVersion)
+    {
+        int tail = 4 + DigitsOf(flags) + DigitsOf((uint)valueLength) + (withVersion ? 1 + DigitsOf(version) : 0);
+        if (tail != _likelyTailBytes)
+        {
+            int place = 6 + keyLength + tail;
+            room.Slice(start, valueLength).CopyTo(room[place..]);
+            start = place;
+            _likelyTailBytes = tail;
+        }
+
+        int line = WriteValueLine(room, key, keyLength, flags, valueLength, version, withVersion);
+        System.Diagnostics.Debug.Assert(line == start, "The line ends where the value begins.");
+        int end = start + valueLength;
+        room[end + 1] = (byte)'\n';
+        room[end] = (byte)'\r';
+        return end + 2;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int WriteValueLine(
+        Span<byte> room, byte* key, int keyLength, uint flags, int valueLength, ulong version, bool withVersion)
+    {
+        "VALUE "u8.CopyTo(room);
+        new ReadOnlySpan<byte>(key, keyLength).CopyTo(room[6..]);
+        int at = 6 + keyLength;
+        room[at++] = (byte)' ';
+        at += DecimalText.Format(flags, room[at..]);
+        room[at++] = (byte)' ';
+        at += DecimalText.Format((uint)valueLength, room[at..]);
+        if (withVersion)
+        {
+            room[at++] = (byte)' ';
+            at += DecimalText.Format(version, room[at..]);
+        }
+
+        room[at + 1] = (byte)'\n';
+        room[at] = (byte)'\r';
+        return at + 2;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int DigitsOf(ulong number)
+    {
+        int digits = 1;
+        while (number >= 1000)
+        {
+            number /= 1000;
+            digits += 3;
+        }
+
+        return digits + (number >= 100 ? 2 : number >= 10 ? 1 : 0);
+    }
+
+    // --- Long values (I2) ---
+
+    private void BeginLongValue(int cell, in EntryView entry, int length)
+    {
+        _pinnedCell = cell;
+        _pinned = entry;
+        _pinnedOffset = 0;
+        _pinnedLength = length;
+    }
+
+    // Writes more of the long value that was begun, and its line end. False if the client has to read first.
+    private bool TryContinueValue(OutputBuffer output)
+    {
+        if (_pinnedCell < 0)
+        {
+            return true;
+        }
+
+        while (_pinnedOffset < _pinnedLength)
+        {
+            if (output.IsFull)
+            {
+                return false;
+            }
+
+            int length = Math.Min(PieceBytes, _pinnedLength - _pinnedOffset);
+            output.Write(new ReadOnlySpan<byte>(_pinned.Value + _pinnedOffset, length));
+            _pinnedOffset += length;
+        }
+
+        output.Write("\r\n"u8);
+        Unpin();
+        return true;
+    }
+
+    private void Unpin()
+    {
+        if (_pinnedCell >= 0)
+        {
+            int cell = _pinnedCell;
+            _pinnedCell = -1;
+            _pinned = default;
+            _engine.Unpin(cell);
+        }
+    }
+
+    private struct KeyRun
+    {
+        public int Offset;
+        public int Length;
+        public KeyPlacement Place;
+    }
+}

@@ -1,0 +1,319 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Cairn.Engine;
+using Cairn.Keys;
+using Cairn.Protocol;
+using Cairn.Protocol.Memcached;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Memcached;
+
+// set add replace append prepend cas, delete, incr decr, touch.
+internal sealed unsafe partial class MemcachedSession
+{
+    // Longest number, and room for what clients pad it with.
+    private const int NumberBufferBytes = 128;
+
+    private void Store(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        _counters.Sets++;
+        if (IsTooLarge(request))
+        {
+            RefuseTooLarge(input, request, output);
+            return;
+        }
+
+        if (_sessions.Prefixes.IsOn)
+        {
+            _sessions.Prefixes.CountSet(request.Key.Of(input));
+        }
+
+        ReadOnlySpan<byte> value = request.Value.Of(input);
+        fixed (byte* key = request.Key.Of(input))
+        {
+            KeyRef keyRef = KeyOf(key, request.Key.Length);
+            if (request.Command == MemcachedCommand.Set
+                && request.ClientFlags == 0
+                && request.ExpirationSeconds == 0
+                && _engine.TryReplacePlain(
+                    new BytesKey(key, request.Key.Length), keyRef.Place, ref MemoryMarshal.GetReference(value), value.Length))
+            {
+                Reply(request, output, "STORED\r\n"u8);
+                return;
+            }
+
+            WriteStatus status = Store(keyRef, request, value);
+            ReplyStored(request, status, output);
+        }
+    }
+
+    private WriteStatus Store(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value)
+    {
+        if (request.Command is MemcachedCommand.Append or MemcachedCommand.Prepend)
+        {
+            return Join(key, value, isPrefix: request.Command == MemcachedCommand.Prepend);
+        }
+
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = request.ClientFlags,
+            Expiration = ExpirationOf(request.ExpirationSeconds),
+            First = value,
+        };
+        WriteCondition condition = request.Command switch
+        {
+            MemcachedCommand.Add => WriteCondition.IfAbsent,
+            MemcachedCommand.Replace => WriteCondition.IfPresent,
+            MemcachedCommand.Cas => WriteCondition.IfVersion,
+            _ => WriteCondition.Always,
+        };
+        WriteStatus status = _engine.Write(key, content, condition, request.Version, out _);
+        if (request.Command == MemcachedCommand.Cas)
+        {
+            CountCas(status);
+        }
+
+        return status;
+    }
+
+    private WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix) =>
+        _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info)
+        && IsTooLarge(key.Length, (long)info.ValueBytes + addition.Length, info.Flags)
+            ? WriteStatus.NotFound // NOT_STORED, as memcached says.
+            : _engine.Join(key, addition, isPrefix);
+
+    private void CountCas(WriteStatus status)
+    {
+        switch (status)
+        {
+            case WriteStatus.Stored:
+                _counters.CasHits++;
+                break;
+            case WriteStatus.VersionMismatch:
+                _counters.CasMismatches++;
+                break;
+            default:
+                _counters.CasMisses++;
+                break;
+        }
+    }
+
+    private void ReplyStored(in MemcachedRequest request, WriteStatus status, OutputBuffer output)
+    {
+        switch (status)
+        {
+            case WriteStatus.Stored:
+                Reply(request, output, "STORED\r\n"u8);
+                break;
+
+            case WriteStatus.VersionMismatch:
+                Reply(request, output, "EXISTS\r\n"u8);
+                break;
+
+            case WriteStatus.NotFound when request.Command == MemcachedCommand.Cas:
+                Reply(request, output, "NOT_FOUND\r\n"u8);
+                break;
+
+            case WriteStatus.NotFound or WriteStatus.Exists or WriteStatus.TooLarge:
+                Reply(request, output, "NOT_STORED\r\n"u8);
+                break;
+
+            default:
+                _counters.NoMemory++;
+                Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.OutOfMemoryStoring));
+                break;
+        }
+    }
+
+    // The old value goes, so that nobody takes it for the new one; but only if the new one would have replaced it in any case.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void RefuseTooLarge(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        _counters.TooLarge++;
+        if (request.Command is MemcachedCommand.Set or MemcachedCommand.MetaSet)
+        {
+            Span<byte> decoded = stackalloc byte[MemcachedReader.MaxKeyBytes];
+            ReadOnlySpan<byte> name = DecodeKey(input, request, decoded);
+            fixed (byte* key = name)
+            {
+                _engine.Remove(KeyOf(key, name.Length), WriteCondition.Always, 0);
+            }
+        }
+
+        Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.ObjectTooLarge));
+    }
+
+    private void Delete(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        if (_sessions.Prefixes.IsOn)
+        {
+            _sessions.Prefixes.CountDelete(request.Key.Of(input));
+        }
+
+        fixed (byte* key = request.Key.Of(input))
+        {
+            if (_engine.Remove(KeyOf(key, request.Key.Length), WriteCondition.Always, 0) == WriteStatus.Stored)
+            {
+                _counters.DeleteHits++;
+                Reply(request, output, "DELETED\r\n"u8);
+            }
+            else
+            {
+                _counters.DeleteMisses++;
+                Reply(request, output, "NOT_FOUND\r\n"u8);
+            }
+        }
+    }
+
+    private void Touch(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        _counters.Touches++;
+        fixed (byte* key = request.Key.Of(input))
+        {
+            WriteStatus status = _engine.Touch(KeyOf(key, request.Key.Length), ExpirationOf(request.ExpirationSeconds));
+            switch (status)
+            {
+                case WriteStatus.Stored:
+                    _counters.TouchHits++;
+                    Reply(request, output, "TOUCHED\r\n"u8);
+                    break;
+
+                case WriteStatus.NotFound:
+                    _counters.TouchMisses++;
+                    Reply(request, output, "NOT_FOUND\r\n"u8);
+                    break;
+
+                default:
+                    Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.OutOfMemory));
+                    break;
+            }
+        }
+    }
+
+    private void Count(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        bool isIncrement = request.Command == MemcachedCommand.Incr;
+        fixed (byte* key = request.Key.Of(input))
+        {
+            WriteStatus status = Add(KeyOf(key, request.Key.Length), request.Delta, isIncrement, 0, null, out ulong number, out _);
+            switch (status)
+            {
+                case WriteStatus.Stored when request.IsNoReply:
+                    break;
+
+                case WriteStatus.Stored:
+                    Span<byte> room = output.Reserve(DecimalText.MaxUInt64Bytes + 2);
+                    int length = DecimalText.Format(number, room);
+                    "\r\n"u8.CopyTo(room[length..]);
+                    output.Advance(length + 2);
+                    break;
+
+                case WriteStatus.NotFound:
+                    Reply(request, output, "NOT_FOUND\r\n"u8);
+                    break;
+
+                case WriteStatus.NotANumber:
+                    Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.NotANumber));
+                    break;
+
+                default:
+                    Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.OutOfMemory));
+                    break;
+            }
+        }
+    }
+
+    // The sum wraps at 64 bits, the difference ends at 0. A number that is shorter than the value leaves spaces behind it, as memcached does,
+    // which counts in place.
+    private WriteStatus Add(
+        in KeyRef key, ulong delta, bool isIncrement, ulong expectedVersion, ResolvedExpiration? expiration, out ulong number,
+        out EntryInfo info)
+    {
+        Span<byte> text = stackalloc byte[NumberBufferBytes];
+        number = 0;
+        while (true)
+        {
+            byte[]? rented = null;
+            ReadOutcome outcome = _engine.TryGet(key, text, acceptStale: false, out info);
+            if (outcome == ReadOutcome.TooShort)
+            {
+                rented = ArrayPool<byte>.Shared.Rent(info.ValueBytes);
+                outcome = _engine.TryGet(key, rented, acceptStale: false, out info);
+            }
+
+            WriteStatus status = outcome switch
+            {
+                ReadOutcome.Miss => WriteStatus.NotFound,
+                ReadOutcome.TooShort => WriteStatus.VersionMismatch, // It has just become longer.
+                _ when expectedVersion != 0 && info.Version != expectedVersion => WriteStatus.Exists,
+                _ => Add(key, rented ?? text, delta, isIncrement, expiration, ref number, ref info),
+            };
+            if (rented is not null)
+            {
+                ArrayPool<byte>.Shared.Return(rented);
+            }
+
+            if (status != WriteStatus.VersionMismatch)
+            {
+                CountArithmetic(status, isIncrement);
+                return status;
+            }
+        }
+    }
+
+    private WriteStatus Add(
+        in KeyRef key, Span<byte> value, ulong delta, bool isIncrement, ResolvedExpiration? expiration, ref ulong number, ref EntryInfo info)
+    {
+        Span<byte> text = value[..info.ValueBytes];
+        if (!MemcachedNumber.TryParseUInt64(text, out ulong old))
+        {
+            return WriteStatus.NotANumber;
+        }
+
+        number = isIncrement ? unchecked(old + delta) : old - Math.Min(old, delta);
+        Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
+        digits = digits[..DecimalText.Format(number, digits)];
+        ReadOnlySpan<byte> result = digits;
+        if (digits.Length < text.Length)
+        {
+            digits.CopyTo(text);
+            text[digits.Length..].Fill((byte)' ');
+            result = text;
+        }
+
+        WriteStatus status = _engine.Rewrite(key, result, expiration, info.Version, out ulong version);
+        if (status == WriteStatus.Stored)
+        {
+            info = new EntryInfo(
+                info.Type, result.Length, info.Flags, version, expiration?.EarliestDeadline ?? info.DeadlineUnixMs, 0, long.MaxValue);
+        }
+
+        // Gone meanwhile: look again.
+        return status == WriteStatus.NotFound ? WriteStatus.VersionMismatch : status;
+    }
+
+    private void CountArithmetic(WriteStatus status, bool isIncrement)
+    {
+        if (status == WriteStatus.Stored)
+        {
+            (isIncrement ? ref _counters.IncrHits : ref _counters.DecrHits)++;
+        }
+        else if (status == WriteStatus.NotFound)
+        {
+            (isIncrement ? ref _counters.IncrMisses : ref _counters.DecrMisses)++;
+        }
+    }
+
+    private static ReadOnlySpan<byte> DecodeKey(ReadOnlySpan<byte> input, in MemcachedRequest request, Span<byte> buffer)
+    {
+        if (!request.IsBase64Key)
+        {
+            return request.Key.Of(input);
+        }
+
+        request.TryDecodeKey(input, buffer, out int length);
+        return buffer[..length];
+    }
+}

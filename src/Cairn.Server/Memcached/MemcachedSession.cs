@@ -1,0 +1,227 @@
+// A connection that speaks memcached's text protocol, and the store it speaks of.
+//
+//   Execute: continue what waits -> skip what is swallowed -> read a request -> do it -> ... until nothing complete is left
+//
+//   I1  A request whose reply is not written yet is not consumed: it is at the start of the next input again, and _resumeAt says how
+//       far into it the reply has got. So a long reply is written as the client reads it, and nothing of it is kept.
+//   I2  A hazard cell is held (_pinnedCell >= 0) only while a long value is being written, and is given up when the connection ends.
+using System.Runtime.CompilerServices;
+using Cairn.Engine;
+using Cairn.Keys;
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+using Cairn.Storage;
+
+namespace Cairn.Server.Memcached;
+
+/// <summary>Executes memcached's text protocol on a store.</summary>
+internal sealed unsafe partial class MemcachedSession : Session
+{
+    // What memcached adds to key and value when it compares an item with its limit: header, version, an end for each.
+    private const int ItemOverheadBytes = 48 + 8 + 1 + 2;
+    private const int ItemFlagsBytes = 4;
+    private const long MaxRelativeSeconds = 30 * 24 * 3600;
+    private const long LastUnixSeconds = 253_402_300_799;
+
+    private readonly MemcachedSessions _sessions;
+    private readonly ClientConnection? _connection;
+    private readonly MemcachedCounters _counters;
+    private readonly CairnStore _store;
+    private readonly StoreEngine _engine;
+    private readonly int _maxItemBytes;
+    private bool _isAuthenticated;
+    private int _searchedBytes;
+    private long _skipBytes;
+    private int _resumeAt;
+
+    public MemcachedSession(MemcachedSessions sessions, ClientConnection? connection, MemcachedCounters counters)
+    {
+        _sessions = sessions;
+        _connection = connection;
+        _counters = counters;
+        _store = sessions.Store;
+        _engine = _store.Engine;
+        _maxItemBytes = sessions.Options.MaxItemBytes;
+        _isAuthenticated = sessions.Options.Credentials is null;
+    }
+
+    /// <summary>Whether the client or an error has ended the connection.</summary>
+    public bool IsEnded { get; private set; }
+
+    public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
+    {
+        NeededBytes = 0;
+        if (_sessions.IsFlushWaiting)
+        {
+            _sessions.FlushIfDue();
+        }
+
+        if (!TryContinueValue(output))
+        {
+            return 0;
+        }
+
+        int consumed = 0;
+        while (budget-- > 0 && !IsEnded && !output.IsFull)
+        {
+            ReadOnlySpan<byte> rest = Skip(input[consumed..], ref consumed);
+            if (rest.IsEmpty)
+            {
+                break;
+            }
+
+            int used = _isAuthenticated ? ExecuteOne(rest, output) : Authenticate(rest, output);
+            if (used == 0)
+            {
+                break;
+            }
+
+            consumed += used;
+            _searchedBytes = 0;
+        }
+
+        return IsEnded ? input.Length : consumed;
+    }
+
+    public override void OnClosed(CloseReason reason) => Unpin();
+
+    // What is left of a data block that nobody wants.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ReadOnlySpan<byte> Skip(ReadOnlySpan<byte> rest, ref int consumed)
+    {
+        if (_skipBytes == 0)
+        {
+            return rest;
+        }
+
+        int skipped = (int)Math.Min(_skipBytes, rest.Length);
+        _skipBytes -= skipped;
+        consumed += skipped;
+        return rest[skipped..];
+    }
+
+    // The bytes of the request that was done; 0 if none is complete, or its reply is not (I1).
+    private int ExecuteOne(ReadOnlySpan<byte> input, OutputBuffer output)
+    {
+        ParseStatus status = MemcachedReader.TryRead(
+            input, out MemcachedRequest request, out int consumed, _searchedBytes, _sessions.Options.MaxMultigetBytes);
+        if (status == ParseStatus.Complete)
+        {
+            return Dispatch(input, request, output) ? consumed : 0;
+        }
+
+        return ExecuteUnusual(input, status, request, consumed, output);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int ExecuteUnusual(ReadOnlySpan<byte> input, ParseStatus status, in MemcachedRequest request, int consumed, OutputBuffer output)
+    {
+        switch (status)
+        {
+            case ParseStatus.Incomplete:
+                _searchedBytes = input.Length;
+                return 0;
+
+            case ParseStatus.IncompleteValue when IsTooLarge(request):
+                // Not waited for: its bytes are dropped as they come.
+                RefuseTooLarge(input, request, output);
+                _skipBytes = request.Value.Length + 2L;
+                return request.LineBytes;
+
+            case ParseStatus.IncompleteValue:
+                NeededBytes = (int)request.TotalBytes;
+                return 0;
+
+            case ParseStatus.Malformed when request.HasValue && request.SkipBytes == 0 && IsTooLarge(request):
+                RefuseTooLarge(input, request, output);
+                return consumed;
+
+            case ParseStatus.Malformed:
+                if (!request.IsNoReply)
+                {
+                    output.Write(MemcachedReader.GetErrorText(request.Error));
+                }
+
+                _skipBytes = request.SkipBytes;
+                return consumed;
+
+            default:
+                output.Write(MemcachedReader.GetErrorText(request.Error));
+                End();
+                return input.Length;
+        }
+    }
+
+    // False if the reply is not complete (I1).
+    private bool Dispatch(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        switch (request.Command)
+        {
+            case MemcachedCommand.Get or MemcachedCommand.Gets or MemcachedCommand.Gat or MemcachedCommand.Gats:
+                return Get(input, request, output);
+
+            case >= MemcachedCommand.Set and <= MemcachedCommand.Cas:
+                Store(input, request, output);
+                return true;
+
+            case MemcachedCommand.Delete:
+                Delete(input, request, output);
+                return true;
+
+            case MemcachedCommand.Incr or MemcachedCommand.Decr:
+                Count(input, request, output);
+                return true;
+
+            case MemcachedCommand.Touch:
+                Touch(input, request, output);
+                return true;
+
+            case >= MemcachedCommand.MetaGet and <= MemcachedCommand.MetaDebug:
+                return DispatchMeta(input, request, output);
+
+            default:
+                return DispatchManagement(input, request, output);
+        }
+    }
+
+    private void End()
+    {
+        IsEnded = true;
+        _connection?.Close(CloseReason.ClosedBySession);
+    }
+
+    private static void Reply(in MemcachedRequest request, OutputBuffer output, ReadOnlySpan<byte> text)
+    {
+        if (!request.IsNoReply)
+        {
+            output.Write(text);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private KeyRef KeyOf(byte* key, int length) => _engine.Place(key, length, 0);
+
+    // memcached's rules: 0 never, negative at once, up to 30 days from now, more a Unix time.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private ResolvedExpiration ExpirationOf(long seconds) => seconds == 0 ? ResolvedExpiration.Never : TimedExpirationOf(seconds);
+
+    private ResolvedExpiration TimedExpirationOf(long seconds)
+    {
+        long now = _engine.Clock.NowMs();
+        return seconds switch
+        {
+            < 0 => new ResolvedExpiration(now, 0, now),
+            <= MaxRelativeSeconds => new ResolvedExpiration(now + (seconds * 1000), 0, now),
+            <= LastUnixSeconds => new ResolvedExpiration(seconds * 1000, 0, now),
+            _ => ResolvedExpiration.Never,
+        };
+    }
+
+    private bool IsTooLarge(in MemcachedRequest request) =>
+        IsTooLarge(request.Key.Length, request.Value.Length, request.ClientFlags);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsTooLarge(int keyLength, long valueLength, uint flags) =>
+        valueLength + keyLength + ItemOverheadBytes + (flags != 0 ? ItemFlagsBytes : 0) > _maxItemBytes
+        || valueLength > _engine.Memory.MaxValueBytes;
+}

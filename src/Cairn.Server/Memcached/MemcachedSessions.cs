@@ -1,0 +1,140 @@
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Memcached;
+
+/// <summary>Makes the sessions that serve a store through memcached's protocol, and holds what they share.</summary>
+internal sealed class MemcachedSessions : SessionFactory, IDisposable
+{
+    /// <summary>What clients are told; they compare it with the version that brought a command.</summary>
+    public const string Version = "1.6.18-cairn";
+
+    private static readonly ReadOnlyMemory<byte> TooMany = "ERROR Too many open connections\r\n"u8.ToArray();
+
+    private readonly Lock _countersLock = new();
+    private readonly List<MemcachedCounters> _allCounters = [];
+    private readonly MemcachedCounters _atReset = new();
+    private readonly ThreadLocal<MemcachedCounters> _counters;
+    private readonly ITimer _flushTimer;
+    private long _flushAtMs = long.MaxValue;
+
+    public MemcachedSessions(CairnStore store, MemcachedOptions options)
+    {
+        Store = store;
+        Options = options;
+        StartedAt = options.Clock.GetUtcNow();
+        _counters = new ThreadLocal<MemcachedCounters>(AddCounters);
+        _flushTimer = options.Clock.CreateTimer(
+            static state => ((MemcachedSessions)state!).FlushIfDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    public CairnStore Store { get; }
+
+    public MemcachedOptions Options { get; }
+
+    public DateTimeOffset StartedAt { get; }
+
+    /// <summary>Whether a <c>flush_all</c> waits for its time.</summary>
+    public bool IsFlushWaiting => Volatile.Read(ref _flushAtMs) != long.MaxValue;
+
+    /// <summary>The level of <c>verbosity</c>, which changes nothing.</summary>
+    public int Verbosity { get; set; }
+
+    /// <summary>The <c>stats detail</c> of all sessions.</summary>
+    public PrefixStatistics Prefixes { get; } = new();
+
+    public override ReadOnlyMemory<byte> TooManyConnections => TooMany;
+
+    public override Session Create(ClientConnection connection) => new MemcachedSession(this, connection, _counters.Value!);
+
+    /// <summary>A session without a connection, for tests.</summary>
+    public MemcachedSession CreateDetached() => new(this, null, _counters.Value!);
+
+    /// <summary>Empties the store now, or when a moment comes.</summary>
+    public void Flush(long atMs)
+    {
+        long now = NowMs();
+        if (atMs <= now)
+        {
+            Volatile.Write(ref _flushAtMs, long.MaxValue);
+            Store.Clear();
+            return;
+        }
+
+        Volatile.Write(ref _flushAtMs, atMs);
+        _flushTimer.Change(TimeSpan.FromMilliseconds(Math.Min(atMs - now, uint.MaxValue - 1)), Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Empties the store if a <c>flush_all</c> has waited until now.</summary>
+    public void FlushIfDue()
+    {
+        long due = Volatile.Read(ref _flushAtMs);
+        if (due == long.MaxValue)
+        {
+            return;
+        }
+
+        long now = NowMs();
+        if (due > now)
+        {
+            // The timer's time is limited.
+            _flushTimer.Change(TimeSpan.FromMilliseconds(Math.Min(due - now, uint.MaxValue - 1)), Timeout.InfiniteTimeSpan);
+        }
+        else if (Interlocked.CompareExchange(ref _flushAtMs, long.MaxValue, due) == due)
+        {
+            try
+            {
+                Store.Clear();
+            }
+            catch (ObjectDisposedException)
+            {
+                // The server is being stopped.
+            }
+        }
+    }
+
+    /// <summary>The numbers of all sessions since the last reset.</summary>
+    public MemcachedCounters Total()
+    {
+        var total = new MemcachedCounters();
+        lock (_countersLock)
+        {
+            AddAll(total);
+            total.Add(_atReset, -1);
+        }
+
+        return total;
+    }
+
+    /// <summary>Counts from zero again.</summary>
+    public void ResetCounters()
+    {
+        lock (_countersLock)
+        {
+            var now = new MemcachedCounters();
+            AddAll(now);
+            now.Add(_atReset, -1);
+            _atReset.Add(now);
+        }
+    }
+
+    public long NowMs() => Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+
+    public void Dispose()
+    {
+        _flushTimer.Dispose();
+        _counters.Dispose();
+    }
+
+    private void AddAll(MemcachedCounters total) => _allCounters.ForEach(counters => total.Add(counters));
+
+    private MemcachedCounters AddCounters()
+    {
+        var counters = new MemcachedCounters();
+        lock (_countersLock)
+        {
+            _allCounters.Add(counters);
+        }
+
+        return counters;
+    }
+}

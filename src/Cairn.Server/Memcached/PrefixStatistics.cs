@@ -1,0 +1,107 @@
+using System.Text;
+
+namespace Cairn.Server.Memcached;
+
+/// <summary>What <c>stats detail</c> counts while it is on: operations by the part of the key before the first colon.</summary>
+internal sealed class PrefixStatistics
+{
+    // A client may invent as many prefixes as it likes.
+    private const int MaxPrefixes = 10_000;
+
+    private readonly Lock _lock = new();
+    private readonly Dictionary<string, Counts> _counts = new(StringComparer.Ordinal);
+    private volatile bool _isOn;
+
+    public bool IsOn
+    {
+        get => _isOn;
+        set => _isOn = value;
+    }
+
+    public void CountGet(ReadOnlySpan<byte> key, bool isHit)
+    {
+        lock (_lock)
+        {
+            if (TryFind(key) is { } counts)
+            {
+                counts.Gets++;
+                counts.Hits += isHit ? 1 : 0;
+            }
+        }
+    }
+
+    public void CountSet(ReadOnlySpan<byte> key)
+    {
+        lock (_lock)
+        {
+            if (TryFind(key) is { } counts)
+            {
+                counts.Sets++;
+            }
+        }
+    }
+
+    public void CountDelete(ReadOnlySpan<byte> key)
+    {
+        lock (_lock)
+        {
+            if (TryFind(key) is { } counts)
+            {
+                counts.Deletes++;
+            }
+        }
+    }
+
+    public void Clear()
+    {
+        lock (_lock)
+        {
+            _counts.Clear();
+        }
+    }
+
+    /// <summary>A line for each prefix.</summary>
+    public byte[] Dump()
+    {
+        var text = new StringBuilder();
+        lock (_lock)
+        {
+            foreach ((string prefix, Counts counts) in _counts)
+            {
+                text.Append(
+                    System.Globalization.CultureInfo.InvariantCulture,
+                    $"PREFIX {prefix} get {counts.Gets} hit {counts.Hits} set {counts.Sets} del {counts.Deletes}\r\n");
+            }
+        }
+
+        return Encoding.Latin1.GetBytes(text.ToString());
+    }
+
+    private Counts? TryFind(ReadOnlySpan<byte> key)
+    {
+        int colon = key.IndexOf((byte)':');
+        if (colon < 0)
+        {
+            return null;
+        }
+
+        string prefix = Encoding.Latin1.GetString(key[..colon]);
+        if (!_counts.TryGetValue(prefix, out Counts? counts) && _counts.Count < MaxPrefixes)
+        {
+            counts = _counts[prefix] = new Counts();
+        }
+
+        return counts;
+    }
+
+    private sealed class Counts
+    {
+        public long Gets { get; set; }
+
+        public long Hits { get; set; }
+
+        public long Sets { get; set; }
+
+        public long Deletes { get; set; }
+    }
+}

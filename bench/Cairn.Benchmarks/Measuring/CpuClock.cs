@@ -11,7 +11,6 @@ internal static partial class CpuClock
     // Idle is less than a hundredth of a processor for as long as a step; a step is far longer than a pause of a background collection.
     private const long IdleNs = 200_000;
     private static readonly TimeSpan IdleStep = TimeSpan.FromMilliseconds(20);
-    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(10);
 
     /// <summary>Nanoseconds of all threads of this process, in user and kernel mode.</summary>
     public static long ProcessNs()
@@ -24,12 +23,15 @@ internal static partial class CpuClock
         return (time.Seconds * 1_000_000_000) + time.Nanoseconds;
     }
 
-    /// <summary>Waits until no thread of this process works any more. Returns the time used until then, as <see cref="ProcessNs"/>.</summary>
-    public static long WaitForIdleProcess()
+    /// <summary>
+    /// Waits until no thread of this process works any more, or <paramref name="longest"/> has passed. Returns the time used until then, as
+    /// <see cref="ProcessNs"/>.
+    /// </summary>
+    public static long WaitForIdleProcess(TimeSpan longest)
     {
         var startedAt = Stopwatch.GetTimestamp();
         var before = ProcessNs();
-        while (Stopwatch.GetElapsedTime(startedAt) < LongestWait)
+        while (Stopwatch.GetElapsedTime(startedAt) < longest)
         {
             Thread.Sleep(IdleStep);
             var now = ProcessNs();

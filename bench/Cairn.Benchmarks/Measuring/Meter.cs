@@ -29,7 +29,9 @@ internal readonly struct Meter
     {
         var wall = Stopwatch.GetElapsedTime(_startedAt);
         var allocated = GC.GetAllocatedBytesForCurrentThread() - _allocatedBefore;
-        var cpuNs = CpuClock.WaitForIdleProcess() - _cpuNsBefore;
+
+        // What lasts longer than the work itself is somebody else's.
+        var cpuNs = CpuClock.WaitForIdleProcess(wall) - _cpuNsBefore;
         return new Sample(cpuNs / operations, wall.TotalNanoseconds / operations, allocated / operations);
     }
 }

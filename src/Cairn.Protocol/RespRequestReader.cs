@@ -129,7 +129,7 @@ public sealed class RespRequestReader
     /// <param name="request">The request.</param>
     /// <param name="index">From 0, the command's name.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public ReadOnlySpan<byte> GetArgument(ReadOnlySpan<byte> input, in RespRequest request, int index)
+    public ReadOnlySpan<byte> GetArgument(ReadOnlySpan<byte> input, scoped in RespRequest request, int index)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)request.ArgumentCount, nameof(index));
         var range = _ranges[request.FirstArgument + index];

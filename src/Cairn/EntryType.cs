@@ -13,7 +13,8 @@ public enum EntryType
     /// <summary>A lease on a key that has no value.</summary>
     Lease = 2,
 
-    /// <summary>A directory of fields: a hash. Reserved.</summary>
+    /// <summary>A directory of fields: a hash, as the server's hash commands write it. Reads of values do not find it; whether a key
+    /// is taken, removing it and changing when it expires count it in.</summary>
     Hash = 16,
 
     /// <summary>The stamp of a tag. Reserved.</summary>

@@ -229,7 +229,7 @@ internal sealed unsafe partial class StoreEngine
         version = 0;
         while (true)
         {
-            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
+            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false, acceptHash: true);
             if (cell < 0)
             {
                 return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;

@@ -26,8 +26,11 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>A read of a value this long is pinned first, so that it cannot be overtaken by eviction again and again.</summary>
     private const int LongestOptimisticCopy = 256 * 1024;
 
-    /// <summary>Copies a key's value; <paramref name="acceptStale"/>: also one that has expired but is still there.</summary>
-    public ReadOutcome TryGet(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info)
+    /// <summary>
+    /// Copies a key's value; <paramref name="acceptStale"/>: also one that has expired but is still there;
+    /// <paramref name="acceptHash"/>: also the bytes of a hash, which <paramref name="info"/> tells from a value.
+    /// </summary>
+    public ReadOutcome TryGet(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info, bool acceptHash = false)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
         while (true)
@@ -39,7 +42,7 @@ internal sealed unsafe partial class StoreEngine
 
             EntryView entry = located.Entry;
             long deadline = long.MaxValue;
-            bool isReadable = IsReadable(partition, entry, acceptStale, ref deadline);
+            bool isReadable = IsReadable(partition, entry, acceptStale, ref deadline, acceptHash);
             int length = (int)entry.ValueLength;
             if (!isReadable || (uint)length > (uint)destination.Length)
             {
@@ -58,7 +61,7 @@ internal sealed unsafe partial class StoreEngine
                 return ReadOutcome.TooShort;
             }
 
-            if (length > LongestOptimisticCopy && TryGetPinned(key, destination, acceptStale, out info, out ReadOutcome outcome))
+            if (length > LongestOptimisticCopy && TryGetPinned(key, destination, acceptStale, acceptHash, out info, out ReadOutcome outcome))
             {
                 return outcome;
             }
@@ -102,13 +105,13 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>What is known of a key's entry, without its value. Does not count as a use.</summary>
-    public bool TryGetInfo(in KeyRef key, bool acceptStale, out EntryInfo info)
+    public bool TryGetInfo(in KeyRef key, bool acceptStale, out EntryInfo info, bool acceptHash = false)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
         while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
         {
             long deadline = long.MaxValue;
-            bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline);
+            bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline, acceptHash);
             EntryInfo found = InfoOf(located.Entry, deadline);
             if (HashIndex.Validate(located))
             {
@@ -158,7 +161,8 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>Pins a key's value: its bytes stay in place until <see cref="Unpin"/>.</summary>
     /// <returns>The hazard cell; -1 for a miss; -2 if every cell of this process is in use.</returns>
     /// <remarks>With <paramref name="isUse"/> false it leaves no trace: no count, no sign of use, no longer life.</remarks>
-    public int TryPin(in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info, bool isUse = true)
+    public int TryPin(
+        in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info, bool isUse = true, bool acceptHash = false)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
         int cell = TakeHazardCell();
@@ -172,7 +176,7 @@ internal sealed unsafe partial class StoreEngine
         while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
         {
             long deadline = long.MaxValue;
-            bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline);
+            bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline, acceptHash);
             if (!isReadable)
             {
                 if (HashIndex.Validate(located))
@@ -251,9 +255,10 @@ internal sealed unsafe partial class StoreEngine
             };
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsReadable(PartitionBlock* partition, in EntryView entry, bool acceptStale, ref long deadline)
+    private bool IsReadable(
+        PartitionBlock* partition, in EntryView entry, bool acceptStale, ref long deadline, bool acceptHash = false)
     {
-        if (entry.Type != EntryType.Value || entry.ValueLength > (uint)Memory.MaxValueBytes
+        if ((entry.Type != EntryType.Value && !(acceptHash && entry.Type == EntryType.Hash)) || entry.ValueLength > (uint)Memory.MaxValueBytes
             || EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection))
         {
             return false;
@@ -271,9 +276,10 @@ internal sealed unsafe partial class StoreEngine
     // The long way for long values: two passes, but no chance that an eviction makes the copy start over. False if every
     // hazard cell of this process is in use.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryGetPinned(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info, out ReadOutcome outcome)
+    private bool TryGetPinned(
+        in KeyRef key, Span<byte> destination, bool acceptStale, bool acceptHash, out EntryInfo info, out ReadOutcome outcome)
     {
-        int cell = TryPin(key, acceptStale, out EntryView entry, out info);
+        int cell = TryPin(key, acceptStale, out EntryView entry, out info, isUse: true, acceptHash);
         if (cell < 0)
         {
             outcome = ReadOutcome.Miss;

@@ -233,7 +233,7 @@ internal sealed unsafe partial class StoreEngine
         while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
         {
             long deadline = long.MaxValue;
-            bool wasReadable = IsReadable(partition, located.Entry, acceptStale: false, ref deadline);
+            bool wasReadable = IsReadable(partition, located.Entry, acceptStale: false, ref deadline, acceptHash: true);
             if (!HashIndex.Validate(located))
             {
                 continue;
@@ -254,7 +254,7 @@ internal sealed unsafe partial class StoreEngine
     }
 
     internal bool IsLive(PartitionBlock* partition, in EntryView entry) =>
-        entry.Type == EntryType.Value
+        entry.Type is EntryType.Value or EntryType.Hash
         && entry.ValueLength <= (uint)Memory.MaxValueBytes
         && !EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection)
         && (!entry.HasDeadline || entry.Deadline > Clock.NowMs());
@@ -598,7 +598,7 @@ internal sealed unsafe partial class StoreEngine
     {
         isLarge = false;
         bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-        if (!isFound || !IsLive(partition, old.Entry))
+        if (!isFound || !IsLive(partition, old.Entry) || old.Entry.Type != EntryType.Value)
         {
             return WriteStatus.NotFound;
         }

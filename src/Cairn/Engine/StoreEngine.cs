@@ -123,13 +123,20 @@ internal sealed unsafe partial class StoreEngine
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Leave(PartitionBlock* partition) => _lock.Release(partition);
+    public void Leave(PartitionBlock* partition)
+    {
+        // A plain read: a thread that holds partitions sees its own count; what another sees late costs it one more look.
+        if (_holds == 0 || !IsHeldHere(partition))
+        {
+            _lock.Release(partition);
+        }
+    }
 
     /// <summary>Leaves a partition that an exception may have left half changed.</summary>
     public void LeaveBroken(PartitionBlock* partition, int number)
     {
         _recovery.Run(number);
-        _lock.Release(partition);
+        Leave(partition);
     }
 
     /// <summary>Ends all use of the file by this engine. Operations that come later throw.</summary>
@@ -219,6 +226,11 @@ internal sealed unsafe partial class StoreEngine
     [MethodImpl(MethodImplOptions.NoInlining)]
     private PartitionBlock* EnterSlow(PartitionBlock* partition, int number, TimeSpan timeout)
     {
+        if (_holds != 0 && IsHeldHere(partition))
+        {
+            return partition;
+        }
+
         // A full fence, as are the locks that Close takes: either it waits for this thread or this thread sees that it has begun (I3).
         Interlocked.Increment(ref _waiters);
         try

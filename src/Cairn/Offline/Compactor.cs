@@ -354,7 +354,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 
         var content = new EntryContent
         {
-            Type = EntryType.Value,
+            Type = entry.Type,
             Flags = entry.Flags,
             Expiration = expiration,
             First = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength),

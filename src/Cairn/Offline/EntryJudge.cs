@@ -226,7 +226,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
         return entry.Type switch
         {
             EntryType.Lease => EntryFate.Lease,
-            EntryType.Value => entry.Deadline <= _now ? EntryFate.Expired : EntryFate.Live,
+            EntryType.Value or EntryType.Hash => entry.Deadline <= _now ? EntryFate.Expired : EntryFate.Live,
             _ => EntryFate.Foreign,
         };
     }

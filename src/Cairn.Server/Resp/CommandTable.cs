@@ -1,0 +1,81 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Cairn.Server.Resp.Commands;
+
+namespace Cairn.Server.Resp;
+
+// Commands by name, found without allocating: a name of up to sixteen letters is two words, whose hash is a place in a table
+// four times as large as needed. Setting bit 5 makes letters lower case and no other byte a letter, and names have only letters.
+internal static class CommandTable
+{
+    private const int LongestName = 16;
+    private const int Places = 1024;
+    private const ulong LowerCase = 0x2020202020202020;
+
+    private static readonly (ulong Low, ulong High, CommandInfo? Command)[] s_places = new (ulong, ulong, CommandInfo?)[Places];
+
+    static CommandTable()
+    {
+        All =
+        [
+            .. ConnectionCommands.All,
+            .. StringCommands.All,
+            .. CounterCommands.All,
+            .. KeyCommands.All,
+            .. ExpirationCommands.All,
+            .. HashCommands.All,
+            .. ServerCommands.All,
+        ];
+        foreach (CommandInfo command in All)
+        {
+            (ulong low, ulong high) = Words(System.Text.Encoding.ASCII.GetBytes(command.Name));
+            int place = PlaceOf(low, high);
+            while (s_places[place].Command is not null)
+            {
+                place = (place + 1) % Places;
+            }
+
+            s_places[place] = (low, high, command);
+        }
+    }
+
+    /// <summary>Every command, by family.</summary>
+    public static CommandInfo[] All { get; }
+
+    /// <summary>The command of that name, in any case; null if there is none.</summary>
+    public static CommandInfo? Find(ReadOnlySpan<byte> name)
+    {
+        if ((uint)(name.Length - 1) >= LongestName)
+        {
+            return null;
+        }
+
+        (ulong low, ulong high) = Words(name);
+        for (int place = PlaceOf(low, high); ; place = (place + 1) % Places)
+        {
+            ref readonly var candidate = ref s_places[place];
+            if (candidate.Command is null || (candidate.Low == low && candidate.High == high))
+            {
+                return candidate.Command;
+            }
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static (ulong Low, ulong High) Words(ReadOnlySpan<byte> name)
+    {
+        Span<byte> padded = stackalloc byte[LongestName];
+        padded.Clear();
+        name.CopyTo(padded);
+        ulong low = BinaryPrimitives.ReadUInt64LittleEndian(padded);
+        ulong high = BinaryPrimitives.ReadUInt64LittleEndian(padded[8..]);
+
+        // Padding stays zero, which no name holds.
+        return name.Length <= 8
+            ? (low | (LowerCase >> (64 - (name.Length * 8))), 0)
+            : (low | LowerCase, high | (LowerCase >> (128 - (name.Length * 8))));
+    }
+
+    private static int PlaceOf(ulong low, ulong high) =>
+        (int)(((low * 0x9E3779B97F4A7C15) ^ (high * 0xC2B2AE3D27D4EB4F)) >> 54);
+}

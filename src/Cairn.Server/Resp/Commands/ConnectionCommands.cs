@@ -1,0 +1,377 @@
+using System.Globalization;
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>What concerns the connection itself.</summary>
+internal static class ConnectionCommands
+{
+    private const CommandFlags AnyTime = CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast;
+    private const CommandFlags OfClient = CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale;
+
+    public static CommandInfo[] All { get; } =
+    [
+        Make("ping", -1, CommandFlags.Fast | CommandFlags.Subscribed, Ping),
+        Make("echo", 2, CommandFlags.Fast, Echo),
+        Make("quit", -1, AnyTime | CommandFlags.NoAuth | CommandFlags.Immediate | CommandFlags.Subscribed, Quit),
+        Make("select", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, Select),
+        Make("hello", -1, AnyTime | CommandFlags.NoAuth, Hello),
+        Make("reset", 1, AnyTime | CommandFlags.NoAuth | CommandFlags.Immediate | CommandFlags.Subscribed, Reset),
+        new CommandInfo
+        {
+            Name = "client", Arity = -2, Flags = CommandFlags.None, Group = "connection", Handler = Container, Subcommands =
+            [
+                Make("client|id", 2, OfClient, Id),
+                Make("client|getname", 2, OfClient, GetName),
+                Make("client|setname", 3, OfClient, SetName),
+                Make("client|setinfo", 4, OfClient, SetInfo),
+                Make("client|info", 2, OfClient, Info),
+                Make("client|list", -2, OfClient | CommandFlags.Admin, List),
+                Make("client|kill", -3, OfClient | CommandFlags.Admin, Kill),
+                Make("client|reply", 3, OfClient, Reply),
+                Make("client|no-evict", 3, OfClient | CommandFlags.Admin, OnOrOff),
+                Make("client|no-touch", 3, OfClient, OnOrOff),
+                Make("client|getredir", 2, OfClient, GetRedirection),
+            ],
+        },
+    ];
+
+    // Only reached with the container's name alone, which has too few arguments.
+    private static void Container(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteError(RespErrors.Syntax);
+
+    private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
+        new() { Name = name, Arity = arity, Flags = flags, Group = "connection", Handler = handler };
+
+    private static void Ping(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count > 2)
+        {
+            writer.WriteError("ERR wrong number of arguments for 'ping' command"u8);
+        }
+        else if (arguments.Count == 2)
+        {
+            writer.WriteBulk(arguments[1]);
+        }
+        else
+        {
+            writer.WriteSimple("PONG"u8);
+        }
+    }
+
+    private static void Echo(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteBulk(arguments[1]);
+
+    private static void Quit(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        writer.WriteOk();
+        session.Close();
+    }
+
+    private static void Select(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!Text.TryParse(arguments[1], out long number) || number is < int.MinValue or > int.MaxValue)
+        {
+            writer.WriteError("ERR value is not an integer or out of range"u8);
+        }
+        else if (number != 0)
+        {
+            writer.WriteError("ERR DB index is out of range"u8);
+        }
+        else
+        {
+            writer.WriteOk();
+        }
+    }
+
+    private static void Hello(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        bool isResp3 = session.IsResp3;
+        if (arguments.Count > 1)
+        {
+            if (!Text.TryParse(arguments[1], out long version))
+            {
+                writer.WriteError("ERR Protocol version is not an integer or out of range"u8);
+                return;
+            }
+
+            if (version is not (2 or 3))
+            {
+                writer.WriteError("NOPROTO unsupported protocol version"u8);
+                return;
+            }
+
+            isResp3 = version == 3;
+        }
+
+        string? name = null;
+        for (int i = 2; i < arguments.Count; i++)
+        {
+            int left = arguments.Count - 1 - i;
+            if (arguments.Is(i, "setname"u8) && left >= 1)
+            {
+                if (!IsName(arguments[i + 1]))
+                {
+                    writer.WriteError("ERR Client names cannot contain spaces, newlines or special characters."u8);
+                    return;
+                }
+
+                name = Text.Latin(arguments[++i]);
+            }
+            else
+            {
+                writer.WriteError(Text.Bytes($"ERR Syntax error in HELLO option '{Text.Latin(arguments[i])}'"));
+                return;
+            }
+        }
+
+        session.ClientName = name ?? session.ClientName;
+        session.SwitchProtocol(isResp3, ref writer);
+        writer.WriteMapHeader(7);
+        writer.WriteBulk("server"u8);
+        writer.WriteBulk("redis"u8);
+        writer.WriteBulk("version"u8);
+        writer.WriteBulk(ServerCommands.RedisVersion);
+        writer.WriteBulk("proto"u8);
+        writer.WriteInteger(isResp3 ? 3 : 2);
+        writer.WriteBulk("id"u8);
+        writer.WriteInteger(session.Peer.Id);
+        writer.WriteBulk("mode"u8);
+        writer.WriteBulk("standalone"u8);
+        writer.WriteBulk("role"u8);
+        writer.WriteBulk("master"u8);
+        writer.WriteBulk("modules"u8);
+        writer.WriteArrayHeader(0);
+    }
+
+    private static void Reset(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        session.Reset(ref writer);
+        writer.WriteSimple("RESET"u8);
+    }
+
+    private static void Id(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteInteger(session.Peer.Id);
+
+    private static void GetName(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (session.ClientName.Length == 0)
+        {
+            writer.WriteNull();
+        }
+        else
+        {
+            writer.WriteBulk(Text.Bytes(session.ClientName));
+        }
+    }
+
+    private static void SetName(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!IsName(arguments[2]))
+        {
+            writer.WriteError("ERR Client names cannot contain spaces, newlines or special characters."u8);
+            return;
+        }
+
+        session.ClientName = Text.Latin(arguments[2]);
+        writer.WriteOk();
+    }
+
+    private static void SetInfo(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        bool isName = arguments.Is(2, "lib-name"u8);
+        if (!isName && !arguments.Is(2, "lib-ver"u8))
+        {
+            writer.WriteError(Text.Bytes($"ERR Unrecognized option '{Text.Latin(arguments[2])}'"));
+            return;
+        }
+
+        if (!IsName(arguments[3]))
+        {
+            writer.WriteError(Text.Bytes($"ERR {(isName ? "lib-name" : "lib-ver")} cannot contain spaces, newlines or special characters."));
+            return;
+        }
+
+        if (isName)
+        {
+            session.LibraryName = Text.Latin(arguments[3]);
+        }
+        else
+        {
+            session.LibraryVersion = Text.Latin(arguments[3]);
+        }
+
+        writer.WriteOk();
+    }
+
+    private static void Info(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteVerbatim(Text.Bytes(Describe(session) + "\n"), "txt"u8);
+
+    private static void List(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        HashSet<long>? wanted = null;
+        if (arguments.Count == 4 && arguments.Is(2, "type"u8))
+        {
+            if (arguments.Is(3, "master"u8) || arguments.Is(3, "replica"u8) || arguments.Is(3, "slave"u8))
+            {
+                wanted = [];
+            }
+            else if (!arguments.Is(3, "normal"u8) && !arguments.Is(3, "pubsub"u8))
+            {
+                writer.WriteError(Text.Bytes($"ERR Unknown client type '{Text.Latin(arguments[3])}'"));
+                return;
+            }
+        }
+        else if (arguments.Count > 3 && arguments.Is(2, "id"u8))
+        {
+            wanted = [];
+            for (int i = 3; i < arguments.Count; i++)
+            {
+                if (!Text.TryParse(arguments[i], out long id))
+                {
+                    writer.WriteError("ERR Invalid client ID"u8);
+                    return;
+                }
+
+                wanted.Add(id);
+            }
+        }
+        else if (arguments.Count != 2)
+        {
+            writer.WriteError(RespErrors.Syntax);
+            return;
+        }
+
+        IEnumerable<string> lines = session.Server.Sessions
+            .Where(other => wanted is null || wanted.Contains(other.Peer.Id))
+            .OrderBy(other => other.Peer.Id)
+            .Select(other => Describe(other) + "\n");
+        writer.WriteVerbatim(Text.Bytes(string.Concat(lines)), "txt"u8);
+    }
+
+    private static void Kill(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count == 3)
+        {
+            string address = Text.Latin(arguments[2]);
+            RespSession? victim = session.Server.Sessions.FirstOrDefault(other => other.Peer.Remote == address);
+            if (victim is null)
+            {
+                writer.WriteError("ERR No such client"u8);
+                return;
+            }
+
+            writer.WriteOk();
+            KillOne(session, victim);
+            return;
+        }
+
+        bool isSelfSpared = true;
+        long? id = null;
+        string? remote = null;
+        if (arguments.Count % 2 != 0)
+        {
+            writer.WriteError(RespErrors.Syntax);
+            return;
+        }
+
+        for (int i = 2; i < arguments.Count; i += 2)
+        {
+            if (arguments.Is(i, "id"u8))
+            {
+                if (!Text.TryParse(arguments[i + 1], out long number) || number < 1)
+                {
+                    writer.WriteError("ERR client-id should be greater than 0"u8);
+                    return;
+                }
+
+                id = number;
+            }
+            else if (arguments.Is(i, "addr"u8))
+            {
+                remote = Text.Latin(arguments[i + 1]);
+            }
+            else if (arguments.Is(i, "skipme"u8) && (arguments.Is(i + 1, "yes"u8) || arguments.Is(i + 1, "no"u8)))
+            {
+                isSelfSpared = arguments.Is(i + 1, "yes"u8);
+            }
+            else if (!arguments.Is(i, "type"u8) || !arguments.Is(i + 1, "normal"u8))
+            {
+                writer.WriteError(RespErrors.Syntax);
+                return;
+            }
+        }
+
+        RespSession[] victims =
+        [
+            .. session.Server.Sessions.Where(other =>
+                (id is null || other.Peer.Id == id) && (remote is null || other.Peer.Remote == remote)
+                && !(isSelfSpared && other == session)),
+        ];
+        writer.WriteInteger(victims.Length);
+        foreach (RespSession victim in victims)
+        {
+            KillOne(session, victim);
+        }
+    }
+
+    private static void KillOne(RespSession session, RespSession victim)
+    {
+        if (victim == session)
+        {
+            session.Close();
+        }
+        else
+        {
+            victim.Peer.Close(CloseReason.KilledAtOnce);
+        }
+    }
+
+    private static void Reply(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Is(2, "on"u8))
+        {
+            session.ReplyMode = ReplyMode.On;
+            writer.WriteOk();
+        }
+        else if (arguments.Is(2, "off"u8))
+        {
+            session.ReplyMode = ReplyMode.Off;
+        }
+        else if (arguments.Is(2, "skip"u8))
+        {
+            session.ReplyMode = session.ReplyMode == ReplyMode.Off ? ReplyMode.Off : ReplyMode.Skip;
+        }
+        else
+        {
+            writer.WriteError(RespErrors.Syntax);
+        }
+    }
+
+    private static void OnOrOff(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Is(2, "on"u8) || arguments.Is(2, "off"u8))
+        {
+            writer.WriteOk();
+        }
+        else
+        {
+            writer.WriteError(RespErrors.Syntax);
+        }
+    }
+
+    private static void GetRedirection(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteInteger(-1);
+
+    private static bool IsName(ReadOnlySpan<byte> name) => name.IndexOfAnyExceptInRange((byte)'!', (byte)'~') < 0;
+
+    private static string Describe(RespSession session)
+    {
+        RespPeer peer = session.Peer;
+        long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user=default redir=-1 resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+    }
+}

@@ -1,0 +1,434 @@
+using Cairn.Engine;
+using Cairn.Protocol;
+using Cairn.Server.Resp.Hashes;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>Hashes. Reads look at the entry in place; a change writes it anew if nobody else did in between.</summary>
+internal static class HashCommands
+{
+    private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
+    private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;
+
+    public static CommandInfo[] All { get; } =
+    [
+        Make("hset", -4, Writes, (s, scoped in a, ref w) => Set(s, a, "hset", isOkReply: false, ref w)),
+        Make("hmset", -4, Writes, (s, scoped in a, ref w) => Set(s, a, "hmset", isOkReply: true, ref w)),
+        Make("hsetnx", 4, Writes, SetNx),
+        Make("hget", 3, Reads, Get),
+        Make("hmget", -3, Reads, MGet),
+        Make("hgetall", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: true, ref w)),
+        Make("hkeys", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: false, ref w)),
+        Make("hvals", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: false, hasValues: true, ref w)),
+        Make("hdel", -3, CommandFlags.Write | CommandFlags.Fast, Delete),
+        Make("hexists", 3, Reads, Exists),
+        Make("hlen", 2, Reads, Length),
+        Make("hstrlen", 3, Reads, StrLen),
+        Make("hincrby", 4, Writes, IncrBy),
+        Make("hincrbyfloat", 4, Writes, IncrByFloat),
+        Make("hscan", -3, CommandFlags.ReadOnly, Scan),
+    ];
+
+    private static ReadOnlySpan<byte> TooLong => "ERR a hash has at most 1 MiB, its directory counted"u8;
+
+    private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) => new()
+    {
+        Name = name, Arity = arity, Flags = flags, Group = "hash", Handler = handler, FirstKey = 1, LastKey = 1, KeyStep = 1,
+    };
+
+    // True if the key has a hash, or nothing. Else the error is written.
+    private static bool IsHash(scoped in PinnedEntry entry, ref RespWriter writer)
+    {
+        if (!entry.IsFound || entry.Info.Type == EntryType.Hash)
+        {
+            return true;
+        }
+
+        writer.WriteError(RespErrors.WrongType);
+        return false;
+    }
+
+    // Takes the key's hash into the editor. False if it has none that can be changed; the error is written then.
+    private static bool TryLoad(RespSession session, ReadOnlySpan<byte> key, out EntryInfo info, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(key);
+        info = entry.Info;
+        if (!IsHash(entry, ref writer))
+        {
+            return false;
+        }
+
+        session.Editor.Load(new HashView(entry.Bytes));
+        return true;
+    }
+
+    // Writes the editor's hash. False if the key was changed meanwhile: then load and edit again. Whatever else happened is final;
+    // isStored tells whether the reply is still to be written.
+    private static bool TrySave(
+        RespSession session, ReadOnlySpan<byte> key, in EntryInfo old, out bool isStored, ref RespWriter writer)
+    {
+        KeySpace keys = session.Keys;
+        WriteStatus status;
+        isStored = false;
+        if (session.Editor.Count == 0)
+        {
+            status = old.Version == 0 ? WriteStatus.Stored : keys.RemoveIfUnchanged(key, old.Version);
+        }
+        else if (session.Editor.TryEncode(out ReadOnlySpan<byte> encoded) && encoded.Length <= keys.MaxValueBytes)
+        {
+            status = keys.WriteIfUnchanged(key, EntryType.Hash, encoded, keys.SameAs(old), old);
+        }
+        else
+        {
+            writer.WriteError(TooLong);
+            return true;
+        }
+
+        if (KeySpace.IsOvertaken(status))
+        {
+            return false;
+        }
+
+        isStored = status == WriteStatus.Stored;
+        if (!isStored)
+        {
+            writer.WriteError(RespErrors.Of(status));
+        }
+
+        return true;
+    }
+
+    private static void Set(RespSession session, scoped in RespArguments arguments, string name, bool isOkReply, ref RespWriter writer)
+    {
+        if (arguments.Count % 2 != 0)
+        {
+            writer.WriteError(Text.Bytes($"ERR wrong number of arguments for '{name}' command"));
+            return;
+        }
+
+        while (TryLoad(session, arguments[1], out EntryInfo info, ref writer))
+        {
+            int added = 0;
+            for (int i = 2; i < arguments.Count; i += 2)
+            {
+                added += session.Editor.Set(arguments[i], arguments[i + 1]) ? 1 : 0;
+            }
+
+            if (TrySave(session, arguments[1], info, out bool isStored, ref writer))
+            {
+                if (isStored && isOkReply)
+                {
+                    writer.WriteOk();
+                }
+                else if (isStored)
+                {
+                    writer.WriteInteger(added);
+                }
+
+                return;
+            }
+        }
+    }
+
+    private static void SetNx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        while (true)
+        {
+            using (PinnedEntry entry = session.Keys.Pin(arguments[1]))
+            {
+                if (!IsHash(entry, ref writer))
+                {
+                    return;
+                }
+
+                if (new HashView(entry.Bytes).Find(arguments[2]) >= 0)
+                {
+                    writer.WriteInteger(0);
+                    return;
+                }
+            }
+
+            if (!TryLoad(session, arguments[1], out EntryInfo info, ref writer))
+            {
+                return;
+            }
+
+            if (session.Editor.Set(arguments[2], arguments[3])
+                && TrySave(session, arguments[1], info, out bool isStored, ref writer))
+            {
+                if (isStored)
+                {
+                    writer.WriteInteger(1);
+                }
+
+                return;
+            }
+        }
+    }
+
+    private static void Get(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (IsHash(entry, ref writer))
+        {
+            WriteField(new HashView(entry.Bytes), arguments[2], ref writer);
+        }
+    }
+
+    private static void WriteField(HashView hash, ReadOnlySpan<byte> field, ref RespWriter writer)
+    {
+        if (hash.Find(field) is var index and >= 0 && hash.TryGet(index, out _, out ReadOnlySpan<byte> value))
+        {
+            writer.WriteBulk(value);
+        }
+        else
+        {
+            writer.WriteNull();
+        }
+    }
+
+    private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (!IsHash(entry, ref writer))
+        {
+            return;
+        }
+
+        writer.WriteArrayHeader(arguments.Count - 2);
+        for (int i = 2; i < arguments.Count; i++)
+        {
+            WriteField(new HashView(entry.Bytes), arguments[i], ref writer);
+        }
+    }
+
+    private static void GetAll(
+        RespSession session, scoped in RespArguments arguments, bool hasFields, bool hasValues, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (!IsHash(entry, ref writer))
+        {
+            return;
+        }
+
+        var hash = new HashView(entry.Bytes);
+        if (hasFields && hasValues)
+        {
+            writer.WriteMapHeader(hash.Count);
+        }
+        else
+        {
+            writer.WriteArrayHeader(hash.Count);
+        }
+
+        for (int i = 0; i < hash.Count; i++)
+        {
+            hash.TryGet(i, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value);
+            if (hasFields)
+            {
+                writer.WriteBulk(field);
+            }
+
+            if (hasValues)
+            {
+                writer.WriteBulk(value);
+            }
+        }
+    }
+
+    private static void Delete(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        while (TryLoad(session, arguments[1], out EntryInfo info, ref writer))
+        {
+            int removed = 0;
+            for (int i = 2; i < arguments.Count; i++)
+            {
+                removed += session.Editor.Remove(arguments[i]) ? 1 : 0;
+            }
+
+            bool isStored = true;
+            if (removed == 0 || TrySave(session, arguments[1], info, out isStored, ref writer))
+            {
+                if (isStored)
+                {
+                    writer.WriteInteger(removed);
+                }
+
+                return;
+            }
+        }
+    }
+
+    private static void Exists(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (IsHash(entry, ref writer))
+        {
+            writer.WriteInteger(new HashView(entry.Bytes).Find(arguments[2]) >= 0 ? 1 : 0);
+        }
+    }
+
+    private static void Length(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (IsHash(entry, ref writer))
+        {
+            writer.WriteInteger(new HashView(entry.Bytes).Count);
+        }
+    }
+
+    private static void StrLen(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (IsHash(entry, ref writer))
+        {
+            var hash = new HashView(entry.Bytes);
+            writer.WriteInteger(
+                hash.Find(arguments[2]) is var index and >= 0 && hash.TryGet(index, out _, out ReadOnlySpan<byte> value) ? value.Length : 0);
+        }
+    }
+
+    private static void IncrBy(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!Text.TryParse(arguments[3], out long delta))
+        {
+            writer.WriteError(RespErrors.NotAnInteger);
+            return;
+        }
+
+        Span<byte> text = stackalloc byte[DecimalText.MaxInt64Bytes];
+        while (TryLoad(session, arguments[1], out EntryInfo info, ref writer))
+        {
+            long number = 0;
+            if (session.Editor.TryGet(arguments[2], out ReadOnlySpan<byte> old) && !Text.TryParse(old, out number))
+            {
+                writer.WriteError("ERR hash value is not an integer"u8);
+                return;
+            }
+
+            long sum = unchecked(number + delta);
+            if (((number ^ sum) & (delta ^ sum)) < 0)
+            {
+                writer.WriteError(RespErrors.Overflow);
+                return;
+            }
+
+            session.Editor.Set(arguments[2], text[..DecimalText.Format(sum, text)]);
+            if (TrySave(session, arguments[1], info, out bool isStored, ref writer))
+            {
+                if (isStored)
+                {
+                    writer.WriteInteger(sum);
+                }
+
+                return;
+            }
+        }
+    }
+
+    private static void IncrByFloat(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!ExtendedDouble.TryParse(arguments[3], out ExtendedDouble delta))
+        {
+            writer.WriteError(RespErrors.NotAFloat);
+            return;
+        }
+
+        if (!delta.IsFinite)
+        {
+            writer.WriteError("ERR value is NaN or Infinity"u8);
+            return;
+        }
+
+        while (TryLoad(session, arguments[1], out EntryInfo info, ref writer))
+        {
+            ExtendedDouble number = default;
+            if (session.Editor.TryGet(arguments[2], out ReadOnlySpan<byte> old) && !ExtendedDouble.TryParse(old, out number))
+            {
+                writer.WriteError("ERR hash value is not a float"u8);
+                return;
+            }
+
+            var sum = ExtendedDouble.Add(number, delta);
+            if (!sum.IsFinite)
+            {
+                writer.WriteError(RespErrors.NotANumber);
+                return;
+            }
+
+            byte[] text = Text.Format(sum);
+            session.Editor.Set(arguments[2], text);
+            if (TrySave(session, arguments[1], info, out bool isStored, ref writer))
+            {
+                if (isStored)
+                {
+                    writer.WriteBulk(text);
+                }
+
+                return;
+            }
+        }
+    }
+
+    private static void Scan(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!DecimalText.TryParseUInt64(arguments[2], out _))
+        {
+            writer.WriteError("ERR invalid cursor"u8);
+            return;
+        }
+
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (!IsHash(entry, ref writer))
+        {
+            return;
+        }
+
+        KeyFilter? filter = null;
+        for (int i = 3; i < arguments.Count && entry.IsFound; i += 2)
+        {
+            bool isCount = arguments.Is(i, "count"u8) && i + 1 < arguments.Count;
+            if (isCount && !Text.TryParse(arguments[i + 1], out _))
+            {
+                writer.WriteError(RespErrors.NotAnInteger);
+                return;
+            }
+
+            if (isCount && Text.TryParse(arguments[i + 1], out long count) && count >= 1)
+            {
+                continue;
+            }
+
+            if (isCount || !arguments.Is(i, "match"u8) || i + 1 == arguments.Count)
+            {
+                writer.WriteError(RespErrors.Syntax);
+                return;
+            }
+
+            filter = KeyFilter.Glob(arguments[i + 1]);
+        }
+
+        // All at once, as Redis does with a hash of few fields.
+        var hash = new HashView(entry.Bytes);
+        int matches = 0;
+        for (int i = 0; i < hash.Count; i++)
+        {
+            hash.TryGet(i, out ReadOnlySpan<byte> field, out _);
+            matches += filter is null || filter.Matches(field) ? 1 : 0;
+        }
+
+        writer.WriteArrayHeader(2);
+        writer.WriteBulk(0);
+        writer.WriteArrayHeader(matches * 2);
+        for (int i = 0; i < hash.Count && matches > 0; i++)
+        {
+            hash.TryGet(i, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value);
+            if (filter is null || filter.Matches(field))
+            {
+                writer.WriteBulk(field);
+                writer.WriteBulk(value);
+                matches--;
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+using Cairn.Engine;
+using Cairn.Protocol;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>Keys, whatever they hold.</summary>
+internal static class KeyCommands
+{
+    private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
+    private const CommandFlags Writes = CommandFlags.Write;
+
+    // A scan that finds little still ends soon.
+    private const int BucketsPerWantedKey = 10;
+    private const int FewestBuckets = 4096;
+
+    public static CommandInfo[] All { get; } =
+    [
+        Make("del", -2, Writes, Delete, lastKey: -1),
+        Make("unlink", -2, Writes | CommandFlags.Fast, Delete, lastKey: -1),
+        Make("exists", -2, Reads, Exists, lastKey: -1),
+        Make("touch", -2, Reads, Exists, lastKey: -1),
+        Make("type", 2, Reads, Type),
+        Make("rename", 3, Writes, (s, scoped in a, ref w) => Rename(s, a, isOnlyIfAbsent: false, ref w), lastKey: 2),
+        Make("renamenx", 3, Writes | CommandFlags.Fast, (s, scoped in a, ref w) => Rename(s, a, isOnlyIfAbsent: true, ref w), lastKey: 2),
+        Make("copy", -3, Writes | CommandFlags.DenyOom, Copy, lastKey: 2),
+        Make("keys", 2, CommandFlags.ReadOnly | CommandFlags.AllKeys, Keys, firstKey: 0),
+        Make("scan", -2, CommandFlags.ReadOnly | CommandFlags.AllKeys, Scan, firstKey: 0),
+        Make("randomkey", 1, CommandFlags.ReadOnly | CommandFlags.AllKeys, RandomKey, firstKey: 0),
+        new CommandInfo
+        {
+            Name = "object", Arity = -2, Flags = CommandFlags.None, Group = "generic", Handler = Encoding, Subcommands =
+            [
+                Make("object|encoding", 3, CommandFlags.ReadOnly, Encoding, firstKey: 2, lastKey: 2),
+                Make("object|freq", 3, CommandFlags.ReadOnly, Frequency, firstKey: 2, lastKey: 2),
+                Make("object|idletime", 3, CommandFlags.ReadOnly, IdleTime, firstKey: 2, lastKey: 2),
+                Make("object|refcount", 3, CommandFlags.ReadOnly, ReferenceCount, firstKey: 2, lastKey: 2),
+            ],
+        },
+    ];
+
+    private static CommandInfo Make(
+        string name, int arity, CommandFlags flags, CommandHandler handler, int firstKey = 1, int lastKey = 1) =>
+        new()
+        {
+            Name = name, Arity = arity, Flags = flags, Group = "generic", Handler = handler,
+            FirstKey = firstKey, LastKey = firstKey == 0 ? 0 : lastKey, KeyStep = firstKey == 0 ? 0 : 1,
+        };
+
+    private static void Delete(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        int removed = 0;
+        for (int i = 1; i < arguments.Count; i++)
+        {
+            removed += session.Keys.Remove(arguments[i]) ? 1 : 0;
+        }
+
+        writer.WriteInteger(removed);
+    }
+
+    private static void Exists(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        int found = 0;
+        for (int i = 1; i < arguments.Count; i++)
+        {
+            found += session.Keys.TryGetInfo(arguments[i], out _) ? 1 : 0;
+        }
+
+        writer.WriteInteger(found);
+    }
+
+    private static void Type(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteSimple(
+            !session.Keys.TryGetInfo(arguments[1], out EntryInfo info) ? "none"u8
+            : info.Type == EntryType.Hash ? "hash"u8
+            : "string"u8);
+
+    private static void Rename(RespSession session, scoped in RespArguments arguments, bool isOnlyIfAbsent, ref RespWriter writer)
+    {
+        if (!session.TryHoldKeys(arguments, 1, 2, 1))
+        {
+            writer.WriteError(RespErrors.Busy);
+            return;
+        }
+
+        try
+        {
+            KeySpace keys = session.Keys;
+            if (!keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
+            {
+                writer.WriteError(RespErrors.NoSuchKey);
+                return;
+            }
+
+            bool isSame = arguments[1].SequenceEqual(arguments[2]);
+            if (isOnlyIfAbsent && (isSame || keys.TryGetInfo(arguments[2], out _)))
+            {
+                writer.WriteInteger(0);
+                return;
+            }
+
+            if (!isSame)
+            {
+                WriteStatus status = keys.Write(arguments[2], info.Type, value, keys.SameAs(info), flags: info.Flags);
+                if (status != WriteStatus.Stored)
+                {
+                    writer.WriteError(RespErrors.Of(status));
+                    return;
+                }
+
+                keys.Remove(arguments[1]);
+            }
+
+            if (isOnlyIfAbsent)
+            {
+                writer.WriteInteger(1);
+            }
+            else
+            {
+                writer.WriteOk();
+            }
+        }
+        finally
+        {
+            session.EndHold();
+        }
+    }
+
+    private static void Copy(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        bool isReplacing = false;
+        for (int i = 3; i < arguments.Count; i++)
+        {
+            if (arguments.Is(i, "replace"u8))
+            {
+                isReplacing = true;
+            }
+            else if (arguments.Is(i, "db"u8) && i + 1 < arguments.Count)
+            {
+                if (!Text.TryParse(arguments[++i], out long number))
+                {
+                    writer.WriteError(RespErrors.NotAnInteger);
+                    return;
+                }
+
+                if (number != 0)
+                {
+                    writer.WriteError("ERR DB index is out of range"u8);
+                    return;
+                }
+            }
+            else
+            {
+                writer.WriteError(RespErrors.Syntax);
+                return;
+            }
+        }
+
+        if (arguments[1].SequenceEqual(arguments[2]))
+        {
+            writer.WriteError("ERR source and destination objects are the same"u8);
+            return;
+        }
+
+        if (!session.TryHoldKeys(arguments, 1, 2, 1))
+        {
+            writer.WriteError(RespErrors.Busy);
+            return;
+        }
+
+        try
+        {
+            KeySpace keys = session.Keys;
+            if (!keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info)
+                || (!isReplacing && keys.TryGetInfo(arguments[2], out _)))
+            {
+                writer.WriteInteger(0);
+                return;
+            }
+
+            WriteStatus status = keys.Write(arguments[2], info.Type, value, keys.SameAs(info), flags: info.Flags);
+            if (status == WriteStatus.Stored)
+            {
+                writer.WriteInteger(1);
+            }
+            else
+            {
+                writer.WriteError(RespErrors.Of(status));
+            }
+        }
+        finally
+        {
+            session.EndHold();
+        }
+    }
+
+    private static void Keys(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        KeyFilter filter = KeyFilter.Glob(arguments[1]);
+        var found = new List<byte[]>();
+        var cursor = default(ScanCursor);
+        while (session.Server.Store.Scan(ref cursor, filter, (key, _) => found.Add(key.ToArray())))
+        {
+        }
+
+        writer.WriteArrayHeader(found.Count);
+        foreach (byte[] key in found)
+        {
+            writer.WriteBulk(key);
+        }
+    }
+
+    private static void Scan(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!DecimalText.TryParseUInt64(arguments[1], out ulong start))
+        {
+            writer.WriteError("ERR invalid cursor"u8);
+            return;
+        }
+
+        KeyFilter? filter = null;
+        EntryType? type = null;
+        long wanted = 10;
+        for (int i = 2; i < arguments.Count; i += 2)
+        {
+            if (i + 1 == arguments.Count)
+            {
+                writer.WriteError(RespErrors.Syntax);
+                return;
+            }
+
+            if (arguments.Is(i, "count"u8))
+            {
+                if (!Text.TryParse(arguments[i + 1], out wanted))
+                {
+                    writer.WriteError(RespErrors.NotAnInteger);
+                    return;
+                }
+
+                if (wanted < 1)
+                {
+                    writer.WriteError(RespErrors.Syntax);
+                    return;
+                }
+            }
+            else if (arguments.Is(i, "match"u8))
+            {
+                filter = KeyFilter.Glob(arguments[i + 1]);
+            }
+            else if (arguments.Is(i, "type"u8))
+            {
+                type = arguments.Is(i + 1, "string"u8) ? EntryType.Value : arguments.Is(i + 1, "hash"u8) ? EntryType.Hash : EntryType.None;
+            }
+            else
+            {
+                writer.WriteError(RespErrors.Syntax);
+                return;
+            }
+        }
+
+        ScanFrom(session, start, wanted, filter, type, ref writer);
+    }
+
+    private static void ScanFrom(
+        RespSession session, ulong start, long wanted, KeyFilter? filter, EntryType? type, ref RespWriter writer)
+    {
+        StoreEngine engine = session.Keys.Engine;
+        var found = new List<byte[]>();
+        long seen = 0;
+        void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
+        {
+            if (collection == 0)
+            {
+                seen++;
+                if ((type is null || type == info.Type) && (filter is null || filter.Matches(key)))
+                {
+                    found.Add(key.ToArray());
+                }
+            }
+        }
+
+        EntryVisitor visit = Visit;
+        long bucket = (long)Math.Min(start, (ulong)engine.BucketCount);
+        long end = Math.Min(engine.BucketCount, bucket + Math.Max(FewestBuckets, Math.Min(wanted, int.MaxValue) * BucketsPerWantedKey));
+        for (; bucket < end && seen < wanted; bucket++)
+        {
+            engine.VisitBucket(bucket, visit);
+        }
+
+        writer.WriteArrayHeader(2);
+        writer.WriteBulk(bucket == engine.BucketCount ? 0 : bucket);
+        writer.WriteArrayHeader(found.Count);
+        foreach (byte[] key in found)
+        {
+            writer.WriteBulk(key);
+        }
+    }
+
+    // The first key from a random place on: not every key is as likely as every other.
+    private static void RandomKey(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        StoreEngine engine = session.Keys.Engine;
+        byte[]? found = null;
+        void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
+        {
+            if (collection == 0 && (found is null || Random.Shared.Next(2) == 0))
+            {
+                found = key.ToArray();
+            }
+        }
+
+        EntryVisitor visit = Visit;
+        long start = Random.Shared.NextInt64(engine.BucketCount);
+        for (long i = 0; i < engine.BucketCount && found is null; i++)
+        {
+            engine.VisitBucket((start + i) % engine.BucketCount, visit);
+        }
+
+        if (found is null)
+        {
+            writer.WriteNull();
+        }
+        else
+        {
+            writer.WriteBulk(found);
+        }
+    }
+
+    private static void Encoding(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!session.Keys.TryRead(arguments[2], out ReadOnlySpan<byte> value, out EntryInfo info))
+        {
+            writer.WriteNull();
+        }
+        else if (info.Type == EntryType.Hash)
+        {
+            writer.WriteBulk("listpack"u8);
+        }
+        else
+        {
+            writer.WriteBulk(Text.TryParse(value, out _) ? "int"u8 : value.Length <= 44 ? "embstr"u8 : "raw"u8);
+        }
+    }
+
+    private static void Frequency(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!session.Keys.TryGetInfo(arguments[2], out _))
+        {
+            writer.WriteNull();
+        }
+        else
+        {
+            writer.WriteError("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."u8);
+        }
+    }
+
+    // The store keeps how often an entry was used, not when.
+    private static void IdleTime(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        WriteNumberIfFound(session, arguments, 0, ref writer);
+
+    private static void ReferenceCount(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        WriteNumberIfFound(session, arguments, 1, ref writer);
+
+    private static void WriteNumberIfFound(RespSession session, scoped in RespArguments arguments, long number, ref RespWriter writer)
+    {
+        if (session.Keys.TryGetInfo(arguments[2], out _))
+        {
+            writer.WriteInteger(number);
+        }
+        else
+        {
+            writer.WriteNull();
+        }
+    }
+}

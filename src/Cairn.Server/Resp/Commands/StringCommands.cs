@@ -1,0 +1,564 @@
+using Cairn.Engine;
+using Cairn.Protocol;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>Values: reading, writing, and parts of them.</summary>
+internal static class StringCommands
+{
+    private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
+    private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom;
+
+    // Behind a value: its line end, and what its header may be longer than guessed.
+    private const int SpareBytes = 10;
+
+    // A header of nine digits, and the spare bytes.
+    private const int FrameBytes = 32;
+
+    public static CommandInfo[] All { get; } =
+    [
+        Make("get", 2, Reads, Get),
+        Make("set", -3, Writes, Set),
+        Make("setex", 4, Writes, SetEx),
+        Make("psetex", 4, Writes, SetEx),
+        Make("setnx", 3, Writes | CommandFlags.Fast, SetNx),
+        Make("getset", 3, Writes | CommandFlags.Fast, GetSet),
+        Make("getdel", 2, CommandFlags.Write | CommandFlags.Fast, GetDel),
+        Make("getex", -2, CommandFlags.Write | CommandFlags.Fast, GetEx),
+        Make("mget", -2, Reads, MGet, lastKey: -1),
+        Make("mset", -3, Writes, MSet, lastKey: -1, keyStep: 2),
+        Make("msetnx", -3, Writes, MSetNx, lastKey: -1, keyStep: 2),
+        Make("append", 3, Writes | CommandFlags.Fast, Append),
+        Make("strlen", 2, Reads, StrLen),
+        Make("getrange", 4, CommandFlags.ReadOnly, GetRange),
+        Make("substr", 4, CommandFlags.ReadOnly, GetRange),
+        Make("setrange", 4, Writes, SetRange),
+    ];
+
+    /// <summary>Writes a key's value, or null, straight from the store.</summary>
+    /// <param name="session">Whose reply it is.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="writer">Where to.</param>
+    /// <param name="isHashNull">A hash is written as null, not as an error.</param>
+    /// <returns>False if it is a hash.</returns>
+    public static bool WriteValue(RespSession session, ReadOnlySpan<byte> key, ref RespWriter writer, bool isHashNull = false)
+    {
+        int digits = session.LikelyLengthDigits;
+        Span<byte> room = writer.Reserve(512);
+        int length = session.Keys.TryGetPlain(key, room[(digits + 3)..^SpareBytes]);
+        if (length < 0)
+        {
+            while (true)
+            {
+                ReadOutcome outcome = session.Keys.TryGet(key, room[(digits + 3)..^SpareBytes], out EntryInfo info);
+                if (outcome == ReadOutcome.Miss)
+                {
+                    writer.WriteNull();
+                    return true;
+                }
+
+                if (info.Type == EntryType.Hash)
+                {
+                    if (isHashNull)
+                    {
+                        writer.WriteNull();
+                    }
+                    else
+                    {
+                        writer.WriteError(RespErrors.WrongType);
+                    }
+
+                    return false;
+                }
+
+                length = info.ValueBytes;
+                if (outcome == ReadOutcome.Hit)
+                {
+                    break;
+                }
+
+                digits = CountDigits(length);
+                room = writer.Reserve(length + FrameBytes);
+            }
+        }
+
+        int actualDigits = CountDigits(length);
+        if (actualDigits != digits)
+        {
+            // The guess was wrong. One move, and the next value of such a length is in its place at once.
+            room.Slice(digits + 3, length).CopyTo(room[(actualDigits + 3)..]);
+        }
+
+        session.LikelyLengthDigits = actualDigits;
+        room[0] = (byte)'$';
+        DecimalText.Format(length, room[1..]);
+        room[actualDigits + 1] = (byte)'\r';
+        room[actualDigits + 2] = (byte)'\n';
+        int end = actualDigits + 3 + length;
+        room[end] = (byte)'\r';
+        room[end + 1] = (byte)'\n';
+        writer.Advance(end + 2);
+        return true;
+    }
+
+    private static CommandInfo Make(
+        string name, int arity, CommandFlags flags, CommandHandler handler, int lastKey = 1, int keyStep = 1) =>
+        new()
+        {
+            Name = name, Arity = arity, Flags = flags, Group = "string", Handler = handler,
+            FirstKey = 1, LastKey = lastKey, KeyStep = keyStep,
+        };
+
+    private static void Get(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        WriteValue(session, arguments[1], ref writer);
+
+    private static void Set(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count == 3 && session.Keys.TryReplacePlain(arguments[1], arguments[2]))
+        {
+            writer.WriteOk();
+            return;
+        }
+
+        SetOptions options = default;
+        if (!options.TryParse(arguments, 3, isSet: true))
+        {
+            writer.WriteError(RespErrors.Syntax);
+        }
+        else if (options.TryResolve(arguments, session.Keys.NowMs, "set", ref writer))
+        {
+            SetWith(session, arguments[1], arguments[2], options, ref writer);
+        }
+    }
+
+    private static void SetWith(
+        RespSession session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, in SetOptions options, ref RespWriter writer)
+    {
+        KeySpace keys = session.Keys;
+        ResolvedExpiration expiration = options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never;
+        WriteStatus status;
+        if (!options.ReturnsOld && !options.KeepsExpiration)
+        {
+            status = keys.Write(
+                key, EntryType.Value, value, expiration,
+                options.IfAbsent ? WriteCondition.IfAbsent : options.IfPresent ? WriteCondition.IfPresent : WriteCondition.Always);
+            WriteStored(status, ref writer);
+            return;
+        }
+
+        while (true)
+        {
+            bool isFound = keys.TryRead(key, out ReadOnlySpan<byte> old, out EntryInfo info);
+            if (options.ReturnsOld && isFound && info.Type == EntryType.Hash)
+            {
+                writer.WriteError(RespErrors.WrongType);
+                return;
+            }
+
+            bool isWanted = options.IfAbsent ? !isFound : !options.IfPresent || isFound;
+            status = !isWanted ? WriteStatus.NotFound : keys.WriteIfUnchanged(
+                key, EntryType.Value, value, options.KeepsExpiration ? keys.SameAs(info) : expiration, info);
+            if (isWanted && KeySpace.IsOvertaken(status))
+            {
+                continue;
+            }
+
+            if (!options.ReturnsOld || (isWanted && status != WriteStatus.Stored))
+            {
+                WriteStored(status, ref writer);
+            }
+            else if (isFound)
+            {
+                writer.WriteBulk(old);
+            }
+            else
+            {
+                writer.WriteNull();
+            }
+
+            return;
+        }
+    }
+
+    private static void WriteStored(WriteStatus status, ref RespWriter writer)
+    {
+        if (status == WriteStatus.Stored)
+        {
+            writer.WriteOk();
+        }
+        else if (KeySpace.IsOvertaken(status))
+        {
+            writer.WriteNull();
+        }
+        else
+        {
+            writer.WriteError(RespErrors.Of(status));
+        }
+    }
+
+    private static void SetEx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        bool isMilliseconds = arguments[0].Length == 6;
+        if (!Text.TryParse(arguments[2], out long time))
+        {
+            writer.WriteError(RespErrors.NotAnInteger);
+            return;
+        }
+
+        if (!SetOptions.TryResolve(time, isMilliseconds, isRelative: true, session.Keys.NowMs, out long moment))
+        {
+            writer.WriteError(SetOptions.InvalidExpiration(isMilliseconds ? "psetex" : "setex"));
+            return;
+        }
+
+        WriteStored(session.Keys.Write(arguments[1], EntryType.Value, arguments[3], session.Keys.At(moment)), ref writer);
+    }
+
+    private static void SetNx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        WriteStatus status = session.Keys.Write(
+            arguments[1], EntryType.Value, arguments[2], ResolvedExpiration.Never, WriteCondition.IfAbsent);
+        if (status is WriteStatus.Stored or WriteStatus.Exists)
+        {
+            writer.WriteInteger(status == WriteStatus.Stored ? 1 : 0);
+        }
+        else
+        {
+            writer.WriteError(RespErrors.Of(status));
+        }
+    }
+
+    private static void GetSet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        SetWith(session, arguments[1], arguments[2], new SetOptions { ReturnsOld = true }, ref writer);
+
+    private static void GetDel(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        while (true)
+        {
+            if (!session.Keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
+            {
+                writer.WriteNull();
+                return;
+            }
+
+            if (info.Type == EntryType.Hash)
+            {
+                writer.WriteError(RespErrors.WrongType);
+                return;
+            }
+
+            WriteStatus status = session.Keys.RemoveIfUnchanged(arguments[1], info.Version);
+            if (status == WriteStatus.Stored)
+            {
+                writer.WriteBulk(value);
+                return;
+            }
+
+            if (!KeySpace.IsOvertaken(status))
+            {
+                writer.WriteError(RespErrors.Of(status));
+                return;
+            }
+        }
+    }
+
+    private static void GetEx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        KeySpace keys = session.Keys;
+        SetOptions options = default;
+        if (!options.TryParse(arguments, 2, isSet: false))
+        {
+            writer.WriteError(RespErrors.Syntax);
+            return;
+        }
+
+        while (true)
+        {
+            if (!keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
+            {
+                writer.WriteNull();
+                return;
+            }
+
+            if (info.Type == EntryType.Hash)
+            {
+                writer.WriteError(RespErrors.WrongType);
+                return;
+            }
+
+            if (!options.TryResolve(arguments, keys.NowMs, "getex", ref writer))
+            {
+                return;
+            }
+
+            WriteStatus status = WriteStatus.Stored;
+            if (options.HasMoment || (options.Persists && info.DeadlineUnixMs != long.MaxValue))
+            {
+                status = keys.Touch(
+                    arguments[1], options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never, info.Version);
+            }
+
+            if (status == WriteStatus.Stored)
+            {
+                writer.WriteBulk(value);
+                return;
+            }
+
+            if (!KeySpace.IsOvertaken(status))
+            {
+                writer.WriteError(RespErrors.Of(status));
+                return;
+            }
+        }
+    }
+
+    private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        writer.WriteArrayHeader(arguments.Count - 1);
+        for (int i = 1; i < arguments.Count; i++)
+        {
+            WriteValue(session, arguments[i], ref writer, isHashNull: true);
+        }
+    }
+
+    private static void MSet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count % 2 == 0)
+        {
+            writer.WriteError("ERR wrong number of arguments for 'mset' command"u8);
+            return;
+        }
+
+        if (!session.TryHoldKeys(arguments, 1, arguments.Count - 1, 2))
+        {
+            writer.WriteError(RespErrors.Busy);
+            return;
+        }
+
+        try
+        {
+            WriteStatus status = SetPairs(session, arguments);
+            WriteStored(status, ref writer);
+        }
+        finally
+        {
+            session.EndHold();
+        }
+    }
+
+    private static void MSetNx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count % 2 == 0)
+        {
+            writer.WriteError("ERR wrong number of arguments for 'msetnx' command"u8);
+            return;
+        }
+
+        if (!session.TryHoldKeys(arguments, 1, arguments.Count - 1, 2))
+        {
+            writer.WriteError(RespErrors.Busy);
+            return;
+        }
+
+        try
+        {
+            for (int i = 1; i < arguments.Count; i += 2)
+            {
+                if (session.Keys.TryGetInfo(arguments[i], out _))
+                {
+                    writer.WriteInteger(0);
+                    return;
+                }
+            }
+
+            WriteStatus status = SetPairs(session, arguments);
+            if (status == WriteStatus.Stored)
+            {
+                writer.WriteInteger(1);
+            }
+            else
+            {
+                writer.WriteError(RespErrors.Of(status));
+            }
+        }
+        finally
+        {
+            session.EndHold();
+        }
+    }
+
+    private static WriteStatus SetPairs(RespSession session, scoped in RespArguments arguments)
+    {
+        var result = WriteStatus.Stored;
+        for (int i = 1; i < arguments.Count; i += 2)
+        {
+            WriteStatus status = session.Keys.Write(arguments[i], EntryType.Value, arguments[i + 1], ResolvedExpiration.Never);
+            result = status == WriteStatus.Stored ? result : status;
+        }
+
+        return result;
+    }
+
+    private static void Append(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        KeySpace keys = session.Keys;
+        while (true)
+        {
+            bool isFound = keys.TryRead(arguments[1], out ReadOnlySpan<byte> old, out EntryInfo info);
+            if (isFound && info.Type == EntryType.Hash)
+            {
+                writer.WriteError(RespErrors.WrongType);
+                return;
+            }
+
+            WriteStatus status;
+            if (!isFound)
+            {
+                status = keys.Write(arguments[1], EntryType.Value, arguments[2], ResolvedExpiration.Never, WriteCondition.IfAbsent);
+            }
+            else
+            {
+                byte[] joined = Join(old, arguments[2]);
+                status = keys.Rewrite(arguments[1], joined, info.Version);
+            }
+
+            if (status == WriteStatus.Stored)
+            {
+                writer.WriteInteger((long)info.ValueBytes + arguments[2].Length);
+                return;
+            }
+
+            if (!KeySpace.IsOvertaken(status))
+            {
+                writer.WriteError(RespErrors.Of(status));
+                return;
+            }
+        }
+    }
+
+    private static byte[] Join(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    {
+        byte[] joined = GC.AllocateUninitializedArray<byte>(first.Length + second.Length);
+        first.CopyTo(joined);
+        second.CopyTo(joined.AsSpan(first.Length));
+        return joined;
+    }
+
+    private static void StrLen(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!session.Keys.TryGetInfo(arguments[1], out EntryInfo info))
+        {
+            writer.WriteInteger(0);
+        }
+        else if (info.Type == EntryType.Hash)
+        {
+            writer.WriteError(RespErrors.WrongType);
+        }
+        else
+        {
+            writer.WriteInteger(info.ValueBytes);
+        }
+    }
+
+    private static void GetRange(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!Text.TryParse(arguments[2], out long start) || !Text.TryParse(arguments[3], out long end))
+        {
+            writer.WriteError(RespErrors.NotAnInteger);
+            return;
+        }
+
+        if (!session.Keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
+        {
+            writer.WriteBulk(default(ReadOnlySpan<byte>));
+            return;
+        }
+
+        if (info.Type == EntryType.Hash)
+        {
+            writer.WriteError(RespErrors.WrongType);
+            return;
+        }
+
+        long length = value.Length;
+        if (start < 0 && end < 0 && start > end)
+        {
+            writer.WriteBulk(default(ReadOnlySpan<byte>));
+            return;
+        }
+
+        start = Math.Max(start < 0 ? length + start : start, 0);
+        end = Math.Min(Math.Max(end < 0 ? length + end : end, 0), length - 1);
+        writer.WriteBulk(start > end || length == 0 ? default : value[(int)start..(int)(end + 1)]);
+    }
+
+    private static void SetRange(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        KeySpace keys = session.Keys;
+        if (!Text.TryParse(arguments[2], out long offset))
+        {
+            writer.WriteError(RespErrors.NotAnInteger);
+            return;
+        }
+
+        if (offset < 0)
+        {
+            writer.WriteError("ERR offset is out of range"u8);
+            return;
+        }
+
+        ReadOnlySpan<byte> part = arguments[3];
+        while (true)
+        {
+            bool isFound = keys.TryRead(arguments[1], out ReadOnlySpan<byte> old, out EntryInfo info);
+            if (isFound && info.Type == EntryType.Hash)
+            {
+                writer.WriteError(RespErrors.WrongType);
+                return;
+            }
+
+            if (part.IsEmpty)
+            {
+                writer.WriteInteger(old.Length);
+                return;
+            }
+
+            if (offset > keys.MaxValueBytes - part.Length)
+            {
+                writer.WriteError(RespErrors.TooLong);
+                return;
+            }
+
+            byte[] changed = new byte[Math.Max(old.Length, (int)offset + part.Length)];
+            old.CopyTo(changed);
+            part.CopyTo(changed.AsSpan((int)offset));
+            WriteStatus status = isFound
+                ? keys.Rewrite(arguments[1], changed, info.Version)
+                : keys.Write(arguments[1], EntryType.Value, changed, ResolvedExpiration.Never, WriteCondition.IfAbsent);
+            if (status == WriteStatus.Stored)
+            {
+                writer.WriteInteger(changed.Length);
+                return;
+            }
+
+            if (!KeySpace.IsOvertaken(status))
+            {
+                writer.WriteError(RespErrors.Of(status));
+                return;
+            }
+        }
+    }
+
+    private static int CountDigits(int number) => number switch
+    {
+        < 10 => 1,
+        < 100 => 2,
+        < 1_000 => 3,
+        < 10_000 => 4,
+        < 100_000 => 5,
+        < 1_000_000 => 6,
+        < 10_000_000 => 7,
+        < 100_000_000 => 8,
+        _ => 9,
+    };
+}

@@ -1,0 +1,105 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+
+namespace Cairn.Server.Resp.Hashes;
+
+// A hash is one entry, so its fields live and go together. Its bytes, numbers little endian:
+//
+//   0   count            u32
+//   4   0                u32
+//   8   field hashes     count x u32
+//       record ends      count x u32, from the first record's start
+//       records          u32 bytes of the field | field | value
+//
+// Fields are in the order in which they were first set. A field is found by its hash among those of all, which lie together;
+// only its own record is touched then.
+internal readonly ref struct HashView
+{
+    /// <summary>Longest hash in bytes, everything counted.</summary>
+    public const int MaxBytes = 1 << 20;
+
+    /// <summary>Bytes before the directory.</summary>
+    public const int HeaderBytes = 8;
+
+    /// <summary>Bytes of the directory for each field.</summary>
+    public const int DirectoryBytes = 8;
+
+    /// <summary>Bytes of a record before its field.</summary>
+    public const int RecordHeaderBytes = 4;
+
+    private readonly ReadOnlySpan<byte> _bytes;
+
+    /// <summary>Looks at a hash's bytes; at none for no fields. What does not add up has no fields either.</summary>
+    public HashView(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length >= HeaderBytes
+            && BinaryPrimitives.ReadUInt32LittleEndian(bytes) is var count
+            && count <= (bytes.Length - HeaderBytes) / DirectoryBytes)
+        {
+            _bytes = bytes;
+            Count = (int)count;
+        }
+    }
+
+    public int Count { get; }
+
+    /// <summary>The number by which a field is looked for.</summary>
+    public static uint HashOf(ReadOnlySpan<byte> field)
+    {
+        // FNV-1a: fields are short, and a collision costs one comparison.
+        uint hash = 2_166_136_261;
+        foreach (byte value in field)
+        {
+            hash = (hash ^ value) * 16_777_619;
+        }
+
+        return hash;
+    }
+
+    /// <summary>A field's number; -1 if it is not there.</summary>
+    public int Find(ReadOnlySpan<byte> field)
+    {
+        uint hash = HashOf(field);
+        ReadOnlySpan<uint> hashes = MemoryMarshal.Cast<byte, uint>(_bytes.Slice(_bytes.IsEmpty ? 0 : HeaderBytes, Count * sizeof(uint)));
+        int start = 0;
+        while (hashes[start..].IndexOf(hash) is var place and >= 0)
+        {
+            int index = start + place;
+            if (TryGet(index, out ReadOnlySpan<byte> candidate, out _) && candidate.SequenceEqual(field))
+            {
+                return index;
+            }
+
+            start = index + 1;
+        }
+
+        return -1;
+    }
+
+    /// <summary>A field and its value. False only if the bytes were damaged while they were looked at.</summary>
+    public bool TryGet(int index, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value)
+    {
+        field = value = default;
+        int records = HeaderBytes + (Count * DirectoryBytes);
+        uint start = index == 0 ? 0 : EndOf(index - 1);
+        uint end = EndOf(index);
+        if (end > _bytes.Length - records || start > end || end - start < RecordHeaderBytes)
+        {
+            return false;
+        }
+
+        ReadOnlySpan<byte> record = _bytes.Slice(records + (int)start, (int)(end - start));
+        uint fieldBytes = BinaryPrimitives.ReadUInt32LittleEndian(record);
+        if (fieldBytes > record.Length - RecordHeaderBytes)
+        {
+            return false;
+        }
+
+        field = record.Slice(RecordHeaderBytes, (int)fieldBytes);
+        value = record[(RecordHeaderBytes + (int)fieldBytes)..];
+        return true;
+    }
+
+    private uint EndOf(int index) =>
+        BinaryPrimitives.ReadUInt32LittleEndian(_bytes[(HeaderBytes + ((Count + index) * sizeof(uint)))..]);
+}

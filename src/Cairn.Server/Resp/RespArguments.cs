@@ -1,0 +1,32 @@
+using System.Runtime.CompilerServices;
+using Cairn.Protocol;
+
+namespace Cairn.Server.Resp;
+
+/// <summary>A request's arguments, in place in the input. Number 0 is the command's name.</summary>
+internal readonly ref struct RespArguments
+{
+    private readonly RespRequestReader _reader;
+    private readonly ReadOnlySpan<byte> _input;
+    private readonly RespRequest _request;
+
+    public RespArguments(RespRequestReader reader, ReadOnlySpan<byte> input, RespRequest request)
+    {
+        _reader = reader;
+        _input = input;
+        _request = request;
+    }
+
+    public int Count => _request.ArgumentCount;
+
+    public ReadOnlySpan<byte> this[int index]
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _reader.GetArgument(_input, _request, index);
+    }
+
+    /// <summary>Whether an argument is this word, in any case.</summary>
+    /// <param name="index">The argument's number.</param>
+    /// <param name="word">In lower case: letters, and bytes that have no case.</param>
+    public bool Is(int index, ReadOnlySpan<byte> word) => Text.EqualsIgnoreCase(this[index], word);
+}

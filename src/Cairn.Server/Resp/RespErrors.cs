@@ -1,0 +1,39 @@
+namespace Cairn.Server.Resp;
+
+/// <summary>The texts of errors, as Redis 7 has them.</summary>
+internal static class RespErrors
+{
+    public static ReadOnlySpan<byte> Syntax => "ERR syntax error"u8;
+
+    public static ReadOnlySpan<byte> WrongType => "WRONGTYPE Operation against a key holding the wrong kind of value"u8;
+
+    public static ReadOnlySpan<byte> NotAnInteger => "ERR value is not an integer or out of range"u8;
+
+    public static ReadOnlySpan<byte> NotAFloat => "ERR value is not a valid float"u8;
+
+    public static ReadOnlySpan<byte> NotANumber => "ERR increment would produce NaN or Infinity"u8;
+
+    public static ReadOnlySpan<byte> Overflow => "ERR increment or decrement would overflow"u8;
+
+    public static ReadOnlySpan<byte> TooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)"u8;
+
+    public static ReadOnlySpan<byte> NoSuchKey => "ERR no such key"u8;
+
+    public static ReadOnlySpan<byte> NoRoom => "OOM command not allowed when used memory > 'maxmemory'."u8;
+
+    /// <summary>Not Redis': another process holds a lock of the store and does not run.</summary>
+    public static ReadOnlySpan<byte> Busy => "BUSY A part of the store is held by a process that does not run. Try again."u8;
+
+    /// <summary>Not Redis': there a key may be empty, or longer.</summary>
+    public static ReadOnlySpan<byte> KeyLength => "ERR a key has 1 to 65536 bytes"u8;
+
+    public static ReadOnlySpan<byte> NotAuthenticated => "NOAUTH Authentication required."u8;
+
+    /// <summary>Why a write was not done.</summary>
+    public static ReadOnlySpan<byte> Of(WriteStatus status) => status switch
+    {
+        WriteStatus.TooLarge => TooLong,
+        WriteStatus.Busy => Busy,
+        _ => NoRoom,
+    };
+}

@@ -1,0 +1,38 @@
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Resp;
+
+/// <summary>The connection, as its session needs it.</summary>
+internal abstract class RespPeer
+{
+    public abstract long Id { get; }
+
+    /// <summary>The client's address in words.</summary>
+    public abstract string Remote { get; }
+
+    public abstract DateTimeOffset ConnectedAt { get; }
+
+    public abstract TimeSpan IdleTime { get; }
+
+    /// <summary>Has the connection's worker run this soon, and send what it writes. Any thread.</summary>
+    public abstract void Post(Action<OutputBuffer> write);
+
+    /// <summary>Ends the connection when what was written has been sent. Any thread.</summary>
+    public abstract void Close(CloseReason reason);
+}
+
+/// <summary>A connection of the engine.</summary>
+internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
+{
+    public override long Id => connection.Id;
+
+    public override string Remote => connection.RemoteText;
+
+    public override DateTimeOffset ConnectedAt => connection.ConnectedAt;
+
+    public override TimeSpan IdleTime => connection.IdleTime;
+
+    public override void Post(Action<OutputBuffer> write) => connection.Post(there => write(there.Output));
+
+    public override void Close(CloseReason reason) => connection.Close(reason);
+}

@@ -1,0 +1,246 @@
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+using Cairn.Server.Resp.Hashes;
+
+namespace Cairn.Server.Resp;
+
+/// <summary>Whether a client gets replies.</summary>
+internal enum ReplyMode
+{
+    On,
+    Off,
+
+    /// <summary>Not to the next command.</summary>
+    SkipNext,
+
+    /// <summary>Not to this one.</summary>
+    Skip,
+}
+
+// A client that speaks RESP. Reads requests in place, looks each command up, checks what Redis checks before it executes one, in
+// its order, and has the command write its reply straight into the connection's output.
+internal sealed partial class RespSession : Session
+{
+    private const int LongestQuote = 128;
+
+    private readonly RespRequestReader _reader;
+    private readonly OutputBufferWriter _target = new();
+    private DiscardingWriter? _discarding;
+    private HashEditor? _editor;
+    private bool _isClosing;
+
+    public RespSession(RespServer server, RespPeer peer, RespLimits? limits = null)
+    {
+        Server = server;
+        Peer = peer;
+        Keys = new KeySpace(server.Store);
+        _reader = new RespRequestReader(limits);
+        server.Add(this);
+    }
+
+    public RespServer Server { get; }
+
+    public RespPeer Peer { get; }
+
+    public KeySpace Keys { get; }
+
+    /// <summary>Where hashes are changed.</summary>
+    public HashEditor Editor => _editor ??= new HashEditor();
+
+    public bool IsResp3 { get; private set; }
+
+    /// <summary>As the client named itself; empty if it did not.</summary>
+    public string ClientName { get; set; } = "";
+
+    public string LibraryName { get; set; } = "";
+
+    public string LibraryVersion { get; set; } = "";
+
+    public ReplyMode ReplyMode { get; set; }
+
+    /// <summary>The command that came last, for lists of clients.</summary>
+    public CommandInfo? LastCommand { get; private set; }
+
+    /// <summary>Digits of the last value's length: a guess where the next one will begin in the output.</summary>
+    public int LikelyLengthDigits { get; set; } = 1;
+
+    public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
+    {
+        NeededBytes = 0;
+        Keys.ThrowIfClosed();
+        _target.Open(output);
+        var writer = new RespWriter(_target, IsResp3);
+        int consumed = 0;
+        int executed = 0;
+        while (executed < budget && !_isClosing && output.UnsentBytes + writer.PendingBytes < OutputBuffer.FullBytes)
+        {
+            ReadOnlySpan<byte> rest = input[consumed..];
+            ParseStatus status = _reader.TryRead(rest, out RespRequest request, out int length);
+            if (status == ParseStatus.Incomplete)
+            {
+                NeededBytes = _reader.NeededBytes;
+                break;
+            }
+
+            if (status != ParseStatus.Complete)
+            {
+                WriteProtocolError(ref writer);
+                consumed = input.Length;
+                break;
+            }
+
+            consumed += length;
+            executed++;
+            var arguments = new RespArguments(_reader, rest, request);
+            if (ReplyMode == ReplyMode.On)
+            {
+                Dispatch(arguments, rest[..length], ref writer);
+            }
+            else
+            {
+                DispatchSilently(arguments, rest[..length], ref writer);
+            }
+        }
+
+        writer.Flush();
+        Server.CountCommands(executed);
+        return consumed;
+    }
+
+    public override void OnClosed(CloseReason reason) => Server.Remove(this);
+
+    /// <summary>Speaks RESP3, or RESP2, from the reply at hand on.</summary>
+    public void SwitchProtocol(bool isResp3, ref RespWriter writer)
+    {
+        IsResp3 = isResp3;
+        writer.IsResp3 = isResp3;
+    }
+
+    /// <summary>Ends the connection after the replies so far.</summary>
+    public void Close()
+    {
+        _isClosing = true;
+        Peer.Close(CloseReason.ClosedBySession);
+    }
+
+    /// <summary>As a new connection, but for what the client subscribed to and is called by others.</summary>
+    public void Reset(ref RespWriter writer)
+    {
+        SwitchProtocol(isResp3: false, ref writer);
+        ClientName = "";
+        ReplyMode = ReplyMode.On;
+    }
+
+    private void Dispatch(scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
+    {
+        if (arguments.Count == 0)
+        {
+            return;
+        }
+
+        CommandInfo? command = CommandTable.Find(arguments[0]);
+        if (command is { Subcommands.Length: > 0 } && arguments.Count > 1)
+        {
+            CommandInfo? subcommand = command.FindSubcommand(arguments[1]);
+            if (subcommand is null)
+            {
+                RejectSubcommand(command, arguments[1], ref writer);
+                return;
+            }
+
+            command = subcommand;
+        }
+
+        if (command is null)
+        {
+            RejectUnknown(arguments, ref writer);
+            return;
+        }
+
+        if (!command.AcceptsCount(arguments.Count))
+        {
+            Reject($"ERR wrong number of arguments for '{command.Name}' command", ref writer);
+            return;
+        }
+
+        if (command.FirstKey > 0 && !HasValidKeys(command, arguments))
+        {
+            writer.WriteError(RespErrors.KeyLength);
+            return;
+        }
+
+        LastCommand = command;
+        command.Handler(this, arguments, ref writer);
+    }
+
+    private void DispatchSilently(scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
+    {
+        ReplyMode before = ReplyMode;
+        var silent = new RespWriter(_discarding ??= new DiscardingWriter(), IsResp3);
+        Dispatch(arguments, request, ref silent);
+        if (ReplyMode == ReplyMode.On && before != ReplyMode.On)
+        {
+            writer.WriteOk(); // CLIENT REPLY ON, which is answered.
+        }
+
+        writer.IsResp3 = IsResp3;
+        ReplyMode = ReplyMode switch
+        {
+            ReplyMode.SkipNext => ReplyMode.Skip,
+            ReplyMode.Skip => ReplyMode.On,
+            _ => ReplyMode,
+        };
+    }
+
+    private static bool HasValidKeys(CommandInfo command, scoped in RespArguments arguments)
+    {
+        int last = command.LastKeyOf(arguments.Count);
+        for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+        {
+            if ((uint)(arguments[i].Length - 1) >= KeySpace.MaxKeyBytes)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static void Reject(string text, ref RespWriter writer) => writer.WriteError(Text.Bytes(text));
+
+    private static void RejectSubcommand(CommandInfo command, ReadOnlySpan<byte> name, ref RespWriter writer) =>
+        Reject(
+            $"ERR unknown subcommand '{Quote(name, LongestQuote)}'. Try {command.Name.ToUpperInvariant()} HELP.", ref writer);
+
+    private static void RejectUnknown(scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        string list = "";
+        for (int i = 1; i < arguments.Count && list.Length < LongestQuote; i++)
+        {
+            list += $"'{Quote(arguments[i], LongestQuote - list.Length)}' ";
+        }
+
+        Reject($"ERR unknown command '{Quote(arguments[0], LongestQuote)}', with args beginning with: {list}", ref writer);
+    }
+
+    // As C prints a string: up to a zero byte.
+    private static string Quote(ReadOnlySpan<byte> bytes, int longest)
+    {
+        int zero = bytes.IndexOf((byte)0);
+        bytes = zero < 0 ? bytes : bytes[..zero];
+        return Text.Latin(bytes[..Math.Min(bytes.Length, longest)]);
+    }
+
+    private void WriteProtocolError(ref RespWriter writer)
+    {
+        Span<byte> text = stackalloc byte[128];
+        if (_reader.Error != RespProtocolError.RequestTooLong)
+        {
+            "ERR "u8.CopyTo(text);
+            int length = 4 + _reader.FormatError(text[4..]);
+            writer.WriteError(text[..length]);
+        }
+
+        Close();
+    }
+}

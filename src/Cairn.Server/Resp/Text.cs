@@ -1,0 +1,28 @@
+using System.Text;
+using Cairn.Protocol;
+
+namespace Cairn.Server.Resp;
+
+/// <summary>Words and numbers in requests and replies.</summary>
+internal static class Text
+{
+    /// <summary>Whether these are the same letters; <paramref name="lower"/> is in lower case.</summary>
+    public static bool EqualsIgnoreCase(ReadOnlySpan<byte> text, ReadOnlySpan<byte> lower) =>
+        text.Length == lower.Length && Ascii.EqualsIgnoreCase(text, lower);
+
+    /// <summary>A number as Redis writes it to people.</summary>
+    public static byte[] Format(ExtendedDouble number)
+    {
+        Span<byte> text = stackalloc byte[ExtendedDouble.MaxTextBytes];
+        return text[..number.Format(text)].ToArray();
+    }
+
+    /// <summary>Bytes as text in an error or a list, each as one character.</summary>
+    public static string Latin(ReadOnlySpan<byte> bytes) => Encoding.Latin1.GetString(bytes);
+
+    /// <summary>Text as it was read by <see cref="Latin"/>.</summary>
+    public static byte[] Bytes(string text) => Encoding.Latin1.GetBytes(text);
+
+    /// <summary>Reads a whole number.</summary>
+    public static bool TryParse(ReadOnlySpan<byte> text, out long value) => DecimalText.TryParseInt64(text, out value);
+}

@@ -1,0 +1,58 @@
+using Cairn.Server.Resp.Hashes;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>Hashes as entries of the store.</summary>
+public class HashTests
+{
+    [Fact]
+    public void Hash_of_many_fields_gives_each_of_them()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        string[] pairs = [.. Enumerable.Range(0, 500).Select(i => $"field:{i} value:{i}")];
+
+        Assert.Equal(":500\r\n", client.Run("HSET h " + string.Join(' ', pairs)));
+        for (int i = 0; i < 500; i++)
+        {
+            string value = $"value:{i}";
+            Assert.Equal($"${value.Length}\r\n{value}\r\n", client.Run($"HGET h field:{i}"));
+        }
+    }
+
+    [Fact]
+    public void Hash_that_would_be_too_long_is_refused_and_stays_as_it_was()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        string value = new('v', HashView.MaxBytes - 100);
+        string Set(string field) => $"*4\r\n$4\r\nHSET\r\n$1\r\nh\r\n$1\r\n{field}\r\n${value.Length}\r\n{value}\r\n";
+
+        Assert.Equal(":1\r\n", client.Send(Set("a")));
+        Assert.Equal("-ERR a hash has at most 1 MiB, its directory counted\r\n", client.Send(Set("b")));
+        Assert.Equal("*1\r\n$1\r\na\r\n", client.Run("HKEYS h"));
+    }
+
+    [Fact]
+    public void Reads_of_values_do_not_find_a_hash_but_its_key_is_taken()
+    {
+        using var host = new RespHost();
+        host.Connect().Run("HSET h a 1");
+
+        Assert.Null(host.Store.Get("h"));
+        Assert.Equal(WriteStatus.Exists, host.Store.Add("h", "value"u8));
+        Assert.Equal(WriteStatus.NotFound, host.Store.Append("h", "value"u8));
+        Assert.True(host.Store.Remove("h"));
+    }
+
+    [Fact]
+    public void Damaged_bytes_have_no_fields_or_give_none()
+    {
+        byte[] bytes = [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255, 9, 0, 0, 0, 7, 0, 0, 0];
+
+        Assert.Equal(0, new HashView(bytes.AsSpan(0, 12)).Count);
+        Assert.False(new HashView(bytes).TryGet(0, out _, out _));
+        Assert.False(new HashView(bytes).TryGet(1, out _, out _));
+        Assert.Equal(-1, new HashView(bytes).Find("field"u8));
+    }
+}

@@ -1,0 +1,53 @@
+using System.Globalization;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>Requests that are mostly valid and sometimes not, on few keys so that they meet. Nothing in them depends on time.</summary>
+internal static class RandomRequests
+{
+    private static readonly string[] s_keys = ["a", "b", "c", "n", "h"];
+
+    private static readonly string[] s_values =
+    [
+        "", "0", "1", "-1", "10", "007", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1.5", "0.1", " 1", "1 ",
+        "text", "\r\n", "\0", "a longer value than the others of this list, to see where it is cut",
+    ];
+
+    private static readonly string[] s_numbers = ["0", "1", "-1", "5", "-5", "100", "-100", "9223372036854775807", "x", "1.5", ""];
+
+    // K a key, V a value, N a number, M a moment in the far future, each | one of the alternatives.
+    private static readonly string[] s_forms =
+    [
+        "GET K", "GET K", "SET K V", "SET K V", "SET K V NX", "SET K V XX", "SET K V GET", "SET K V KEEPTTL", "SET K V EXAT M",
+        "SET K V PXAT M|0|-1|x XX", "SET K V NX GET", "SET K V NX XX", "SET K V EX", "SETNX K V", "GETSET K V", "GETDEL K", "GETEX K",
+        "GETEX K PERSIST", "GETEX K EXAT M", "GETEX K EX 0", "MGET K K K", "MSET K V K V", "MSET K V K", "MSETNX K V K V", "APPEND K V",
+        "STRLEN K", "GETRANGE K N N", "SETRANGE K N V", "INCR K", "DECR K", "INCRBY K N", "DECRBY K N", "INCRBYFLOAT K 0.5|0.1|-2.25|1e3|x",
+        "DEL K K", "UNLINK K", "EXISTS K K", "TOUCH K", "TYPE K", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE",
+        "HSET h K V", "HSET h K V K V", "HSET K K V", "HMSET h K V", "HSETNX h K V", "HGET h K", "HGET K K", "HMGET h K K K", "HGETALL h",
+        "HGETALL K", "HKEYS h", "HVALS h", "HDEL h K", "HDEL h K K", "HEXISTS h K", "HLEN h", "HSTRLEN h K", "HINCRBY h K N",
+        "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
+    ];
+
+    public static List<string[]> Make(Random random, int count, params string[] moreForms)
+    {
+        string[] forms = [.. s_forms, .. moreForms];
+        var requests = new List<string[]>();
+        for (int i = 0; i < count; i++)
+        {
+            requests.Add([.. Pick(random, forms).Split(' ').Select(word => Fill(random, word))]);
+        }
+
+        return requests;
+    }
+
+    private static string Fill(Random random, string word) => Pick(random, word.Split('|')) switch
+    {
+        "K" => Pick(random, s_keys),
+        "V" => Pick(random, s_values),
+        "N" => Pick(random, s_numbers),
+        "M" => (4_102_444_800 + random.Next(3)).ToString(CultureInfo.InvariantCulture),
+        string other => other,
+    };
+
+    private static string Pick(Random random, string[] choices) => choices[random.Next(choices.Length)];
+}

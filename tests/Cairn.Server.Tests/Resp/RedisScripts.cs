@@ -1,0 +1,372 @@
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>Requests, a line each, whose replies are compared with Redis'. Each script begins with an empty store.</summary>
+internal static partial class RedisScripts
+{
+    public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes];
+
+    private static string[] Strings { get; } =
+    [
+        """
+        SET a 1
+        GET a
+        SET a 2 NX
+        SET b 2 NX
+        SET b 3 XX
+        SET c 3 XX
+        SET a 5 GET
+        SET d 5 GET
+        SET d 6 NX GET
+        SET e 7 XX GET
+        SET e 7 NX XX
+        SET e 7 EX 10 PX 10
+        SET e 7 EX 10 EX 20
+        SET e 7 EX
+        SET e 7 EX 0
+        SET e 7 EX -1
+        SET e 7 EX x
+        SET e 7 EX 9223372036854775807
+        SET e 7 PX 9223372036854775807
+        SET e 7 EX 10 KEEPTTL
+        SET e 7 PERSIST
+        SET e 7 EXAT 4102444800
+        EXPIRETIME e
+        SET e 8 KEEPTTL
+        EXPIRETIME e
+        PEXPIRETIME e
+        SET e 9
+        EXPIRETIME e
+        SET e 9 PXAT 1
+        GET e
+        SET e
+        MGET a b c d e
+        """,
+        """
+        SETEX a 100 x
+        SETEX a 0 x
+        SETEX a x x
+        PSETEX a -5 x
+        PSETEX a 100000 x
+        SETNX a y
+        SETNX b y
+        GETSET b z
+        GETSET c z
+        GETDEL c
+        GETDEL c
+        GETEX b
+        GETEX b EXAT 4102444800
+        EXPIRETIME b
+        GETEX b PERSIST
+        EXPIRETIME b
+        GETEX b EX 0
+        GETEX b EX 10 PERSIST
+        GETEX none EX 0
+        GETEX b KEEPTTL
+        GETEX b PXAT 1
+        GET b
+        """,
+        """
+        SET s hello
+        APPEND s " world"
+        APPEND t x
+        STRLEN s
+        STRLEN none
+        GETRANGE s 0 4
+        GETRANGE s -5 -1
+        GETRANGE s -1 -5
+        GETRANGE s 5 2
+        GETRANGE s 0 100
+        GETRANGE s -100 3
+        GETRANGE s 100 200
+        GETRANGE none 0 1
+        GETRANGE s x 1
+        SUBSTR s 1 2
+        SETRANGE s 6 Redis
+        GET s
+        SETRANGE new 3 x
+        GET new
+        SETRANGE s -1 x
+        SETRANGE s x x
+        SETRANGE none 5 ""
+        EXISTS none
+        SETRANGE s 100 ""
+        SETRANGE s 536870912 x
+        """,
+        """
+        INCR n
+        INCR n
+        INCRBY n 10
+        DECR n
+        DECRBY n 5
+        DECRBY n -9223372036854775808
+        INCRBY n x
+        INCRBY n 9223372036854775807
+        SET n 9223372036854775807
+        INCR n
+        SET n " 1"
+        INCR n
+        SET n 01
+        INCR n
+        SET n ""
+        INCR n
+        SET n text
+        INCR n
+        SET f 10.50
+        INCRBYFLOAT f 0.25
+        INCRBYFLOAT f -5
+        INCRBYFLOAT f 0.1
+        INCRBYFLOAT f 5.0e3
+        INCRBYFLOAT f 2.0e-3
+        INCRBYFLOAT f x
+        INCRBYFLOAT f nan
+        INCRBYFLOAT f inf
+        SET f text
+        INCRBYFLOAT f 1
+        INCRBYFLOAT g 3
+        GET g
+        MSET
+        MSET a
+        MSET a 1 b
+        MSET a 1 b 2
+        MSETNX b 1 c 2
+        MSETNX c 1 d 2
+        MSETNX c
+        MGET a b c d e
+        """,
+    ];
+
+    private static string[] Keys { get; } =
+    [
+        """
+        SET a 1
+        SET b 2
+        EXISTS a a b c
+        TYPE a
+        TYPE none
+        DEL a b c
+        UNLINK a
+        TOUCH a
+        SET a 1
+        TOUCH a a
+        RENAME a b
+        RENAME a b
+        RENAMENX b b
+        SET c 3
+        RENAMENX b c
+        RENAMENX b d
+        COPY d e
+        COPY d e
+        COPY d e REPLACE
+        COPY d d
+        COPY d e DB 5
+        COPY d e DB x
+        COPY d e FOO
+        COPY none e
+        MGET a b c d e
+        DBSIZE
+        RANDOMKEY x
+        """,
+        """
+        SET a 1
+        EXPIREAT a 4102444800
+        EXPIRETIME a
+        EXPIREAT a 4102444801 NX
+        EXPIREAT a 4102444801 GT
+        EXPIREAT a 4102444800 GT
+        EXPIREAT a 4102444800 LT
+        EXPIREAT a 4102444800 LT
+        EXPIREAT a 4102444805 XX
+        PEXPIREAT a 4102444800499
+        EXPIRETIME a
+        PEXPIREAT a 4102444800500
+        EXPIRETIME a
+        PERSIST a
+        PERSIST a
+        PERSIST none
+        TTL a
+        PTTL none
+        EXPIREAT a 4102444800 XX
+        EXPIREAT a 4102444800 GT
+        EXPIREAT a 4102444800 LT
+        EXPIRE a 10 NX XX
+        EXPIRE a 10 GT LT
+        EXPIRE a 10 FOO
+        EXPIRE a x
+        EXPIRE a 9223372036854775807
+        EXPIRE a -9223372036854775808
+        PEXPIRE a 9223372036854775807
+        EXPIRE none 10
+        EXPIRE a 100
+        TTL a
+        EXPIRE a -1
+        EXISTS a
+        EXPIRE a
+        """,
+        """
+        SET key:1 1
+        KEYS key:*
+        KEYS nothing
+        KEYS k[aeiou]y:?
+        SCAN 0 MATCH nothing* COUNT 1000000
+        SCAN x
+        SCAN 0 COUNT 0
+        SCAN 0 COUNT x
+        SCAN 0 FOO bar
+        SCAN 0 MATCH
+        RANDOMKEY
+        OBJECT ENCODING key:1
+        OBJECT ENCODING none
+        OBJECT FREQ key:1
+        OBJECT FREQ none
+        OBJECT
+        OBJECT FOO bar
+        FLUSHALL FOO
+        FLUSHDB ASYNC
+        DBSIZE
+        RANDOMKEY
+        """,
+        """
+        PING
+        PING a
+        PING a b
+        ECHO
+        ECHO a
+        SELECT x
+        SELECT 5
+        CLIENT GETNAME
+        CLIENT SETNAME me
+        CLIENT GETNAME
+        CLIENT SETNAME "a b"
+        CLIENT REPLY x
+        CLIENT NO-EVICT x
+        CLIENT NO-EVICT on
+        CLIENT GETREDIR
+        CLIENT FOO
+        CLIENT
+        HELLO 5
+        HELLO x
+        HELLO 3 FOO
+        CONFIG GET save
+        CONFIG GET appendonly
+        CONFIG GET databases
+        CONFIG GET timeout
+        CONFIG GET nothing
+        CONFIG FOO
+        COMMAND FOO
+        COMMAND GETKEYS SET a b
+        COMMAND GETKEYS MSET a 1 b 2
+        COMMAND GETKEYS PING a
+        COMMAND GETKEYS FOO a
+        COMMAND GETKEYS PING
+        COMMAND GETKEYS GET
+        COMMAND INFO nothing
+        FOO
+        FOO bar baz
+        get
+        """,
+    ];
+
+    private static string[] Hashes { get; } =
+    [
+        """
+        HSET h a 1 b 2 a 3
+        HSET h a
+        HSET h a 1 b
+        HSET h
+        HMSET h c 4
+        HMSET h c
+        HSETNX h c 5
+        HSETNX h d 5
+        HGET h a
+        HGET h none
+        HGET none a
+        HMGET h a none b
+        HMGET none a b
+        HGETALL h
+        HGETALL none
+        HKEYS h
+        HVALS h
+        HKEYS none
+        HEXISTS h a
+        HEXISTS h none
+        HEXISTS none a
+        HLEN h
+        HLEN none
+        HSTRLEN h a
+        HSTRLEN h none
+        HSTRLEN none a
+        TYPE h
+        OBJECT ENCODING h
+        HDEL h a none
+        HDEL none a
+        HDEL h b c d
+        EXISTS h
+        """,
+        """
+        HINCRBY h n 5
+        HINCRBY h n -7
+        HINCRBY h n x
+        HINCRBY h n 9223372036854775807
+        HSET h n -9223372036854775808
+        HINCRBY h n -1
+        HSET h n text
+        HINCRBY h n 1
+        HINCRBYFLOAT h n 1
+        HINCRBYFLOAT h f 10.5
+        HINCRBYFLOAT h f 0.1
+        HINCRBYFLOAT h f 5e3
+        HINCRBYFLOAT h f x
+        HINCRBYFLOAT h f inf
+        HSCAN h 0
+        HSCAN h 0 MATCH n* COUNT 5
+        HSCAN h 0 MATCH
+        HSCAN h 0 COUNT 0
+        HSCAN h 0 COUNT x
+        HSCAN h 0 TYPE string
+        HSCAN h x
+        HSCAN none 0
+        EXPIREAT h 4102444800
+        HSET h more 1
+        EXPIRETIME h
+        COPY h h2
+        HGETALL h2
+        RENAME h2 h3
+        HLEN h3
+        DEL h3
+        """,
+        """
+        HSET h a 1
+        SET s 1
+        GET h
+        SET h x GET
+        SETNX h x
+        GETSET h x
+        GETDEL h
+        GETEX h
+        APPEND h x
+        STRLEN h
+        GETRANGE h 0 1
+        SETRANGE h 0 x
+        INCR h
+        INCRBYFLOAT h 1
+        MGET h s
+        HGET s a
+        HSET s a 1
+        HMSET s a 1
+        HSETNX s a 1
+        HMGET s a
+        HGETALL s
+        HKEYS s
+        HVALS s
+        HDEL s a
+        HEXISTS s a
+        HLEN s
+        HSTRLEN s a
+        HINCRBY s a 1
+        HINCRBYFLOAT s a 1
+        HSCAN s 0
+        SET h x
+        GET h
+        """,
+    ];
+}

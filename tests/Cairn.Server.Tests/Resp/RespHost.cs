@@ -1,0 +1,99 @@
+using System.Text;
+using Cairn.Server.Connections;
+using Cairn.Server.Resp;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>A store and sessions on it, without sockets: bytes in, bytes out.</summary>
+internal sealed class RespHost : IDisposable
+{
+    private readonly StoreDirectory _directory = new();
+    private long _lastId;
+
+    public RespHost(TimeProvider? clock = null)
+    {
+        Store = CairnStore.Open(new StoreOptions
+        {
+            Path = _directory.FilePath,
+            CapacityBytes = 32 << 20,
+            FlushOnClose = false,
+            Clock = clock ?? TimeProvider.System,
+        });
+        Server = new RespServer(Store, clock);
+    }
+
+    public CairnStore Store { get; }
+
+    public RespServer Server { get; }
+
+    public RespClient Connect() => new(this, ++_lastId);
+
+    public void Dispose()
+    {
+        Store.Dispose();
+        _directory.Dispose();
+    }
+}
+
+/// <summary>A client of a <see cref="RespHost"/>: its session, and what it was sent.</summary>
+internal sealed class RespClient : RespPeer
+{
+    private readonly RespSession _session;
+    private readonly OutputBuffer _output = new();
+
+    public RespClient(RespHost host, long id)
+    {
+        Id = id;
+        ConnectedAt = host.Server.Clock.GetUtcNow();
+        _session = new RespSession(host.Server, this);
+    }
+
+    public override long Id { get; }
+
+    public override string Remote => $"127.0.0.1:{40_000 + Id}";
+
+    public override DateTimeOffset ConnectedAt { get; }
+
+    public override TimeSpan IdleTime => TimeSpan.Zero;
+
+    public CloseReason ClosedFor { get; private set; }
+
+    public override void Post(Action<OutputBuffer> write) => write(_output);
+
+    public override void Close(CloseReason reason) => ClosedFor = reason;
+
+    /// <summary>Sends lines, each ended with CR LF, and returns all that came back.</summary>
+    public string Run(params string[] lines) => Send(string.Concat(lines.Select(line => line + "\r\n")));
+
+    /// <summary>Sends bytes, each given as a character, and returns all that came back.</summary>
+    public string Send(string bytes) => Send(Encoding.Latin1.GetBytes(bytes), bytes.Length);
+
+    /// <summary>Sends bytes in pieces and returns all that came back.</summary>
+    public string Send(byte[] bytes, int pieceBytes)
+    {
+        var waiting = new List<byte>();
+        for (int start = 0; start < bytes.Length; start += Math.Max(pieceBytes, 1))
+        {
+            waiting.AddRange(bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start)));
+            int consumed;
+            while (waiting.Count > 0 && ClosedFor == CloseReason.None
+                && (consumed = _session.Execute(waiting.ToArray(), _output, budget: 3)) > 0)
+            {
+                waiting.RemoveRange(0, consumed);
+            }
+        }
+
+        return Take();
+    }
+
+    /// <summary>What came since the last time.</summary>
+    public string Take()
+    {
+        string text = Encoding.Latin1.GetString(_output.ToArray());
+        _output.Clear();
+        return text;
+    }
+
+    /// <summary>The connection has ended.</summary>
+    public void End() => _session.OnClosed(CloseReason.ClosedByClient);
+}

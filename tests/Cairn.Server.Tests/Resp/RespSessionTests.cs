@@ -1,0 +1,126 @@
+using System.Text;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>How a session reads requests and answers them, whatever they ask for.</summary>
+public class RespSessionTests
+{
+    [Theory]
+    [InlineData("PING", "+PONG\r\n")]
+    [InlineData("ping hello", "$5\r\nhello\r\n")]
+    [InlineData("PING a b", "-ERR wrong number of arguments for 'ping' command\r\n")]
+    [InlineData("GET", "-ERR wrong number of arguments for 'get' command\r\n")]
+    [InlineData("CLIENT SETNAME", "-ERR wrong number of arguments for 'client|setname' command\r\n")]
+    [InlineData("CLIENT FOO", "-ERR unknown subcommand 'FOO'. Try CLIENT HELP.\r\n")]
+    [InlineData("FOO", "-ERR unknown command 'FOO', with args beginning with: \r\n")]
+    [InlineData("FOO bar baz", "-ERR unknown command 'FOO', with args beginning with: 'bar' 'baz' \r\n")]
+    [InlineData("get@ a", "-ERR unknown command 'get@', with args beginning with: 'a' \r\n")]
+    [InlineData("SELECT 0", "+OK\r\n")]
+    [InlineData("SELECT 1", "-ERR DB index is out of range\r\n")]
+    [InlineData("HELLO 4", "-NOPROTO unsupported protocol version\r\n")]
+    [InlineData("GET \"\"", "-ERR a key has 1 to 65536 bytes\r\n")]
+    [InlineData("", "")]
+    public void Request_is_answered(string request, string reply)
+    {
+        using var host = new RespHost();
+
+        Assert.Equal(reply, host.Connect().Run(request));
+    }
+
+    [Fact]
+    public void Requests_are_answered_in_order_wherever_they_are_cut()
+    {
+        byte[] requests = Encoding.ASCII.GetBytes(
+            "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nGET b\r\n*1\r\n$4\r\nPING\r\n");
+
+        for (int pieceBytes = 1; pieceBytes <= requests.Length; pieceBytes++)
+        {
+            using var host = new RespHost();
+            Assert.Equal("+OK\r\n$5\r\nhello\r\n$-1\r\n+PONG\r\n", host.Connect().Send(requests, pieceBytes));
+        }
+    }
+
+    [Fact]
+    public void Broken_request_is_told_and_ends_the_connection()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        Assert.Equal("+PONG\r\n-ERR Protocol error: invalid bulk length\r\n", client.Send("PING\r\n*1\r\n$x\r\nPING\r\n"));
+        Assert.Equal(CloseReason.ClosedBySession, client.ClosedFor);
+    }
+
+    [Fact]
+    public void Quit_is_answered_and_ends_the_connection()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        Assert.Equal("+OK\r\n", client.Run("QUIT", "PING"));
+        Assert.Equal(CloseReason.ClosedBySession, client.ClosedFor);
+    }
+
+    [Fact]
+    public void Client_that_wants_no_replies_gets_none()
+    {
+        using var host = new RespHost();
+
+        Assert.Equal(
+            "$1\r\n1\r\n+OK\r\n$1\r\n4\r\n",
+            host.Connect().Run("ECHO 1", "CLIENT REPLY SKIP", "ECHO 2", "CLIENT REPLY OFF", "ECHO 3", "CLIENT REPLY ON", "ECHO 4"));
+    }
+
+    [Fact]
+    public void Resp3_is_spoken_from_HELLO_on()
+    {
+        using var host = new RespHost();
+
+        string reply = host.Connect().Run("GET a", "HELLO 3 SETNAME reader", "GET a", "CLIENT GETNAME", "RESET", "GET a");
+
+        Assert.StartsWith("$-1\r\n%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n", reply, StringComparison.Ordinal);
+        Assert.EndsWith("_\r\n$6\r\nreader\r\n+RESET\r\n$-1\r\n", reply, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Values_of_any_length_come_back_whole()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        foreach (int length in new[] { 0, 1, 9, 10, 99, 100, 400, 600, 999, 1_000, 10_000, 99_999, 100_000, 1_000_000, 3 })
+        {
+            string value = new('v', length);
+            Assert.Equal("+OK\r\n", client.Send($"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${length}\r\n{value}\r\n"));
+            Assert.Equal($"${length}\r\n{value}\r\n", client.Run("GET k"));
+        }
+    }
+
+    [Fact]
+    public void Value_that_the_store_cannot_hold_is_refused_and_the_old_one_stays()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        int length = host.Store.MaxValueBytes + 1;
+
+        string reply = client.Run("SET k old") + client.Send($"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${length}\r\n{new string('v', length)}\r\n") + client.Run("GET k");
+
+        Assert.Equal("+OK\r\n-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n$3\r\nold\r\n", reply);
+    }
+
+    [Fact]
+    public void Client_is_listed_while_it_is_connected_and_can_be_killed()
+    {
+        using var host = new RespHost();
+        RespClient first = host.Connect();
+        RespClient second = host.Connect();
+        second.Run("CLIENT SETNAME victim");
+
+        Assert.Contains(" name=victim ", first.Run("CLIENT LIST"), StringComparison.Ordinal);
+        Assert.Equal(":1\r\n", first.Run("CLIENT KILL ID 2"));
+        Assert.Equal(CloseReason.KilledAtOnce, second.ClosedFor);
+
+        second.End();
+        Assert.DoesNotContain(" name=victim ", first.Run("CLIENT LIST"), StringComparison.Ordinal);
+    }
+}

@@ -23,10 +23,19 @@ public class ThreadedContenderTests
         Assert.Throws<InvalidOperationException>(() => contender.Measure(round: 0));
     }
 
-    /// <summary>Ends its only operation when the other worker is in it too.</summary>
+    /// <summary>Ends its first operation when the other worker is in its first, too.</summary>
     private sealed class Meeter(Barrier meeting) : OperationContender("meeter", operations: 1)
     {
-        protected override void Run(int first, int count) => meeting.SignalAndWait();
+        private bool _hasMet;
+
+        protected override void Run(int first, int count)
+        {
+            if (!_hasMet)
+            {
+                _hasMet = true;
+                meeting.SignalAndWait();
+            }
+        }
     }
 
     private sealed class Failer() : OperationContender("failer", operations: 1)

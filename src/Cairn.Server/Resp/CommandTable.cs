@@ -24,6 +24,8 @@ internal static class CommandTable
             .. KeyCommands.All,
             .. ExpirationCommands.All,
             .. HashCommands.All,
+            .. TransactionCommands.All,
+            .. PubSubCommands.All,
             .. ServerCommands.All,
         ];
         foreach (CommandInfo command in All)

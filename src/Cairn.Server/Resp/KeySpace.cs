@@ -76,7 +76,9 @@ internal sealed unsafe class KeySpace(CairnStore store)
     {
         fixed (byte* bytes = key)
         {
-            return _engine.TryGetInfo(_engine.Place(bytes, key.Length, 0), acceptStale: false, out info, acceptHash: true);
+            bool isFound = _engine.TryGetInfo(_engine.Place(bytes, key.Length, 0), acceptStale: false, out info, acceptHash: true);
+            info = isFound ? info : default; // One that has expired is as if it had not been.
+            return isFound;
         }
     }
 

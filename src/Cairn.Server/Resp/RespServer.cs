@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
@@ -21,6 +22,8 @@ internal sealed class RespServer
     public TimeProvider Clock { get; }
 
     public DateTimeOffset StartedAt { get; }
+
+    public PubSubHub Messages { get; } = new();
 
     /// <summary>Forty characters that no two runs share.</summary>
     public string RunId { get; } = (Guid.NewGuid().ToString("N") + Guid.NewGuid().ToString("N"))[..40];

@@ -107,7 +107,11 @@ internal sealed partial class RespSession : Session
         return consumed;
     }
 
-    public override void OnClosed(CloseReason reason) => Server.Remove(this);
+    public override void OnClosed(CloseReason reason)
+    {
+        UnsubscribeAll();
+        Server.Remove(this);
+    }
 
     /// <summary>Speaks RESP3, or RESP2, from the reply at hand on.</summary>
     public void SwitchProtocol(bool isResp3, ref RespWriter writer)
@@ -123,10 +127,12 @@ internal sealed partial class RespSession : Session
         Peer.Close(CloseReason.ClosedBySession);
     }
 
-    /// <summary>As a new connection, but for what the client subscribed to and is called by others.</summary>
+    /// <summary>As a new connection.</summary>
     public void Reset(ref RespWriter writer)
     {
         SwitchProtocol(isResp3: false, ref writer);
+        EndTransaction();
+        UnsubscribeAll();
         ClientName = "";
         ReplyMode = ReplyMode.On;
     }
@@ -144,6 +150,7 @@ internal sealed partial class RespSession : Session
             CommandInfo? subcommand = command.FindSubcommand(arguments[1]);
             if (subcommand is null)
             {
+                BreakTransaction();
                 RejectSubcommand(command, arguments[1], ref writer);
                 return;
             }
@@ -153,23 +160,41 @@ internal sealed partial class RespSession : Session
 
         if (command is null)
         {
+            BreakTransaction();
             RejectUnknown(arguments, ref writer);
             return;
         }
 
         if (!command.AcceptsCount(arguments.Count))
         {
+            BreakTransaction();
             Reject($"ERR wrong number of arguments for '{command.Name}' command", ref writer);
             return;
         }
 
         if (command.FirstKey > 0 && !HasValidKeys(command, arguments))
         {
+            BreakTransaction();
             writer.WriteError(RespErrors.KeyLength);
             return;
         }
 
+        if (!IsResp3 && SubscriptionCount > 0 && (command.Flags & CommandFlags.Subscribed) == 0)
+        {
+            BreakTransaction();
+            Reject(
+                $"ERR Can't execute '{command.Name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
+                ref writer);
+            return;
+        }
+
         LastCommand = command;
+        if (IsInTransaction && (command.Flags & CommandFlags.Immediate) == 0)
+        {
+            Queue(request, ref writer);
+            return;
+        }
+
         command.Handler(this, arguments, ref writer);
     }
 

@@ -25,7 +25,7 @@ internal static class RandomRequests
         "DEL K K", "UNLINK K", "EXISTS K K", "TOUCH K", "TYPE K", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE",
         "HSET h K V", "HSET h K V K V", "HSET K K V", "HMSET h K V", "HSETNX h K V", "HGET h K", "HGET K K", "HMGET h K K K", "HGETALL h",
         "HGETALL K", "HKEYS h", "HVALS h", "HDEL h K", "HDEL h K K", "HEXISTS h K", "HLEN h", "HSTRLEN h K", "HINCRBY h K N",
-        "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
+        "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0", "MULTI", "EXEC", "EXEC", "DISCARD", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
     ];
 
     public static List<string[]> Make(Random random, int count, params string[] moreForms)

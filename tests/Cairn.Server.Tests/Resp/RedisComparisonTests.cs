@@ -81,7 +81,7 @@ public class RedisComparisonTests
             socket.Send(requests.AsSpan(start, Math.Min(pieceBytes, requests.Length - start)));
         }
 
-        socket.Send(Encoding.ASCII.GetBytes($"\r\nECHO \"{End}\"\r\n"));
+        socket.Send(Encoding.ASCII.GetBytes($"\r\nDISCARD\r\nECHO \"{End}\"\r\n")); // It may have ended within a transaction.
         return ReadToEnd(socket);
     }
 

@@ -3,7 +3,7 @@ namespace Cairn.Server.Tests.Resp;
 /// <summary>Requests, a line each, whose replies are compared with Redis'. Each script begins with an empty store.</summary>
 internal static partial class RedisScripts
 {
-    public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes];
+    public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes, .. Transactions, .. Messages];
 
     private static string[] Strings { get; } =
     [
@@ -367,6 +367,118 @@ internal static partial class RedisScripts
         HSCAN s 0
         SET h x
         GET h
+        """,
+    ];
+
+    private static string[] Transactions { get; } =
+    [
+        """
+        EXEC
+        DISCARD
+        MULTI
+        MULTI
+        SET a 1
+        INCR a
+        GET a
+        EXEC
+        EXEC
+        GET a
+        MULTI
+        INCR a
+        DISCARD
+        GET a
+        MULTI
+        EXEC
+        MULTI
+        FOO
+        SET a 5
+        EXEC
+        MULTI
+        GET
+        EXEC
+        MULTI
+        HGET a b
+        INCR a
+        MSET x 1 y 2
+        RENAME x z
+        MGET x y z
+        FLUSHALL
+        DBSIZE
+        EXEC
+        MULTI
+        PING
+        ECHO a
+        UNWATCH
+        RESET
+        PING
+        """,
+        """
+        WATCH a
+        MULTI
+        WATCH b
+        SET a 1
+        EXEC
+        WATCH a b
+        SET a 2
+        MULTI
+        SET a 3
+        EXEC
+        GET a
+        WATCH a
+        SET a 4
+        UNWATCH
+        MULTI
+        SET a 5
+        EXEC
+        WATCH none
+        SET none 1
+        DEL none
+        MULTI
+        PING
+        EXEC
+        WATCH a
+        EXPIREAT a 4102444800
+        MULTI
+        PING
+        EXEC
+        WATCH a
+        GET a
+        MULTI
+        GET a
+        EXEC
+        WATCH
+        """,
+    ];
+
+    private static string[] Messages { get; } =
+    [
+        """
+        UNSUBSCRIBE
+        PUNSUBSCRIBE
+        PUBLISH a b
+        PUBLISH a
+        SUBSCRIBE
+        SUBSCRIBE a b a
+        PSUBSCRIBE x*
+        PING
+        PING hello
+        GET a
+        PUBLISH a 1
+        UNSUBSCRIBE b none
+        SUBSCRIBE b
+        PUNSUBSCRIBE
+        UNSUBSCRIBE a
+        UNSUBSCRIBE
+        PING
+        PUBSUB CHANNELS
+        PUBSUB NUMSUB a b
+        PUBSUB NUMSUB
+        PUBSUB NUMPAT
+        PUBSUB NUMPAT x
+        PUBSUB FOO
+        SUBSCRIBE a
+        RESET
+        PUBSUB CHANNELS
         """,
     ];
 }

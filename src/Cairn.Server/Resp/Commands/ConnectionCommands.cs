@@ -50,6 +50,13 @@ internal static class ConnectionCommands
         {
             writer.WriteError("ERR wrong number of arguments for 'ping' command"u8);
         }
+        else if (!session.IsResp3 && session.SubscriptionCount > 0)
+        {
+            // So that it can be told from messages.
+            writer.WriteArrayHeader(2);
+            writer.WriteBulk("pong"u8);
+            writer.WriteBulk(arguments.Count == 2 ? arguments[1] : default);
+        }
         else if (arguments.Count == 2)
         {
             writer.WriteBulk(arguments[1]);
@@ -372,6 +379,6 @@ internal static class ConnectionCommands
         long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user=default redir=-1 resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags=N db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user=default redir=-1 resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
     }
 }

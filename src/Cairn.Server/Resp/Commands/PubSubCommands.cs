@@ -1,0 +1,133 @@
+using Cairn.Protocol;
+using Cairn.Server.Resp.PubSub;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>Messages to whoever listens now.</summary>
+internal static class PubSubCommands
+{
+    private const CommandFlags AnyTime = CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale;
+    private const CommandFlags Subscriptions = AnyTime | CommandFlags.NoScript | CommandFlags.Subscribed;
+
+    public static CommandInfo[] All { get; } =
+    [
+        Make("subscribe", -2, Subscriptions, (s, scoped in a, ref w) => Subscribe(s, a, "subscribe"u8, isPattern: false, ref w)),
+        Make("psubscribe", -2, Subscriptions, (s, scoped in a, ref w) => Subscribe(s, a, "psubscribe"u8, isPattern: true, ref w)),
+        Make("unsubscribe", -1, Subscriptions, (s, scoped in a, ref w) => Unsubscribe(s, a, "unsubscribe"u8, isPattern: false, ref w)),
+        Make("punsubscribe", -1, Subscriptions, (s, scoped in a, ref w) => Unsubscribe(s, a, "punsubscribe"u8, isPattern: true, ref w)),
+        Make("publish", 3, AnyTime | CommandFlags.Fast, Publish),
+        new CommandInfo
+        {
+            Name = "pubsub", Arity = -2, Flags = CommandFlags.None, Group = "pubsub", Handler = NumPat, Subcommands =
+            [
+                Make("pubsub|channels", -2, AnyTime, Channels),
+                Make("pubsub|numsub", -2, AnyTime, NumSub),
+                Make("pubsub|numpat", 2, AnyTime, NumPat),
+            ],
+        },
+    ];
+
+    private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
+        new() { Name = name, Arity = arity, Flags = flags, Group = "pubsub", Handler = handler };
+
+    private static void Subscribe(
+        RespSession session, scoped in RespArguments arguments, ReadOnlySpan<byte> kind, bool isPattern, ref RespWriter writer)
+    {
+        for (int i = 1; i < arguments.Count; i++)
+        {
+            session.Subscribe(Text.Latin(arguments[i]), isPattern);
+            WriteChange(session, kind, arguments[i], ref writer);
+        }
+    }
+
+    private static void Unsubscribe(
+        RespSession session, scoped in RespArguments arguments, ReadOnlySpan<byte> kind, bool isPattern, ref RespWriter writer)
+    {
+        for (int i = 1; i < arguments.Count; i++)
+        {
+            session.Unsubscribe(Text.Latin(arguments[i]), isPattern);
+            WriteChange(session, kind, arguments[i], ref writer);
+        }
+
+        if (arguments.Count > 1)
+        {
+            return;
+        }
+
+        string[] names = [.. session.Subscriptions(isPattern)];
+        foreach (string name in names)
+        {
+            session.Unsubscribe(name, isPattern);
+            WriteChange(session, kind, Text.Bytes(name), ref writer);
+        }
+
+        if (names.Length == 0)
+        {
+            writer.WritePushHeader(3);
+            writer.WriteBulk(kind);
+            writer.WriteNull();
+            writer.WriteInteger(session.SubscriptionCount);
+        }
+    }
+
+    private static void WriteChange(RespSession session, ReadOnlySpan<byte> kind, ReadOnlySpan<byte> name, ref RespWriter writer)
+    {
+        writer.WritePushHeader(3);
+        writer.WriteBulk(kind);
+        writer.WriteBulk(name);
+        writer.WriteInteger(session.SubscriptionCount);
+    }
+
+    private static void Publish(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        IReadOnlyList<(RespSession Session, string? Pattern)> receivers = session.Server.Messages.FindReceivers(arguments[1]);
+        if (receivers.Count > 0)
+        {
+            byte[] channel = arguments[1].ToArray();
+            byte[] message = arguments[2].ToArray();
+            foreach ((RespSession receiver, string? pattern) in receivers)
+            {
+                if (receiver == session)
+                {
+                    RespSession.WriteMessage(channel, pattern, message, ref writer);
+                }
+                else
+                {
+                    receiver.Deliver(channel, pattern, message);
+                }
+            }
+        }
+
+        writer.WriteInteger(receivers.Count);
+    }
+
+    private static void Channels(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count > 3)
+        {
+            writer.WriteError("ERR Unknown subcommand or wrong number of arguments for 'CHANNELS'. Try PUBSUB HELP."u8);
+            return;
+        }
+
+        PubSubHub messages = session.Server.Messages;
+        IReadOnlyList<string> channels = messages.FindChannels(arguments.Count == 3 ? KeyFilter.Glob(arguments[2]) : null);
+        writer.WriteArrayHeader(channels.Count);
+        foreach (string channel in channels)
+        {
+            writer.WriteBulk(Text.Bytes(channel));
+        }
+    }
+
+    private static void NumSub(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        writer.WriteArrayHeader((arguments.Count - 2) * 2);
+        for (int i = 2; i < arguments.Count; i++)
+        {
+            writer.WriteBulk(arguments[i]);
+            writer.WriteInteger(session.Server.Messages.CountSubscribers(arguments[i]));
+        }
+    }
+
+    private static void NumPat(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteInteger(session.Server.Messages.PatternCount);
+}

@@ -1,0 +1,68 @@
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>Transactions among several clients, and what writes past them.</summary>
+public class TransactionTests
+{
+    [Fact]
+    public void Write_of_another_client_to_a_watched_key_stops_the_transaction()
+    {
+        using var host = new RespHost();
+        RespClient first = host.Connect();
+        RespClient second = host.Connect();
+
+        first.Run("SET a 1", "WATCH a", "MULTI", "SET a mine");
+        second.Run("SET a theirs");
+
+        Assert.Equal("*-1\r\n$6\r\ntheirs\r\n", first.Run("EXEC", "GET a"));
+    }
+
+    [Fact]
+    public void Write_past_the_server_to_a_watched_key_stops_the_transaction()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        client.Run("WATCH a", "MULTI", "SET a mine");
+        host.Store.Set("a", "theirs"u8);
+        host.Store.Remove("a");
+
+        Assert.Equal("*-1\r\n:0\r\n", client.Run("EXEC", "EXISTS a"));
+    }
+
+    [Fact]
+    public void Watched_key_that_expires_stops_the_transaction()
+    {
+        var clock = new ManualClock();
+        using var host = new RespHost(clock);
+        RespClient client = host.Connect();
+
+        client.Run("SET a 1 EX 10", "WATCH a", "MULTI", "SET b 1");
+        clock.Advance(TimeSpan.FromSeconds(10));
+
+        Assert.Equal("*-1\r\n", client.Run("EXEC"));
+    }
+
+    [Fact]
+    public async Task Transactions_of_many_clients_lose_no_increment()
+    {
+        const int Clients = 4;
+        const int Rounds = 200;
+        using var host = new RespHost();
+        RespClient[] clients = [.. Enumerable.Range(0, Clients).Select(_ => host.Connect())];
+
+        // Keys in different orders: locks that were not taken in one order would wait for each other.
+        await Task.WhenAll(clients.Select((client, number) => OwnThread.Run(() =>
+        {
+            string[] keys = number % 2 == 0 ? ["a", "b", "c"] : ["c", "b", "a"];
+            for (int round = 0; round < Rounds; round++)
+            {
+                string reply = client.Run(["MULTI", .. keys.Select(key => "INCR " + key), "EXEC"]);
+                string[] sums = [.. reply.Split("\r\n").Where(line => line.StartsWith(':'))];
+                Assert.Equal(3, sums.Length);
+                Assert.Single(sums.Distinct()); // No other transaction came in between.
+            }
+        })));
+
+        Assert.Equal("*3\r\n$3\r\n800\r\n$3\r\n800\r\n$3\r\n800\r\n", clients[0].Run("MGET a b c"));
+    }
+}

@@ -77,7 +77,7 @@ public sealed unsafe class EntryViewTests : IDisposable
     [Fact]
     public void Fields_of_later_versions_make_an_entry_unreadable()
     {
-        for (int bit = 5; bit < 8; bit++)
+        foreach (int bit in Enumerable.Range(0, 8).Where(bit => ((int)EntryFields.Unknown & (1 << bit)) != 0))
         {
             EntryView entry = Write(0, 4, 4, out _, out _);
             Assert.True(entry.IsWithin(100));

@@ -28,7 +28,7 @@ internal unsafe struct Located
 internal static unsafe class HashIndex
 {
     /// <summary>Used slots from which on a bucket shares its new keys with their alternates.</summary>
-    private const int PreferPrimaryBelow = 6;
+    private const int PreferPrimaryBelow = 5;
 
     /// <summary>Finds a key's entry, for a reader without the lock. True needs Validate; false is already validated.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -104,13 +104,13 @@ internal static unsafe class HashIndex
     }
 
     /// <summary>
-    /// An empty slot for a new key: in the primary bucket until six of its slots are used, then in the emptier of the
+    /// An empty slot for a new key: in the primary bucket until five of its slots are used, then in the emptier of the
     /// two. False if both are full.
     /// </summary>
     /// <remarks>
-    /// A key in its alternate costs each read of it a third cache miss. Sharing from the fourth slot on puts 27 % of the keys
-    /// there at load 0.44 and 38 % at 0.75, where 1.5 % of inserts then find no room; from the sixth 7 %, 29 % and 2.0 %
-    /// (simulated, keys replaced at random).
+    /// A key in its alternate costs each read of it a third cache miss. Sharing from the fourth slot on puts 10 % of the keys
+    /// there at load 0.44, from the fifth 4 %, and from the sixth 2 %, but then some inserts find both buckets full long
+    /// before the store is (docs/decisions/0012).
     /// </remarks>
     public static bool TryFindEmpty(StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
     {

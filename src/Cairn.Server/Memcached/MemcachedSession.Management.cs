@@ -49,6 +49,18 @@ internal sealed unsafe partial class MemcachedSession
                 Shutdown(input, request, output);
                 return true;
 
+            case MemcachedCommand.Stats:
+                Stats(input, request, output);
+                return true;
+
+            case MemcachedCommand.LruCrawler:
+                return LruCrawler(input, request, output);
+
+            case MemcachedCommand.Lru:
+            case MemcachedCommand.Slabs:
+                Tune(input, request, output);
+                return true;
+
             case MemcachedCommand.RefreshCerts:
                 output.Write("Error TLS not enabled\r\n"u8);
                 return true;
@@ -71,6 +83,21 @@ internal sealed unsafe partial class MemcachedSession
         ResolvedExpiration when = ExpirationOf(Math.Max(0, request.ExpirationSeconds));
         _sessions.Flush(when.IsNever && request.ExpirationSeconds <= 0 ? 0 : when.Deadline);
         Reply(request, output, "OK\r\n"u8);
+    }
+
+    // Switches of insides that are not here: those that memcached would turn are answered as it does.
+    private static void Tune(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        MemcachedTokens words = request.EnumerateArguments(input);
+        ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
+        bool isKnown = request.Command == MemcachedCommand.Lru
+            ? request.ArgumentCount >= 2 && (what.SequenceEqual("tune"u8) || what.SequenceEqual("mode"u8) || what.SequenceEqual("temp_ttl"u8))
+            : request.ArgumentCount >= 2 && what.SequenceEqual("automove"u8);
+        ReadOnlySpan<byte> reply = isKnown ? "OK\r\n"u8
+            : request.Command == MemcachedCommand.Slabs && request.ArgumentCount >= 3 && what.SequenceEqual("reassign"u8)
+                ? "NOSPARE source class has no spare pages\r\n"u8
+                : MemcachedReader.GetErrorText(MemcachedError.UnknownCommand);
+        Reply(request, output, reply);
     }
 
     private void Shutdown(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)

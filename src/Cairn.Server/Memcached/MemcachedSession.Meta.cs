@@ -247,7 +247,7 @@ internal sealed unsafe partial class MemcachedSession
         var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited };
         WriteStatus status = _engine.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
         seen.Info = new EntryInfo(EntryType.Value, 0, 0, version, expiration.Deadline, 0, long.MaxValue);
-        seen.FormerDeadlineMs = expiration.Deadline;
+        seen.FormerDeadlineMs = long.MaxValue;
         seen.IsCreated = true;
         seen.IsWon = true;
         return status is WriteStatus.Stored or WriteStatus.Exists ? status : WriteStatus.NotFound;
@@ -292,8 +292,8 @@ internal sealed unsafe partial class MemcachedSession
             line.BeginMeta(MemcachedMetaCode.Done);
         }
 
-        // The reply's flags come in the request's order. t tells of T only behind it.
-        bool isTouched = !request.Has(MemcachedMetaFlags.TimeToLive);
+        // The reply's flags come in the request's order. t tells of T, and of a new entry's N, only behind it.
+        bool isTouched = !seen.IsCreated && !request.Has(MemcachedMetaFlags.TimeToLive);
         foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
         {
             switch (flag[0])
@@ -308,9 +308,10 @@ internal sealed unsafe partial class MemcachedSession
                     line.WriteFlag('s', (ulong)info.ValueBytes);
                     break;
                 case (byte)'t':
-                    line.WriteFlag('t', SecondsLeft(isTouched || seen.IsCreated ? info.DeadlineUnixMs : seen.FormerDeadlineMs));
+                    line.WriteFlag('t', SecondsLeft(isTouched ? info.DeadlineUnixMs : seen.FormerDeadlineMs));
                     break;
                 case (byte)'T':
+                case (byte)'N' when seen.IsCreated:
                     isTouched = true;
                     break;
                 case (byte)'l':
@@ -566,7 +567,7 @@ internal sealed unsafe partial class MemcachedSession
             case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet) && !isCreated:
                 break;
             case WriteStatus.Stored:
-                WriteNumberReply(input, request, key, number, info, output);
+                WriteNumberReply(input, request, key, number, info, isCreated, output);
                 break;
             case WriteStatus.NotFound:
                 WriteMetaReply(input, request, key, "NF"u8, output);
@@ -607,7 +608,8 @@ internal sealed unsafe partial class MemcachedSession
     }
 
     private void WriteNumberReply(
-        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ulong number, in EntryInfo info, OutputBuffer output)
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ulong number, in EntryInfo info, bool isCreated,
+        OutputBuffer output)
     {
         Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
         digits = digits[..DecimalText.Format(number, digits)];
@@ -622,6 +624,7 @@ internal sealed unsafe partial class MemcachedSession
             line.BeginMeta(MemcachedMetaCode.Done);
         }
 
+        bool hasTime = !isCreated;
         foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
         {
             switch (flag[0])
@@ -630,7 +633,10 @@ internal sealed unsafe partial class MemcachedSession
                     line.WriteFlag('c', info.Version);
                     break;
                 case (byte)'t':
-                    line.WriteFlag('t', SecondsLeft(info.DeadlineUnixMs));
+                    line.WriteFlag('t', SecondsLeft(hasTime ? info.DeadlineUnixMs : long.MaxValue));
+                    break;
+                case (byte)'N' or (byte)'T':
+                    hasTime = true;
                     break;
                 case (byte)'O':
                     line.WriteFlag('O', request.Opaque.Of(input));

@@ -34,8 +34,10 @@ internal sealed unsafe partial class MemcachedSession : Session
     private long _skipBytes;
     private int _resumeAt;
 
-    public MemcachedSession(MemcachedSessions sessions, ClientConnection? connection, MemcachedCounters counters)
+    public MemcachedSession(
+        MemcachedSessions sessions, ClientConnection? connection, MemcachedCounters counters, LookAhead ahead)
     {
+        _ahead = ahead;
         _sessions = sessions;
         _connection = connection;
         _counters = counters;

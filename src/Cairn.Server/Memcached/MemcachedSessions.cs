@@ -14,6 +14,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     private readonly List<MemcachedCounters> _allCounters = [];
     private readonly MemcachedCounters _atReset = new();
     private readonly ThreadLocal<MemcachedCounters> _counters;
+    private readonly ThreadLocal<LookAhead> _ahead = new(() => new LookAhead());
     private readonly ITimer _flushTimer;
     private long _flushAtMs = long.MaxValue;
 
@@ -44,10 +45,10 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
 
     public override ReadOnlyMemory<byte> TooManyConnections => TooMany;
 
-    public override Session Create(ClientConnection connection) => new MemcachedSession(this, connection, _counters.Value!);
+    public override Session Create(ClientConnection connection) => new MemcachedSession(this, connection, _counters.Value!, _ahead.Value!);
 
     /// <summary>A session without a connection, for tests.</summary>
-    public MemcachedSession CreateDetached() => new(this, null, _counters.Value!);
+    public MemcachedSession CreateDetached() => new(this, null, _counters.Value!, _ahead.Value!);
 
     /// <summary>Empties the store now, or when a moment comes.</summary>
     public void Flush(long atMs)
@@ -123,6 +124,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     {
         _flushTimer.Dispose();
         _counters.Dispose();
+        _ahead.Dispose();
     }
 
     private void AddAll(MemcachedCounters total) => _allCounters.ForEach(counters => total.Add(counters));

@@ -1,0 +1,25 @@
+using Cairn.Indexing;
+
+namespace Cairn.Server.Memcached;
+
+/// <summary>
+/// Where the keys of the requests lie that a worker's connections are about to execute: a ring that all of them use, because each needs its
+/// part for a moment only. One that is overtaken fetches what another needs, which costs nothing but time.
+/// </summary>
+internal sealed class LookAhead
+{
+    private const int Size = 1024;
+
+    private readonly KeyPlacement[] _places = new KeyPlacement[Size];
+
+    /// <summary>Where the next one is put.</summary>
+    public int Next { get; private set; }
+
+    public ref readonly KeyPlacement this[int index] => ref _places[index & (Size - 1)];
+
+    public void Add(in KeyPlacement place)
+    {
+        _places[Next] = place;
+        Next = (Next + 1) & (Size - 1);
+    }
+}

@@ -1,0 +1,330 @@
+using System.Globalization;
+using System.Text;
+using Cairn.Protocol;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Memcached;
+
+// stats, in the names and the order of memcached 1.6, for the scripts that read them. What has no meaning here has the value that
+// memcached has when nothing happens.
+internal sealed unsafe partial class MemcachedSession
+{
+    private void Stats(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        MemcachedTokens words = request.EnumerateArguments(input);
+        ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
+        ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
+        switch (what)
+        {
+            case []:
+                WriteStats(output, GeneralStatistics());
+                break;
+            case var _ when what.SequenceEqual("settings"u8):
+                WriteStats(output, Settings());
+                break;
+            case var _ when what.SequenceEqual("items"u8):
+                WriteStats(output, ItemStatistics());
+                break;
+            case var _ when what.SequenceEqual("slabs"u8):
+                WriteStats(output, SlabStatistics());
+                break;
+            case var _ when what.SequenceEqual("sizes"u8):
+                WriteStats(output, [("sizes_status", "disabled")]);
+                break;
+            case var _ when what.SequenceEqual("sizes_enable"u8) || what.SequenceEqual("sizes_disable"u8):
+                output.Write("STAT sizes_status disabled\r\n"u8);
+                break;
+            case var _ when what.SequenceEqual("conns"u8):
+                WriteStats(output, Connections());
+                break;
+            case var _ when what.SequenceEqual("extstore"u8):
+                output.Write("END\r\n"u8);
+                break;
+            case var _ when what.SequenceEqual("detail"u8):
+                StatsDetail(how, output);
+                break;
+            case var _ when what.SequenceEqual("cachedump"u8):
+                // What memcached-tool asks for before it knows metadump: nothing is listed this way.
+                output.Write(request.ArgumentCount < 3 ? "CLIENT_ERROR bad command line\r\n"u8 : "END\r\n"u8);
+                break;
+            case var _ when what.SequenceEqual("reset"u8):
+                _sessions.ResetCounters();
+                _sessions.Prefixes.Clear();
+                output.Write("RESET\r\n"u8);
+                break;
+            default:
+                output.Write(MemcachedReader.GetErrorText(MemcachedError.UnknownCommand));
+                break;
+        }
+    }
+
+    private void StatsDetail(ReadOnlySpan<byte> how, OutputBuffer output)
+    {
+        if (how.SequenceEqual("on"u8) || how.SequenceEqual("off"u8))
+        {
+            _sessions.Prefixes.IsOn = how.SequenceEqual("on"u8);
+            output.Write("OK\r\n"u8);
+        }
+        else if (how.SequenceEqual("dump"u8))
+        {
+            output.Write(_sessions.Prefixes.Dump());
+            output.Write("END\r\n"u8);
+        }
+        else
+        {
+            output.Write("CLIENT_ERROR usage: stats detail on|off|dump\r\n"u8);
+        }
+    }
+
+    private static void WriteStats(OutputBuffer output, IEnumerable<(string Name, string Value)> statistics)
+    {
+        foreach ((string name, string value) in statistics)
+        {
+            output.Write(Encoding.UTF8.GetBytes($"STAT {name} {value}\r\n"));
+        }
+
+        output.Write("END\r\n"u8);
+    }
+
+    private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private static string Seconds(TimeSpan time) => time.TotalSeconds.ToString("F6", CultureInfo.InvariantCulture);
+
+    private static string YesNo(bool isSo) => isSo ? "yes" : "no";
+
+    private IEnumerable<(string Name, string Value)> GeneralStatistics()
+    {
+        MemcachedCounters counters = _sessions.Total();
+        StoreStatistics store = _store.GetStatistics();
+        ServerEngine? engine = _sessions.Options.Surroundings.Engine;
+        DateTimeOffset now = _sessions.Options.Clock.GetUtcNow();
+        Environment.ProcessCpuUsage processor = Environment.CpuUsage;
+        long received = engine?.Connections.Sum(connection => connection.BytesReceived) ?? 0;
+        long sent = engine?.Connections.Sum(connection => connection.BytesSent) ?? 0;
+        return
+        [
+            ("pid", Text(Environment.ProcessId)),
+            ("uptime", Text((long)(now - _sessions.StartedAt).TotalSeconds)),
+            ("time", Text(now.ToUnixTimeSeconds())),
+            ("version", MemcachedSessions.Version),
+            ("pointer_size", Text(8 * IntPtr.Size)),
+            ("rusage_user", Seconds(processor.UserTime)),
+            ("rusage_system", Seconds(processor.PrivilegedTime)),
+            ("max_connections", Text(engine?.Limits.Connections ?? 0)),
+            ("curr_connections", Text(engine?.ConnectionCount ?? 1)),
+            ("total_connections", Text(engine?.AcceptedCount ?? 1)),
+            ("rejected_connections", Text(engine?.RefusedCount ?? 0)),
+            ("connection_structures", Text(engine?.ConnectionCount ?? 1)),
+            ("response_obj_oom", "0"),
+            ("response_obj_count", "0"),
+            ("response_obj_bytes", "0"),
+            ("read_buf_count", "0"),
+            ("read_buf_bytes", Text(engine?.Memory.Bytes ?? 0)),
+            ("read_buf_bytes_free", "0"),
+            ("read_buf_oom", "0"),
+            ("reserved_fds", "0"),
+            ("cmd_get", Text(counters.Gets)),
+            ("cmd_set", Text(counters.Sets)),
+            ("cmd_flush", Text(counters.Flushes)),
+            ("cmd_touch", Text(counters.Touches)),
+            ("cmd_meta", Text(counters.MetaCommands)),
+            ("get_hits", Text(counters.GetHits)),
+            ("get_misses", Text(counters.GetMisses)),
+            ("get_expired", Text(counters.GetExpired)),
+            ("get_flushed", "0"),
+            ("delete_misses", Text(counters.DeleteMisses)),
+            ("delete_hits", Text(counters.DeleteHits)),
+            ("incr_misses", Text(counters.IncrMisses)),
+            ("incr_hits", Text(counters.IncrHits)),
+            ("decr_misses", Text(counters.DecrMisses)),
+            ("decr_hits", Text(counters.DecrHits)),
+            ("cas_misses", Text(counters.CasMisses)),
+            ("cas_hits", Text(counters.CasHits)),
+            ("cas_badval", Text(counters.CasMismatches)),
+            ("touch_hits", Text(counters.TouchHits)),
+            ("touch_misses", Text(counters.TouchMisses)),
+            ("store_too_large", Text(counters.TooLarge)),
+            ("store_no_memory", Text(counters.NoMemory)),
+            ("auth_cmds", Text(counters.Authentications)),
+            ("auth_errors", Text(counters.AuthenticationErrors)),
+            ("bytes_read", Text(received)),
+            ("bytes_written", Text(sent)),
+            ("limit_maxbytes", Text(store.FileBytes)),
+            ("accepting_conns", "1"),
+            ("listen_disabled_num", "0"),
+            ("time_in_listen_disabled_us", "0"),
+            ("threads", Text(_sessions.Options.Surroundings.Workers)),
+            ("conn_yields", "0"),
+            ("hash_power_level", Text(System.Numerics.BitOperations.Log2((ulong)Math.Max(1, store.IndexSlots)))),
+            ("hash_bytes", Text(8 * store.IndexSlots)),
+            ("hash_is_expanding", "0"),
+            ("slab_reassign_rescues", "0"),
+            ("slab_reassign_chunk_rescues", "0"),
+            ("slab_reassign_evictions_nomem", "0"),
+            ("slab_reassign_inline_reclaim", "0"),
+            ("slab_reassign_busy_items", "0"),
+            ("slab_reassign_busy_deletes", "0"),
+            ("slab_reassign_running", "0"),
+            ("slabs_moved", "0"),
+            ("lru_crawler_running", "0"),
+            ("lru_crawler_starts", "0"),
+            ("lru_maintainer_juggles", "0"),
+            ("malloc_fails", "0"),
+            ("log_worker_dropped", "0"),
+            ("log_worker_written", "0"),
+            ("log_watcher_skipped", "0"),
+            ("log_watcher_sent", "0"),
+            ("log_watchers", "0"),
+            ("unexpected_napi_ids", "0"),
+            ("round_robin_fallback", "0"),
+            ("bytes", Text(store.Bytes)),
+            ("curr_items", Text(store.Entries)),
+            ("total_items", Text(store.Sets)),
+            ("slab_global_page_pool", Text(store.FreeSegments)),
+            ("expired_unfetched", "0"),
+            ("evicted_unfetched", "0"),
+            ("evicted_active", "0"),
+            ("evictions", Text(store.Evictions)),
+            ("reclaimed", Text(store.Expirations)),
+            ("crawler_reclaimed", "0"),
+            ("crawler_items_checked", "0"),
+            ("lrutail_reflocked", "0"),
+            ("moves_to_cold", "0"),
+            ("moves_to_warm", "0"),
+            ("moves_within_lru", "0"),
+            ("direct_reclaims", "0"),
+            ("lru_bumps_dropped", "0"),
+        ];
+    }
+
+    private IEnumerable<(string Name, string Value)> Settings()
+    {
+        MemcachedOptions options = _sessions.Options;
+        MemcachedSurroundings surroundings = options.Surroundings;
+        StoreStatistics store = _store.GetStatistics();
+        return
+        [
+            ("maxbytes", Text(store.FileBytes)),
+            ("maxconns", Text(surroundings.Engine?.Limits.Connections ?? 0)),
+            ("tcpport", Text(surroundings.Port)),
+            ("udpport", "0"),
+            ("inter", surroundings.Address.Length == 0 ? "NULL" : surroundings.Address),
+            ("verbosity", Text(_sessions.Verbosity)),
+            ("oldest", "0"),
+            ("evictions", "on"),
+            ("domain_socket", surroundings.UnixPath.Length == 0 ? "NULL" : surroundings.UnixPath),
+            ("umask", "700"),
+            ("shutdown_command", YesNo(options.Shutdown is not null)),
+            ("growth_factor", "1.25"),
+            ("chunk_size", "48"),
+            ("num_threads", Text(surroundings.Workers)),
+            ("num_threads_per_udp", "0"),
+            ("stat_key_prefix", ":"),
+            ("detail_enabled", YesNo(_sessions.Prefixes.IsOn)),
+            ("reqs_per_event", Text(surroundings.Engine?.Limits.RequestsPerTurn ?? 0)),
+            ("cas_enabled", "yes"),
+            ("tcp_backlog", "1024"),
+            ("binding_protocol", "ascii"),
+            ("auth_enabled_sasl", "no"),
+            ("auth_enabled_ascii", YesNo(options.Credentials is not null)),
+            ("item_size_max", Text(options.MaxItemBytes)),
+            ("maxconns_fast", "yes"),
+            ("hashpower_init", "0"),
+            ("slab_reassign", "no"),
+            ("slab_automove", "0"),
+            ("lru_crawler", "yes"),
+            ("lru_crawler_sleep", "0"),
+            ("lru_crawler_tocrawl", "0"),
+            ("tail_repair_time", "0"),
+            ("flush_enabled", YesNo(options.AllowFlush)),
+            ("dump_enabled", YesNo(options.AllowDump)),
+            ("lru_maintainer_thread", "no"),
+            ("lru_segmented", "no"),
+            ("idle_timeout", Text(IdleSeconds())),
+            ("track_sizes", "no"),
+            ("inline_ascii_response", "no"),
+            ("ssl_enabled", "no"),
+        ];
+    }
+
+    private long IdleSeconds() =>
+        _sessions.Options.Surroundings.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;
+
+    // The store has no slabs; memcached-tool and others want to see at least one.
+    private IEnumerable<(string Name, string Value)> ItemStatistics()
+    {
+        StoreStatistics store = _store.GetStatistics();
+        return store.Entries == 0
+            ? []
+            :
+            [
+                ("items:1:number", Text(store.Entries)),
+                ("items:1:number_hot", "0"),
+                ("items:1:number_warm", "0"),
+                ("items:1:number_cold", Text(store.Entries)),
+                ("items:1:age_hot", "0"),
+                ("items:1:age_warm", "0"),
+                ("items:1:age", "0"),
+                ("items:1:mem_requested", Text(store.Bytes)),
+                ("items:1:evicted", Text(store.Evictions)),
+                ("items:1:evicted_nonzero", "0"),
+                ("items:1:evicted_time", "0"),
+                ("items:1:outofmemory", Text(store.Declined)),
+                ("items:1:tailrepairs", "0"),
+                ("items:1:reclaimed", Text(store.Expirations)),
+                ("items:1:expired_unfetched", "0"),
+                ("items:1:evicted_unfetched", "0"),
+                ("items:1:evicted_active", "0"),
+                ("items:1:crawler_reclaimed", "0"),
+                ("items:1:crawler_items_checked", "0"),
+                ("items:1:lrutail_reflocked", "0"),
+                ("items:1:moves_to_cold", "0"),
+                ("items:1:moves_to_warm", "0"),
+                ("items:1:moves_within_lru", "0"),
+                ("items:1:direct_reclaims", "0"),
+                ("items:1:hits_to_hot", "0"),
+                ("items:1:hits_to_warm", "0"),
+                ("items:1:hits_to_cold", Text(store.Hits)),
+                ("items:1:hits_to_temp", "0"),
+            ];
+    }
+
+    private IEnumerable<(string Name, string Value)> SlabStatistics()
+    {
+        MemcachedCounters counters = _sessions.Total();
+        StoreStatistics store = _store.GetStatistics();
+        long perPage = Math.Max(1, store.BytesPerSegment / 96);
+        return
+        [
+            ("1:chunk_size", "96"),
+            ("1:chunks_per_page", Text(perPage)),
+            ("1:total_pages", Text(store.Segments)),
+            ("1:total_chunks", Text(perPage * store.Segments)),
+            ("1:used_chunks", Text(store.Entries)),
+            ("1:free_chunks", Text(Math.Max(0, (perPage * store.Segments) - store.Entries))),
+            ("1:free_chunks_end", "0"),
+            ("1:get_hits", Text(counters.GetHits)),
+            ("1:cmd_set", Text(counters.Sets)),
+            ("1:delete_hits", Text(counters.DeleteHits)),
+            ("1:incr_hits", Text(counters.IncrHits)),
+            ("1:decr_hits", Text(counters.DecrHits)),
+            ("1:cas_hits", Text(counters.CasHits)),
+            ("1:cas_badval", Text(counters.CasMismatches)),
+            ("1:touch_hits", Text(counters.TouchHits)),
+            ("active_slabs", "1"),
+            ("total_malloced", Text(store.FileBytes)),
+        ];
+    }
+
+    private IEnumerable<(string Name, string Value)> Connections()
+    {
+        IEnumerable<ClientConnection> connections = _sessions.Options.Surroundings.Engine?.Connections ?? [];
+        foreach (ClientConnection connection in connections.OrderBy(connection => connection.Id))
+        {
+            yield return ($"{Text(connection.Id)}:addr", connection.Remote is null ? "unix:" : $"tcp:{connection.RemoteText}");
+            yield return ($"{Text(connection.Id)}:listen_addr", connection.ListenerName);
+            yield return ($"{Text(connection.Id)}:state", "conn_parse_cmd");
+            yield return ($"{Text(connection.Id)}:secs_since_last_cmd", Text((long)connection.IdleTime.TotalSeconds));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+using System.Text;
+using Cairn.Server.Memcached;
+
+namespace Cairn.Server.Tests.Memcached;
+
+/// <summary>Statistics, listing of keys, authentication and shutdown.</summary>
+public class ManagementTests
+{
+    [Fact]
+    public void Statistics_count_what_was_asked()
+    {
+        using var session = new SessionUnderTest();
+        session.Send("set a 0 0 1\r\n1\r\nget a\r\nget b\r\nmg a v\r\nincr a 1\r\ndelete a\r\ndelete a\r\ncas a 0 0 1 1\r\n1\r\ntouch a 1\r\nflush_all\r\n");
+
+        Dictionary<string, string> stats = Read(session.Send("stats\r\n"));
+
+        Assert.Equal("3", stats["cmd_get"]);
+        Assert.Equal("2", stats["get_hits"]);
+        Assert.Equal("1", stats["get_misses"]);
+        Assert.Equal("2", stats["cmd_set"]);
+        Assert.Equal("1", stats["incr_hits"]);
+        Assert.Equal("1", stats["delete_hits"]);
+        Assert.Equal("1", stats["delete_misses"]);
+        Assert.Equal("1", stats["cas_misses"]);
+        Assert.Equal("1", stats["touch_misses"]);
+        Assert.Equal("1", stats["cmd_flush"]);
+        Assert.Equal("1", stats["cmd_meta"]);
+        Assert.Equal("0", stats["curr_items"]);
+        Assert.Equal("RESET\r\n", session.Send("stats reset\r\n"));
+        Assert.Equal("0", Read(session.Send("stats\r\n"))["cmd_get"]);
+    }
+
+    [Theory]
+    [InlineData("stats settings", "item_size_max")]
+    [InlineData("stats items", "items:1:number")]
+    [InlineData("stats slabs", "active_slabs")]
+    [InlineData("stats sizes", "sizes_status")]
+    public void Statistics_have_their_parts(string command, string name)
+    {
+        using var session = new SessionUnderTest();
+        session.Send("set a 0 0 1\r\n1\r\n");
+
+        Assert.Contains(name, Read(session.Send(command + "\r\n")).Keys);
+    }
+
+    [Theory]
+    [InlineData("stats detail", "CLIENT_ERROR usage: stats detail on|off|dump\r\n")]
+    [InlineData("stats nothing", "ERROR\r\n")]
+    [InlineData("stats conns", "END\r\n")]
+    [InlineData("stats extstore", "END\r\n")]
+    [InlineData("lru_crawler metadump 64", "BADCLASS invalid class id\r\n")]
+    [InlineData("lru_crawler metadump 63", "END\r\n")]
+    [InlineData("lru_crawler metadump x", "BADCLASS invalid class id\r\n")]
+    [InlineData("lru_crawler crawl all", "OK\r\n")]
+    [InlineData("lru_crawler sleep x", "CLIENT_ERROR bad command line format\r\n")]
+    [InlineData("lru_crawler", "ERROR\r\n")]
+    [InlineData("lru tune 10 25 0.1 2.0", "OK\r\n")]
+    [InlineData("lru bad", "ERROR\r\n")]
+    [InlineData("slabs automove 0", "OK\r\n")]
+    [InlineData("slabs", "ERROR\r\n")]
+    public void Command_is_answered(string command, string reply)
+    {
+        using var session = new SessionUnderTest();
+
+        Assert.Equal(reply, session.Send(command + "\r\n"));
+    }
+
+    [Fact]
+    public void Detail_counts_by_the_beginning_of_keys()
+    {
+        using var session = new SessionUnderTest();
+
+        session.Send("stats detail on\r\nset user:1 0 0 1\r\n1\r\nget user:1\r\nget user:2\r\ndelete user:1\r\nget plain\r\n");
+
+        Assert.Equal("PREFIX user get 2 hit 1 set 1 del 1\r\nEND\r\n", session.Send("stats detail dump\r\n"));
+    }
+
+    [Fact]
+    public void Metadump_lists_every_key_while_the_client_reads()
+    {
+        using var session = new SessionUnderTest();
+        var keys = Enumerable.Range(0, 5000).Select(i => $"key/{i}").ToHashSet(StringComparer.Ordinal);
+        foreach (string key in keys)
+        {
+            session.Send($"set {key} 0 100 1\r\n1\r\n");
+        }
+
+        session.Add("lru_crawler metadump all\r\nmn\r\n"u8);
+        var reply = new StringBuilder();
+        for (int turn = 0; turn < 100_000 && !reply.ToString().EndsWith("MN\r\n", StringComparison.Ordinal); turn++)
+        {
+            session.Execute(budget: 10);
+            Assert.InRange(session.Output.UnsentBytes, 0, 80_000);
+            reply.Append(session.Read());
+        }
+
+        string[] lines = reply.ToString().Split('\n');
+        long expiry = session.Clock.Now.ToUnixTimeSeconds() + 100;
+        Assert.Equal(["END\r", "MN\r", ""], lines[^3..]);
+        Assert.Equal(
+            keys.Order(StringComparer.Ordinal),
+            lines[..^3].Select(line => Uri.UnescapeDataString(line.Split(' ')[0][4..])).Order(StringComparer.Ordinal));
+        Assert.All(lines[..^3], line => Assert.Contains($" exp={expiry} ", line, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Mgdump_lists_keys_as_requests()
+    {
+        using var session = new SessionUnderTest();
+        session.Send("set a 0 0 1\r\n1\r\nms IGE= 1 b\r\n1\r\n");
+
+        string reply = "";
+        session.Add("lru_crawler mgdump all\r\n"u8);
+        while (!reply.EndsWith("EN\r\n", StringComparison.Ordinal))
+        {
+            session.Execute(budget: 1);
+            reply += session.Read();
+        }
+
+        Assert.Equal(["EN", "mg IGE= b", "mg a"], reply.Split("\r\n", StringSplitOptions.RemoveEmptyEntries).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Client_must_name_user_and_password_first()
+    {
+        var credentials = MemcachedCredentials.Parse("alice:secret\nbob:other:word\n", "users");
+        using var session = new SessionUnderTest(options => options with { Credentials = credentials });
+
+        Assert.Equal("CLIENT_ERROR unauthenticated\r\n", session.Send("get a\r\n"));
+        Assert.Equal("CLIENT_ERROR authentication failure\r\n", session.Send("set a 0 0 11\r\nalice wrong\r\n"));
+        Assert.Equal("CLIENT_ERROR authentication failure\r\n", session.Send("set a 0 0 9\r\nbob other\r\n"));
+        Assert.Equal("CLIENT_ERROR bad authentication token format\r\n", session.Send("set a 0 0 5\r\nalice\r\n"));
+        Assert.Equal("STORED\r\n", session.Send("set a 0 0 14\r\nbob other:word\r\n"));
+        Assert.Equal("END\r\n", session.Send("get a\r\n"));
+    }
+
+    [Fact]
+    public void Client_that_is_not_known_cannot_make_the_server_hold_much()
+    {
+        var credentials = MemcachedCredentials.Parse("alice:secret", "users");
+        using var session = new SessionUnderTest(options => options with { Credentials = credentials });
+
+        session.Send("set a 0 0 1000000\r\n" + new string('x', 500_000));
+
+        Assert.Equal(0, session.RestBytes);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("alice")]
+    public void File_of_users_without_a_user_is_refused(string text) =>
+        Assert.Throws<ServerException>(() => MemcachedCredentials.Parse(text, "users"));
+
+    [Theory]
+    [InlineData("shutdown", false)]
+    [InlineData("shutdown graceful", true)]
+    public void Shutdown_is_passed_on_where_it_is_allowed(string command, bool isGraceful)
+    {
+        bool? wasGraceful = null;
+        using var session = new SessionUnderTest(options => options with { Shutdown = graceful => wasGraceful = graceful });
+
+        session.Send(command + "\r\n");
+
+        Assert.Equal(isGraceful, wasGraceful);
+        Assert.True(session.Session.IsEnded);
+    }
+
+    private static Dictionary<string, string> Read(string reply)
+    {
+        string[] lines = reply.Split("\r\n");
+        Assert.Equal(["END", ""], lines[^2..]);
+        return lines[..^2].Select(line => line.Split(' ', 3)).ToDictionary(words => words[1], words => words[2], StringComparer.Ordinal);
+    }
+}

@@ -1,0 +1,94 @@
+using System.Text.RegularExpressions;
+
+namespace Cairn.Server.Tests.Memcached;
+
+/// <summary>The meta commands, as memcached 1.6 answers them. Versions are written as cN in the expected replies.</summary>
+public partial class MetaTests
+{
+    public static TheoryData<string, string> Scripts => new()
+    {
+        { "mn\n", "MN\n" },
+        { "mg a\nmg a v\nmg a v q\nmg a k O9\nmn\n", "EN\nEN\nEN ka O9\nMN\n" },
+        { "ms a 2\nhi\nmg a\nmg a v\n", "HD\nHD\nVA 2\nhi\n" },
+        { "ms a 2 c k O7 F5\nhi\nmg a c f s t k O1 v\n", "HD cN ka O7\nVA 2 cN f5 s2 t-1 ka O1\nhi\n" },
+        { "ms a 2 T30 q\nhi\nmg a t T60\nmg a T50 t\n", "HD t30\nHD t50\n" },
+        { "ms YWI= 1 b\n1\nmg ab v\nmg YWI= b k v\n", "HD\nVA 1\n1\nVA 1 kYWI= b\n1\n" },
+        { "ms a 1 ME\n1\nms a 1 ME\n2\nms a 1 ME q\n3\nmg a v\n", "HD\nNS\nNS\nVA 1\n1\n" },
+        { "ms a 1 MR\n1\nms a 1\n1\nms a 1 MR\n2\nmg a v\n", "NS\nHD\nHD\nVA 1\n2\n" },
+        { "ms a 1 MA\n1\nms a 1\n1\nms a 1 MA\n2\nms a 1 MP\n0\nmg a v\n", "NS\nHD\nHD\nHD\nVA 3\n012\n" },
+        { "ms a 1 C5\n1\nms a 1\n1\nms a 1 C1000000\n2\nmg a v\n", "NF\nHD\nEX\nVA 1\n1\n" },
+        { "md a\nmd a q\nms a 1\n1\nmd a q k\nmd a k O1\n", "NF\nNF\nHD\nNF ka O1\n" },
+        { "ms a 1\n1\nmd a C1000000\nmg a\n", "HD\nEX\nHD\n" },
+        { "ma a\nma a N0 J13 v c t k O2\nma a v D7\nma a MD D100 v\nmg a v\nma a q\nma a\n", "NF\nVA 2 cN t-1 ka O2\n13\nVA 2\n20\nVA 1\n0\nVA 2\n0 \nHD\n" },
+        { "ms a 1\nx\nma a\nma b N30 q t\n", "HD\nCLIENT_ERROR cannot increment or decrement non-numeric value\nHD t30\n" },
+        { "ms a 1\n1\nma a C1000000\nma a T30 t v\n", "HD\nEX\nVA 1 t30\n2\n" },
+        { "ms a 2 T30 F4\nhi\nmd a I T40\nmg a t v f\nmg a t v f\nget a\nms a 3\nnew\nmg a v\n",
+            "HD\nHD\nVA 2 t40 f4 X W\nhi\nVA 2 t40 f4 Z X\nhi\nVALUE a 4 2\nhi\nEND\nHD\nVA 3\nnew\n" },
+        { "mg a N30 v t\nmg a N30 v t\nms a 1\n1\nmg a v\n", "VA 0 t30 W\n\nVA 0 t30 Z\n\nHD\nVA 1\n1\n" },
+        { "set a 0 100 1\n1\nmg a R200 t\nmg a R200 t\nmg a R50\n", "STORED\nHD t100 W\nHD t100 Z\nHD Z\n" },
+        { "set a 0 100 1\n1\nms a 1 C1 I\n2\nmg a v t\nmg a v\n", "STORED\nHD\nVA 1 t100 X W\n2\nVA 1 Z X\n2\n" },
+        { "me a\nset a 0 0 1\n1\nme a\n", "EN\nSTORED\nME a exp=-1 la=0 cas=N fetch=no cls=1 size=61\n" },
+        { "ms a 1 T-1\n1\nmg a v\n", "HD\nEN\n" },
+        { "set a 0 0 1\n1\nmg a T-1 v\nmg a v\n", "STORED\nVA 1\n1\nEN\n" },
+        { "ms b 3\nabcd\n", "CLIENT_ERROR bad data chunk\nERROR\n" },
+        { "set a 7 0 1\n1\nmg a h\nmg a h\n", "STORED\nHD h0\nHD h1\n" },
+    };
+
+    [Theory]
+    [MemberData(nameof(Scripts))]
+    public void Script_is_answered(string script, string reply)
+    {
+        using var session = new SessionUnderTest();
+
+        // A key that is deleted, so that the versions in the scripts are in the past.
+        session.Send("ms a 1 q\r\n1\r\nmd a q\r\nms a 1 q\r\n1\r\nmd a q\r\n");
+        string answer = session.Send(script.Replace("\n", "\r\n", StringComparison.Ordinal));
+
+        answer = Version().Replace(answer.Replace("\r\n", "\n", StringComparison.Ordinal), "$1N");
+        Assert.Equal(reply, answer);
+    }
+
+    [Fact]
+    public void Version_that_is_told_is_the_one_that_is_compared()
+    {
+        using var session = new SessionUnderTest();
+
+        string version = session.Send("ms a 1 c\r\n1\r\n")[4..^2];
+        Assert.Equal($"HD c{version}\r\n", session.Send("mg a c\r\n"));
+        version = session.Send($"ms a 1 C{version} c\r\n2\r\n")[4..^2];
+        version = session.Send($"ma a C{version} c\r\n")[4..^2];
+        Assert.Equal("HD\r\n", session.Send($"ms a 1 C{version} MA\r\n4\r\n"));
+        Assert.Equal("EX\r\n", session.Send($"ms a 1 C{version} MA\r\n5\r\n"));
+        version = session.Send("mg a c v T100\r\n").Split("\r\n")[0][6..];
+        Assert.Equal("HD\r\n", session.Send($"md a C{version}\r\n"));
+    }
+
+    [Theory]
+    [InlineData(100)]
+    [InlineData(70_000)]
+    [InlineData(900_000)]
+    public void Value_of_any_length_comes_back(int length)
+    {
+        using var session = new SessionUnderTest();
+        string value = new('v', length);
+        session.Send($"ms a {length}\r\n{value}\r\nms b {length} T100 F3\r\n{value}\r\n");
+
+        Assert.Equal($"VA {length} ka s{length}\r\n{value}\r\nMN\r\n", session.Send("mg a v k s\r\nmn\r\n"));
+        Assert.Equal($"VA {length} f3\r\n{value}\r\nMN\r\n", session.Send("mg b v f u\r\nmn\r\n"));
+        Assert.Equal($"VA {length} t50\r\n{value}\r\nHD t50\r\n", session.Send("mg b v T50 t\r\nmg b t\r\n"));
+        Assert.Equal($"HD\r\nVA {length} X W\r\n{value}\r\nVA {length} Z X\r\n{value}\r\n", session.Send("md b I\r\nmg b v\r\nmg b v\r\n"));
+    }
+
+    [Fact]
+    public void Stale_value_is_seen_by_the_store_too()
+    {
+        using var session = new SessionUnderTest();
+
+        session.Send("ms a 2 T30\r\nhi\r\nmd a I T40\r\n");
+
+        Assert.Equal("hi", session.Store.GetString("a"));
+    }
+
+    [GeneratedRegex(@"( c|cas=)\d+")]
+    private static partial Regex Version();
+}

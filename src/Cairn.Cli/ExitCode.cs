@@ -21,6 +21,9 @@ internal static class ExitCode
     /// <summary>A file other than the store could not be read or written, or an input is wrong.</summary>
     public const int File = 5;
 
+    /// <summary>The server cannot do what it was asked for: an address is taken, a certificate is not usable.</summary>
+    public const int Server = 6;
+
     /// <summary>A mistake in the tool itself.</summary>
     public const int Failure = 70;
 
@@ -42,6 +45,7 @@ internal static class ExitCode
         (Store, "the store is not there, may not be used, or could not do what was asked"),
         (Damaged, "the store is damaged, or the file is not a store"),
         (File, "a file other than the store could not be read or written, or a line of an import is wrong"),
+        (Server, "the server cannot do what it was asked for: an address is taken, a certificate is not usable"),
         (Failure, "a mistake in the tool itself"),
         (Interrupted, "ended by Ctrl-C"),
         (OutputClosed, "the reader of the output went away"),

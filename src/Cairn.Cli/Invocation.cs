@@ -22,11 +22,16 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     {
         get
         {
-            string? path = parsed.GetValue(shared.Store) ?? console.GetEnvironmentVariable(SharedOptions.StoreVariable);
-            return string.IsNullOrWhiteSpace(path)
-                ? throw ToolException.Usage($"which store? Name its file with --store FILE, or in the environment variable {SharedOptions.StoreVariable}")
-                : path;
+            return FindStorePath()
+                ?? throw ToolException.Usage($"which store? Name its file with --store FILE, or in the environment variable {SharedOptions.StoreVariable}");
         }
+    }
+
+    /// <summary>Path of the store, as it was given; null if none was.</summary>
+    public string? FindStorePath()
+    {
+        string? path = parsed.GetValue(shared.Store) ?? console.GetEnvironmentVariable(SharedOptions.StoreVariable);
+        return string.IsNullOrWhiteSpace(path) ? null : path;
     }
 
     public T? Get<T>(Option<T> option) => parsed.GetValue(option);

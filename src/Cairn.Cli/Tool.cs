@@ -55,7 +55,7 @@ internal static class Tool
     /// <summary>All commands with their options, as a run sees them.</summary>
     public static Command CreateRoot(SharedOptions shared)
     {
-        var root = new Command(Name, "Works on the store files of Cairn, also while other processes use them.")
+        var root = new Command(Name, "Works on the store files of Cairn, also while other processes use them, and serves them.")
         {
             new GetCommand(shared),
             new SetCommand(shared),
@@ -71,6 +71,7 @@ internal static class Tool
             new TopCommand(shared),
             new BigKeysCommand(shared),
             new CreateCommand(shared),
+            new ServeCommand(shared),
             new CompletionCommand(),
         };
         root.Add(shared.Store);

@@ -1,13 +1,5 @@
 namespace Cairn.Server.Connections;
 
-internal enum ServerLogLevel
-{
-    Debug,
-    Information,
-    Warning,
-    Error,
-}
-
 /// <summary>Where the server says what happens to it. Called from any thread; must not block for long.</summary>
 internal abstract class ServerLog
 {

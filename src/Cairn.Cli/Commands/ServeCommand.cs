@@ -1,0 +1,154 @@
+using System.CommandLine;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Serving;
+using Cairn.Server;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class ServeCommand : ToolCommand
+{
+    private const string JournalVariable = "JOURNAL_STREAM";
+
+    private readonly IReadOnlyList<ServeSetting> _settings = ServeSettings.Create();
+
+    private readonly MemcachedFlags _memcachedFlags = new();
+
+    private readonly Option<string?> _config = new("--config")
+    {
+        HelpName = "FILE",
+        Description = "Settings in a JSON file, by the names of these options: {\"memcached\": \"127.0.0.1:11211\", \"max-value\": \"1MiB\"}.",
+    };
+
+    private readonly Flag _check = new("--check", "Only check the configuration.");
+    private readonly Option<string?> _logFormat = new("--log-format") { HelpName = "FORMAT", Description = "text, json or journal. Default text, or journal under systemd." };
+    private readonly Flag _verbose = new("--verbose", "Log more.");
+    private readonly Option<string?> _pidFile = new("--pid-file") { HelpName = "FILE", Description = "Write the process' number to this file once clients can connect." };
+
+    public ServeCommand(SharedOptions shared)
+        : base("serve", "Serves a store to clients of memcached and Redis.")
+    {
+        _ = shared;
+        foreach (ServeSetting setting in _settings)
+        {
+            Add(setting.Option);
+        }
+
+        foreach (Option flag in _memcachedFlags.Options)
+        {
+            Add(flag);
+        }
+
+        _verbose.Aliases.Add("-v");
+        _verbose.Aliases.Add("-vv");
+        _pidFile.Aliases.Add("-P");
+        Add(_config);
+        Add(_check);
+        Add(_logFormat);
+        Add(_verbose);
+        Add(_pidFile);
+    }
+
+    public override string Details =>
+        "Without options it serves memcached's clients on 127.0.0.1:11211 and those of Redis on 127.0.0.1:6379, from a store file in the current user's data folder, which is still there, and warm, after a restart or a crash. Both see the same keys. Every option can also be set by an environment variable (CAIRN_MAX_VALUE for --max-value) or in a file; options come before variables, those before the file. It runs until Ctrl-C or SIGTERM, then finishes the requests that have arrived. Other processes may use the store meanwhile.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn serve", "Both protocols, on this machine only."),
+        new("cairn serve --store books.cairn --capacity 4GiB --resp off", "A store of one's own, memcached's protocol only."),
+        new("cairn serve -m 1024 -p 11211 -l 127.0.0.1 -c 1024", "In memcached's place, with its flags."),
+        new("cairn serve --memcached '*:11211' --insecure", "For a network that keeps strangers away."),
+        new("cairn serve --config /etc/cairn.json --check", "Says whether the configuration can be used."),
+    ];
+
+    public override string JsonShape => """With --check: {"store", "memcached", "resp", "both"}, the addresses null where a protocol is off.""";
+
+    public override string? MeaningOfNo => null;
+
+    public override int Run(Invocation invocation)
+    {
+        string? store = invocation.FindStorePath();
+        ServerOptions options = ServeConfiguration.Read(_settings, invocation, store, invocation.Get(_config));
+        _memcachedFlags.Apply(invocation, invocation.Warn, ref options);
+        var log = new ServerLogWriter(
+            invocation.Console.Error, invocation.Console.Clock, Format(invocation),
+            invocation.Get(_verbose) ? ServerLogLevel.Debug : ServerLogLevel.Information);
+        try
+        {
+            options = CairnServer.Check(options, invocation.Console.GetEnvironmentVariable);
+            if (invocation.Get(_check))
+            {
+                Report(invocation, options);
+                return ExitCode.Done;
+            }
+
+            // Before the server starts, so that no signal is lost in between.
+            CancellationToken interruption = invocation.Console.Interruption;
+#pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
+            return ServeAsync(invocation, options, log, interruption).GetAwaiter().GetResult();
+#pragma warning restore VSTHRD002
+        }
+        catch (ServerException e)
+        {
+            throw new ToolException(ExitCode.Server, e.Message, e);
+        }
+        catch (ArgumentException e)
+        {
+            throw ToolException.Usage(Invocation.WithoutParameterName(e));
+        }
+    }
+
+    private async Task<int> ServeAsync(Invocation invocation, ServerOptions options, ServerLogWriter log, CancellationToken interruption)
+    {
+        log.Write(ServerLogLevel.Information, $"{Tool.Name} {Tool.Version} is starting.");
+        CairnServer server = await CairnServer.StartAsync(options, log.Write).ConfigureAwait(false);
+        await using (server.ConfigureAwait(false))
+        {
+            string? pidFile = invocation.Get(_pidFile);
+            if (pidFile is not null)
+            {
+                await File.WriteAllTextAsync(pidFile, $"{Environment.ProcessId}\n", CancellationToken.None).ConfigureAwait(false);
+            }
+
+            ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Ready);
+            var stopped = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            using CancellationTokenRegistration interrupted = interruption.Register(() => stopped.TrySetResult());
+            using CancellationTokenRegistration asked = server.ShutdownRequested.Register(() => stopped.TrySetResult());
+            await stopped.Task.ConfigureAwait(false);
+
+            ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Stopping);
+            log.Write(ServerLogLevel.Information, "Stopping: requests that have arrived are finished.");
+            await server.StopAsync().ConfigureAwait(false);
+            if (pidFile is not null)
+            {
+                File.Delete(pidFile);
+            }
+        }
+
+        log.Write(ServerLogLevel.Information, "Stopped.");
+        return ExitCode.Done;
+    }
+
+    private static void Report(Invocation invocation, ServerOptions options)
+    {
+        if (invocation.IsJson)
+        {
+            using var line = new Output.JsonLine(invocation.Output);
+            line.Writer.WriteString("store"u8, options.StorePath);
+            line.Writer.WriteString("memcached"u8, options.Memcached);
+            line.Writer.WriteString("resp"u8, options.Resp);
+            line.Writer.WriteString("both"u8, options.Both);
+            return;
+        }
+
+        invocation.Output.WriteLine("the configuration can be used");
+    }
+
+    private ServerLogFormat Format(Invocation invocation) => invocation.Get(_logFormat)?.ToUpperInvariant() switch
+    {
+        null => string.IsNullOrEmpty(invocation.Console.GetEnvironmentVariable(JournalVariable)) ? ServerLogFormat.Text : ServerLogFormat.Journal,
+        "TEXT" => ServerLogFormat.Text,
+        "JSON" => ServerLogFormat.Json,
+        "JOURNAL" => ServerLogFormat.Journal,
+        var other => throw ToolException.Usage($"--log-format takes text, json or journal, not '{other}'"),
+    };
+}

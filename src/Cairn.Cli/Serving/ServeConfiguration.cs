@@ -1,0 +1,105 @@
+using System.Text.Json;
+using Cairn.Cli.Arguments;
+using Cairn.Server;
+
+namespace Cairn.Cli.Serving;
+
+// What a server is to do, from where it may be written: the command line before the environment, that before the file, that before the
+// defaults.
+internal static class ServeConfiguration
+{
+    private const string StoreName = "store";
+
+    private static readonly JsonDocumentOptions Json = new() { CommentHandling = JsonCommentHandling.Skip, AllowTrailingCommas = true };
+
+    /// <summary>Puts the options together.</summary>
+    /// <param name="settings">All there are.</param>
+    /// <param name="invocation">The command line and the environment.</param>
+    /// <param name="store">The store that was named in either; null for none.</param>
+    /// <param name="file">The file; null for none.</param>
+    /// <exception cref="ToolException">Something is not known or has another form; the message says where it was written.</exception>
+    public static ServerOptions Read(IReadOnlyList<ServeSetting> settings, Invocation invocation, string? store, string? file)
+    {
+        var options = new ServerOptions();
+        if (file is not null)
+        {
+            ReadFile(settings, file, ref options);
+        }
+
+        foreach (ServeSetting setting in settings)
+        {
+            if (invocation.Console.GetEnvironmentVariable(setting.Variable) is { Length: > 0 } text)
+            {
+                setting.Apply(text, $"the environment variable {setting.Variable}", ref options);
+            }
+        }
+
+        foreach (ServeSetting setting in settings)
+        {
+            if (invocation.IsGiven(setting.Option))
+            {
+                setting.Apply(invocation.Get(setting.Option) ?? "", $"--{setting.Name}", ref options);
+            }
+        }
+
+        return store is null ? options : options with { StorePath = store };
+    }
+
+    private static void ReadFile(IReadOnlyList<ServeSetting> settings, string file, ref ServerOptions options)
+    {
+        using JsonDocument document = Parse(file);
+        if (document.RootElement.ValueKind != JsonValueKind.Object)
+        {
+            throw Wrong(file, "it must be one JSON object, such as {\"memcached\": \"127.0.0.1:11211\"}");
+        }
+
+        var seen = new HashSet<string>(StringComparer.Ordinal);
+        foreach (JsonProperty property in document.RootElement.EnumerateObject())
+        {
+            string where = $"\"{property.Name}\" in '{file}'";
+            if (!seen.Add(property.Name))
+            {
+                throw Wrong(file, $"\"{property.Name}\" is there twice");
+            }
+
+            string text = TextOf(property.Value) ?? throw Wrong(file, $"\"{property.Name}\" must be a text, a number, true or false");
+            if (property.Name == StoreName)
+            {
+                options = options with { StorePath = text };
+                continue;
+            }
+
+            ServeSetting setting = settings.FirstOrDefault(known => known.Name == property.Name)
+                ?? throw Wrong(file, $"there is no setting \"{property.Name}\". Known are {StoreName}, {string.Join(", ", settings.Select(known => known.Name))}");
+            setting.Apply(text, where, ref options);
+        }
+    }
+
+    private static JsonDocument Parse(string file)
+    {
+        try
+        {
+            return JsonDocument.Parse(File.ReadAllBytes(file), Json);
+        }
+        catch (JsonException e)
+        {
+            throw Wrong(file, $"it is not JSON: line {e.LineNumber + 1}, byte {e.BytePositionInLine + 1}", e);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new ToolException(ExitCode.File, $"the configuration '{file}' cannot be read: {e.Message}", e);
+        }
+    }
+
+    private static string? TextOf(JsonElement value) => value.ValueKind switch
+    {
+        JsonValueKind.String => value.GetString(),
+        JsonValueKind.Number => value.GetRawText(),
+        JsonValueKind.True => "on",
+        JsonValueKind.False => "off",
+        _ => null,
+    };
+
+    private static ToolException Wrong(string file, string what, Exception? inner = null) =>
+        new(ExitCode.Usage, $"the configuration '{file}' cannot be used: {what}", inner);
+}

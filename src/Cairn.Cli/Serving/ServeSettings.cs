@@ -1,0 +1,185 @@
+using System.Globalization;
+using Cairn.Cli.Arguments;
+using Cairn.Server;
+
+namespace Cairn.Cli.Serving;
+
+/// <summary>Everything about a server that can be set. One table, from which options, variables, the file and the reference follow.</summary>
+internal static class ServeSettings
+{
+    private const string AddressForm = "HOST:PORT, PORT, [IPV6]:PORT, unix:PATH, or off";
+    private const string SwitchForm = "on or off";
+
+    // Letters are those of memcached, so that the server can stand in for it in a script or unit file.
+    public static IReadOnlyList<ServeSetting> Create() =>
+    [
+        new("ephemeral", null, "Keep nothing: the store lies in memory and goes with the server.", SwitchForm,
+            Switch((options, isOn) => options with { IsEphemeral = isOn })),
+        new("capacity", "SIZE", "Size of the store's file if it is created. Default 1 GiB.", ByteSize.Form,
+            Size((options, bytes) => options with { CapacityBytes = bytes })),
+        new("max-capacity", "SIZE", "Size that the file may grow to, in place of evicting. Default: it does not grow.", ByteSize.Form,
+            Size((options, bytes) => options with { MaxCapacityBytes = bytes })),
+        new("memcached", "ADDRESS", "Where memcached's protocol is spoken. Default 127.0.0.1:11211.", AddressForm,
+            Address((options, address) => options with { Memcached = address })),
+        new("resp", "ADDRESS", "Where RESP, the protocol of Redis, is spoken. Default 127.0.0.1:6379.", AddressForm,
+            Address((options, address) => options with { Resp = address })),
+        new("both", "ADDRESS", "Where both are spoken, told apart by the first byte. Default off.", AddressForm,
+            Address((options, address) => options with { Both = address })),
+        new("unix-mode", "OCTAL", "Who may connect to Unix sockets. Default 600: the owner.", "permissions as chmod has them, such as 660", UnixMode, "-a"),
+        new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 0 to 1024",
+            Number(0, 1024, (options, count) => options with { Workers = (int)count }), "-t"),
+        new("io", "KIND", "How to talk to the kernel: auto, uring, epoll or sockets. Default auto.", "auto, uring, epoll or sockets", Io),
+        new("max-connections", "N", "Connections at once. Default 10000.", "a number from 1 to 1000000",
+            Number(1, 1_000_000, (options, count) => options with { Limits = options.Limits with { Connections = (int)count } }), "-c"),
+        new("max-value", "SIZE", "The longest value that clients may set. Default: what the store allows, at most 64 MiB.", ByteSize.Form,
+            Size((options, bytes) => options with { MaxValueBytes = (int)Math.Min(bytes, int.MaxValue) }), "-I"),
+        new("buffer-memory", "SIZE", "Memory for the buffers of all connections. Default 512 MiB.", ByteSize.Form,
+            Size((options, bytes) => options with { Limits = options.Limits with { BufferBytes = bytes } })),
+        new("idle-timeout", "DURATION", "How long a connection may send nothing. Default: for ever.", DurationForm,
+            Time((options, time) => options with { Limits = options.Limits with { IdleTimeout = time } })),
+        new("request-timeout", "DURATION", "How long a request may take to arrive. Default 1m.", DurationForm,
+            Time((options, time) => options with { Limits = options.Limits with { RequestTimeout = time } })),
+        new("slow-reader-timeout", "DURATION", "How long a client may take to read 64 KiB that wait for it. Default 1m.", DurationForm,
+            Time((options, time) => options with { Limits = options.Limits with { SlowReaderTimeout = time } })),
+        new("stop-timeout", "DURATION", "How long requests that have arrived may take to be finished when the server stops. Default 5s.", DurationForm,
+            Time((options, time) => options with { StopTimeout = time })),
+        new("tls-certificate", "FILE", "Certificate in PEM form: every TCP port then speaks TLS, 1.2 or later. Read again when it changes.", "a file",
+            Text((options, path) => options with { Tls = Tls(options) with { CertificatePath = path } })),
+        new("tls-key", "FILE", "The certificate's key in PEM form. Default: it is in the certificate's file.", "a file",
+            Text((options, path) => options with { Tls = Tls(options) with { KeyPath = path } })),
+        new("tls-clients", "MODE", "Whether clients need certificates: none, optional or required. Default none.", "none, optional or required", TlsClients),
+        new("tls-authorities", "FILE", "Authorities in PEM form that clients' certificates must lead to. Default: those of the system.", "a file",
+            Text((options, path) => options with { Tls = Tls(options) with { ClientAuthoritiesPath = path } })),
+        new("memcached-users", "FILE", "Who may use memcached's protocol: USER:PASSWORD, a line each. Default: anybody.", "a file",
+            Text((options, path) => options with { MemcachedUsersPath = path }), "-Y"),
+        new("no-flush", null, "Let no client of memcached's protocol empty the store.", SwitchForm,
+            Switch((options, isOn) => options with { AllowsFlush = !isOn }), "-F"),
+        new("allow-shutdown", null, "Let clients of memcached's protocol stop the server.", SwitchForm,
+            Switch((options, isOn) => options with { AllowsShutdown = isOn }), "-A"),
+        new("insecure", null, "Allow an address that other machines reach without asking clients who they are.", SwitchForm,
+            Switch((options, isOn) => options with { AllowsInsecure = isOn })),
+    ];
+
+    private static string DurationForm => Duration.Form;
+
+    private static TlsOptions Tls(ServerOptions options) => options.Tls ?? new TlsOptions { CertificatePath = "" };
+
+    private static SettingReader Switch(Func<ServerOptions, bool, ServerOptions> set) => (string text, ref ServerOptions options) =>
+    {
+        bool? isOn = text.ToUpperInvariant() switch
+        {
+            "ON" or "TRUE" or "YES" or "1" or "" => true,
+            "OFF" or "FALSE" or "NO" or "0" => false,
+            _ => null,
+        };
+        if (isOn is { } known)
+        {
+            options = set(options, known);
+        }
+
+        return isOn is not null;
+    };
+
+    private static SettingReader Size(Func<ServerOptions, long, ServerOptions> set) => (string text, ref ServerOptions options) =>
+    {
+        if (!ByteSize.TryParse(text, out long bytes))
+        {
+            return false;
+        }
+
+        options = set(options, bytes);
+        return true;
+    };
+
+    private static SettingReader Time(Func<ServerOptions, TimeSpan, ServerOptions> set) => (string text, ref ServerOptions options) =>
+    {
+        if (!Duration.TryParse(text, out TimeSpan time))
+        {
+            return false;
+        }
+
+        // No time at all would end everything at once; where it is written, it means that there is no limit.
+        options = set(options, time == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : time);
+        return true;
+    };
+
+    private static SettingReader Number(long least, long most, Func<ServerOptions, long, ServerOptions> set) => (string text, ref ServerOptions options) =>
+    {
+        if (!long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long number) || number < least || number > most)
+        {
+            return false;
+        }
+
+        options = set(options, number);
+        return true;
+    };
+
+    private static SettingReader Text(Func<ServerOptions, string, ServerOptions> set) => (string text, ref ServerOptions options) =>
+    {
+        if (text.Length == 0)
+        {
+            return false;
+        }
+
+        options = set(options, text);
+        return true;
+    };
+
+    private static SettingReader Address(Func<ServerOptions, string?, ServerOptions> set) => (string text, ref ServerOptions options) =>
+    {
+        if (text.Length == 0)
+        {
+            return false;
+        }
+
+        options = set(options, text.Equals("off", StringComparison.OrdinalIgnoreCase) ? null : text);
+        return true;
+    };
+
+    private static bool UnixMode(string text, ref ServerOptions options)
+    {
+        const int Digits = 3;
+        if (text.Length is < Digits or > Digits + 1 || text.Any(digit => digit is < '0' or > '7'))
+        {
+            return false;
+        }
+
+        options = options with { UnixMode = (UnixFileMode)Convert.ToInt32(text, 8) };
+        return true;
+    }
+
+    private static bool Io(string text, ref ServerOptions options)
+    {
+        IoKind? kind = text.ToUpperInvariant() switch
+        {
+            "AUTO" => IoKind.Auto,
+            "URING" => IoKind.Uring,
+            "EPOLL" => IoKind.Epoll,
+            "SOCKETS" => IoKind.Sockets,
+            _ => null,
+        };
+        if (kind is { } known)
+        {
+            options = options with { Io = known };
+        }
+
+        return kind is not null;
+    }
+
+    private static bool TlsClients(string text, ref ServerOptions options)
+    {
+        ClientCertificateMode? mode = text.ToUpperInvariant() switch
+        {
+            "NONE" => ClientCertificateMode.None,
+            "OPTIONAL" => ClientCertificateMode.Optional,
+            "REQUIRED" => ClientCertificateMode.Required,
+            _ => null,
+        };
+        if (mode is { } known)
+        {
+            options = options with { Tls = Tls(options) with { ClientCertificates = known } };
+        }
+
+        return mode is not null;
+    }
+}

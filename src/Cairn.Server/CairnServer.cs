@@ -1,0 +1,129 @@
+using Cairn.Server.Connections;
+using Cairn.Server.Hosting;
+using Cairn.Server.Listening;
+
+namespace Cairn.Server;
+
+/// <summary>A store, served to clients of memcached and of Redis.</summary>
+/// <remarks>Safe from any thread. The application that starts one stops it, or disposes of it.</remarks>
+public sealed class CairnServer : IAsyncDisposable
+{
+    private readonly CairnStore _store;
+    private readonly ServerEngine _engine;
+    private readonly ServerProtocols _protocols;
+    private readonly TimeSpan _stopTimeout;
+
+    private CairnServer(CairnStore store, ServerEngine engine, ServerProtocols protocols, TimeSpan stopTimeout)
+    {
+        _store = store;
+        _engine = engine;
+        _protocols = protocols;
+        _stopTimeout = stopTimeout;
+    }
+
+    /// <summary>The store's file.</summary>
+    public string StorePath => _store.Path;
+
+    /// <summary>What connections are served through; never <see cref="IoKind.Auto"/>.</summary>
+    public IoKind Io => _engine.Io;
+
+    /// <summary>Where the server can be reached, as name and address: ports that the system chose are told.</summary>
+    public IReadOnlyList<KeyValuePair<string, string>> Addresses =>
+        [.. _engine.Listeners.Select(listener => new KeyValuePair<string, string>(listener.Name, listener.Where))];
+
+    /// <summary>Cancelled when a client asks the server to stop (<see cref="ServerOptions.AllowsShutdown"/>).</summary>
+    public CancellationToken ShutdownRequested => _protocols.ShutdownRequested;
+
+    /// <summary>Connections now.</summary>
+    public int ConnectionCount => _engine.ConnectionCount;
+
+    /// <summary>Checks options without opening anything, and fills in the store's file.</summary>
+    /// <param name="options">What to check.</param>
+    /// <param name="environment">Gives the value of an environment variable; default: those of this process.</param>
+    /// <exception cref="ServerException">An address is none, nothing is served, or strangers could get in.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
+    public static ServerOptions Check(ServerOptions options, Func<string, string?>? environment = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        return ServerPlan.Make(options, environment ?? Environment.GetEnvironmentVariable).Options;
+    }
+
+    /// <summary>Opens the store and begins to serve it.</summary>
+    /// <param name="options">What to serve, where, and to whom.</param>
+    /// <param name="log">Told what happens to the server, from any thread; must not block. Default: nobody.</param>
+    /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, strangers could get in.</exception>
+    /// <exception cref="StoreException">The store cannot be opened.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
+    public static async Task<CairnServer> StartAsync(ServerOptions options, Action<ServerLogLevel, string>? log = null)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        ServerPlan plan = ServerPlan.Make(options, Environment.GetEnvironmentVariable);
+        ServerLog serverLog = log is null ? ServerLog.None : new DelegateLog(log);
+        CairnStore store = OpenStore(plan.Options, serverLog);
+        var protocols = new ServerProtocols(store, plan.Options);
+        try
+        {
+            ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions
+            {
+                Listeners = plan.Listeners(protocols),
+                Limits = plan.Options.Limits,
+                Io = plan.Options.Io,
+                Workers = plan.Options.Workers,
+                Log = serverLog,
+            }).ConfigureAwait(false);
+            protocols.Attach(engine);
+            return new CairnServer(store, engine, protocols, plan.Options.StopTimeout);
+        }
+        catch
+        {
+            protocols.Dispose();
+            store.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Accepts nobody any more, finishes the requests that have arrived, closes the connections, then the store.</summary>
+    public async Task StopAsync()
+    {
+        await _engine.StopAsync(_stopTimeout).ConfigureAwait(false);
+        _protocols.Dispose();
+        _store.Dispose();
+    }
+
+    /// <summary>As <see cref="StopAsync"/>.</summary>
+    public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
+
+    private static CairnStore OpenStore(ServerOptions options, ServerLog log)
+    {
+        string path = options.StorePath!;
+        CairnStore store = CairnStore.Open(new StoreOptions
+        {
+            Path = path,
+            CapacityBytes = options.CapacityBytes,
+            MaxCapacityBytes = options.MaxCapacityBytes,
+            FlushOnClose = !options.IsEphemeral,
+        });
+        foreach (string warning in store.Warnings)
+        {
+            log.Write(ServerLogLevel.Warning, warning);
+        }
+
+        if (options.IsEphemeral)
+        {
+            File.Delete(path); // The mapping keeps it; nothing is left behind however the server ends.
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        log.Write(
+            ServerLogLevel.Information,
+            options.IsEphemeral
+                ? $"The store lies in memory ({statistics.FileBytes:N0} bytes) and goes with the server."
+                : $"The store is '{path}' ({statistics.FileBytes:N0} bytes) and holds {statistics.Entries:N0} entries.");
+        return store;
+    }
+
+    private sealed class DelegateLog(Action<ServerLogLevel, string> write) : ServerLog
+    {
+        public override void Write(ServerLogLevel level, string message) => write(level, message);
+    }
+}

@@ -1,0 +1,41 @@
+using System.Net;
+using System.Net.Sockets;
+using Cairn.Server.Listening;
+
+namespace Cairn.Server.Hosting;
+
+/// <summary>Refuses to serve strangers by accident: an address that other machines reach needs authentication, or somebody who
+/// said that it is meant so.</summary>
+internal static class AddressGuard
+{
+    /// <summary>Does nothing if the address may be listened on.</summary>
+    /// <exception cref="ServerException">Others could reach the address without proving who they are.</exception>
+    public static void Check(string protocol, ListenAddress address, bool isAuthenticated, bool allowsInsecure)
+    {
+        if (isAuthenticated || allowsInsecure || !IsPublic(address))
+        {
+            return;
+        }
+
+        throw new ServerException(
+            $"Listening for {protocol} on {address} would let everybody who reaches this machine read and change the cache. " +
+            "Listen on 127.0.0.1, set a password, or say --insecure if the network keeps strangers away.");
+    }
+
+    private static bool IsPublic(ListenAddress address)
+    {
+        if (address.UnixPath is not null)
+        {
+            return false; // The file's permissions decide.
+        }
+
+        try
+        {
+            return address.Resolve().Any(ip => !IPAddress.IsLoopback(ip));
+        }
+        catch (SocketException)
+        {
+            return true; // Binding will say what is wrong with the name.
+        }
+    }
+}

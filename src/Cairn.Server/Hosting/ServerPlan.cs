@@ -1,0 +1,120 @@
+using Cairn.Server.Connections;
+using Cairn.Server.Listening;
+
+namespace Cairn.Server.Hosting;
+
+/// <summary>Options that were checked, with everything filled in that was left open.</summary>
+internal sealed class ServerPlan
+{
+    private readonly ListenAddress? _memcached;
+    private readonly ListenAddress? _resp;
+    private readonly ListenAddress? _both;
+
+    private ServerPlan(ServerOptions options, ListenAddress? memcached, ListenAddress? resp, ListenAddress? both)
+    {
+        Options = options;
+        _memcached = memcached;
+        _resp = resp;
+        _both = both;
+    }
+
+    /// <summary>The options, with the store's file.</summary>
+    public ServerOptions Options { get; }
+
+    public static ServerPlan Make(ServerOptions options, Func<string, string?> environment)
+    {
+        options.Limits.Validate();
+        CheckNumbers(options);
+        if (options.Memcached is null && options.Resp is null && options.Both is null)
+        {
+            throw new ServerException("Nothing would be served: every protocol is off. Give at least one an address.");
+        }
+
+        if (options.Tls is { CertificatePath.Length: 0 })
+        {
+            throw new ServerException("TLS needs a certificate: name its file with --tls-certificate.");
+        }
+
+        ListenAddress? memcached = Parse(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedOnly: true);
+        ListenAddress? resp = Parse(options.Resp, "RESP", ServerOptions.RespPort, options);
+        ListenAddress? both = Parse(options.Both, "both protocols", ServerOptions.MemcachedPort, options);
+        string path = options.IsEphemeral ? StorePlace.Ephemeral() : options.StorePath ?? StorePlace.Default(environment);
+        if (options is { IsEphemeral: true, StorePath: not null })
+        {
+            throw new ServerException("A store that keeps nothing has no file: leave out either the file or --ephemeral.");
+        }
+
+        return new ServerPlan(options with { StorePath = path }, memcached, resp, both);
+    }
+
+    /// <summary>What to listen on, and what is spoken there.</summary>
+    public IReadOnlyList<ListenerOptions> Listeners(ServerProtocols protocols)
+    {
+        var listeners = new List<ListenerOptions>();
+        Add("memcached", _memcached, protocols.Memcached);
+        Add("resp", _resp, protocols.Resp);
+        Add("memcached and resp", _both, new FirstByteSessionFactory(protocols.Memcached, protocols.Resp));
+        return listeners;
+
+        void Add(string name, ListenAddress? address, SessionFactory sessions)
+        {
+            if (address is not null)
+            {
+                listeners.Add(new ListenerOptions
+                {
+                    Name = name,
+                    Address = address,
+                    Sessions = sessions,
+                    Tls = address.UnixPath is null ? Options.Tls : null,
+                });
+            }
+        }
+    }
+
+    private static ListenAddress? Parse(string? text, string protocol, int port, ServerOptions options, bool isMemcachedOnly = false)
+    {
+        if (text is null)
+        {
+            return null;
+        }
+
+        if (!ListenAddress.TryParse(text, port, out ListenAddress? address))
+        {
+            throw new ServerException($"'{text}' is no address for {protocol}. Write HOST:PORT, [IPV6]:PORT, *:PORT or unix:PATH.");
+        }
+
+        if (address.UnixPath is { } path)
+        {
+            address = ListenAddress.Unix(path, options.UnixMode);
+        }
+
+        bool isAuthenticated = options.Tls?.ClientCertificates == ClientCertificateMode.Required
+            || (isMemcachedOnly && options.MemcachedUsersPath is not null);
+        AddressGuard.Check(protocol, address, isAuthenticated, options.AllowsInsecure);
+        return address;
+    }
+
+    private static void CheckNumbers(ServerOptions options)
+    {
+        const int MostWorkers = 1024;
+        if (options.Workers is < 0 or > MostWorkers)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.Workers, $"{nameof(ServerOptions)}.{nameof(ServerOptions.Workers)} must be 0 to {MostWorkers:N0}.");
+        }
+
+        if (options.MaxValueBytes is < 0 or > StoreOptions.LargestValueBytes)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.MaxValueBytes,
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxValueBytes)} must be 0 to {StoreOptions.LargestValueBytes:N0}.");
+        }
+
+        if (options.StopTimeout < TimeSpan.Zero || options.StopTimeout > TimeSpan.FromHours(1))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.StopTimeout,
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.StopTimeout)} must be zero to an hour.");
+        }
+    }
+}

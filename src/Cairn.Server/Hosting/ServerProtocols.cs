@@ -1,0 +1,48 @@
+using Cairn.Server.Connections;
+using Cairn.Server.Memcached;
+using Cairn.Server.Resp;
+
+namespace Cairn.Server.Hosting;
+
+/// <summary>What a store is served by: the sessions of each protocol, and what they share.</summary>
+internal sealed class ServerProtocols : IDisposable
+{
+    private readonly CancellationTokenSource _shutdown = new();
+    private readonly MemcachedSessions _memcached;
+    private readonly MemcachedSurroundings _surroundings;
+
+    /// <summary>Makes the sessions of a store.</summary>
+    /// <exception cref="ServerException">The file of users cannot be used.</exception>
+    public ServerProtocols(CairnStore store, ServerOptions options)
+    {
+        _surroundings = new MemcachedSurroundings
+        {
+            Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
+        };
+        _memcached = new MemcachedSessions(store, new MemcachedOptions
+        {
+            MaxItemBytes = options.MaxValueBytes == 0 ? store.MaxValueBytes : Math.Min(options.MaxValueBytes, store.MaxValueBytes),
+            AllowFlush = options.AllowsFlush,
+            Shutdown = options.AllowsShutdown ? isGraceful => { _ = _shutdown.CancelAsync(); } : null,
+            Credentials = options.MemcachedUsersPath is { } path ? MemcachedCredentials.Load(path) : null,
+            Surroundings = _surroundings,
+        });
+        Resp = new RespSessionFactory(new RespServer(store));
+    }
+
+    public SessionFactory Memcached => _memcached;
+
+    public SessionFactory Resp { get; }
+
+    /// <summary>Cancelled when a client asks the server to stop.</summary>
+    public CancellationToken ShutdownRequested => _shutdown.Token;
+
+    /// <summary>Lets the sessions tell of the engine that serves them.</summary>
+    public void Attach(ServerEngine engine) => _surroundings.Engine = engine;
+
+    public void Dispose()
+    {
+        _memcached.Dispose();
+        _shutdown.Dispose();
+    }
+}

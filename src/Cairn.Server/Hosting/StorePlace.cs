@@ -1,0 +1,62 @@
+namespace Cairn.Server.Hosting;
+
+/// <summary>Where a server keeps its store when nobody said where.</summary>
+internal static class StorePlace
+{
+    private const string FolderName = "cairn";
+    private const string FileName = "server.cairn";
+
+    // What systemd names for a unit with StateDirectory=; several are separated by colons.
+    private const string StateDirectoryVariable = "STATE_DIRECTORY";
+
+    /// <summary>
+    /// The store's file in the service's state directory, if the service manager gives one, else in the data folder of the current user;
+    /// the folder is made if need be, for its owner alone.
+    /// </summary>
+    /// <exception cref="ServerException">There is no such folder, and none can be made.</exception>
+    public static string Default(Func<string, string?> environment)
+    {
+        string? state = environment(StateDirectoryVariable)?.Split(':')[0];
+        string folder = string.IsNullOrEmpty(state) ? UserFolder() : state;
+        try
+        {
+            MakeFolder(folder);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new ServerException(
+                $"The folder '{folder}' for the store cannot be made: {e.Message} Name a file with --store FILE, or keep nothing with --ephemeral.", e);
+        }
+
+        return Path.Combine(folder, FileName);
+    }
+
+    /// <summary>A file in memory that no other process uses.</summary>
+    public static string Ephemeral()
+    {
+        const string SharedMemory = "/dev/shm";
+        string folder = Directory.Exists(SharedMemory) ? SharedMemory : Path.GetTempPath();
+        return Path.Combine(folder, $"cairn-{Environment.ProcessId}-{Guid.NewGuid():N}.cairn");
+    }
+
+    private static string UserFolder()
+    {
+        string data = Environment.GetFolderPath(Environment.SpecialFolder.LocalApplicationData, Environment.SpecialFolderOption.DoNotVerify);
+        return data.Length > 0
+            ? Path.Combine(data, FolderName)
+            : throw new ServerException(
+                "The current user has no data folder for the store (HOME is not set). Name a file with --store FILE, or keep nothing with --ephemeral.");
+    }
+
+    private static void MakeFolder(string folder)
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            Directory.CreateDirectory(folder);
+        }
+        else
+        {
+            Directory.CreateDirectory(folder, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+namespace Cairn.Server;
+
+/// <summary>What a server serves, where, and to whom. Checked before anything is opened.</summary>
+/// <remarks>Addresses are HOST:PORT, [IPV6]:PORT, *:PORT for every address of the machine, or unix:PATH.</remarks>
+public sealed record ServerOptions
+{
+    /// <summary>The port of memcached: 11211.</summary>
+    public const int MemcachedPort = 11211;
+
+    /// <summary>The port of Redis: 6379.</summary>
+    public const int RespPort = 6379;
+
+    /// <summary>
+    /// The store's file. Default null: <c>cairn/server.cairn</c> in the current user's data folder, or in the state directory that the
+    /// service manager gives. Created if absent. Other processes, servers among them, may use it at the same time.
+    /// </summary>
+    public string? StorePath { get; init; }
+
+    /// <summary>Keeps nothing: the store lies in memory, belongs to this server alone, and goes with it. Default false.</summary>
+    public bool IsEphemeral { get; init; }
+
+    /// <summary>Size of the store's file if it is created; see <see cref="StoreOptions.CapacityBytes"/>. Default 1 GiB.</summary>
+    public long CapacityBytes { get; init; } = 1L << 30;
+
+    /// <summary>Size that the file may grow to, or 0 for no growth; see <see cref="StoreOptions.MaxCapacityBytes"/>. Default 0.</summary>
+    public long MaxCapacityBytes { get; init; }
+
+    /// <summary>Where memcached's protocol is spoken; null for nowhere. Default 127.0.0.1:11211.</summary>
+    public string? Memcached { get; init; } = "127.0.0.1:11211";
+
+    /// <summary>Where RESP, the protocol of Redis, is spoken; null for nowhere. Default 127.0.0.1:6379.</summary>
+    public string? Resp { get; init; } = "127.0.0.1:6379";
+
+    /// <summary>
+    /// Where both protocols are spoken, told apart by the first byte: RESP's requests begin with an asterisk. Default null: nowhere.
+    /// RESP's inline commands are not understood there.
+    /// </summary>
+    public string? Both { get; init; }
+
+    /// <summary>Who may connect to Unix sockets: those who may write to their files. Default their owner.</summary>
+    public UnixFileMode UnixMode { get; init; } = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
+    /// <summary>TLS on every TCP listener; null for none, which is the default.</summary>
+    public TlsOptions? Tls { get; init; }
+
+    /// <summary>What clients may cost the server.</summary>
+    public ConnectionLimits Limits { get; init; } = new();
+
+    /// <summary>How the server talks to the kernel. Default <see cref="IoKind.Auto"/>.</summary>
+    public IoKind Io { get; init; } = IoKind.Auto;
+
+    /// <summary>Threads that serve connections, 1 to 1,024; 0 for one per core, which is the default.</summary>
+    public int Workers { get; init; }
+
+    /// <summary>
+    /// The longest value that clients may set, in bytes; 0 for the store's own limit, which is the default: the smaller of 64 MiB and an
+    /// eighth of the capacity.
+    /// </summary>
+    public int MaxValueBytes { get; init; }
+
+    /// <summary>
+    /// A file of users of memcached's protocol, one <c>USER:PASSWORD</c> a line: clients then authenticate before anything else, as
+    /// memcached's -Y has it. Default null: anybody may use it.
+    /// </summary>
+    public string? MemcachedUsersPath { get; init; }
+
+    /// <summary>Whether clients of memcached's protocol may empty the store. Default true.</summary>
+    public bool AllowsFlush { get; init; } = true;
+
+    /// <summary>Whether clients of memcached's protocol may stop the server. Default false.</summary>
+    public bool AllowsShutdown { get; init; }
+
+    /// <summary>
+    /// Whether an address that other machines reach may be listened on although clients need not prove who they are. Default false: that is
+    /// an error.
+    /// </summary>
+    public bool AllowsInsecure { get; init; }
+
+    /// <summary>How long <see cref="CairnServer.StopAsync"/> lets requests that have arrived be finished. Default 5 seconds.</summary>
+    public TimeSpan StopTimeout { get; init; } = TimeSpan.FromSeconds(5);
+}

@@ -1,0 +1,188 @@
+namespace Cairn.Cli.Tests;
+
+/// <summary>What a server is to do, read from options, variables and a file. The server itself: Cairn.Server.Tests.</summary>
+public sealed class ServeTests : ToolTest
+{
+    [Fact]
+    public void Configuration_is_checked_without_opening_anything()
+    {
+        ToolRun run = Run("serve", "--check", "--json");
+
+        Assert.Equal((ExitCode.Done, ""), (run.Code, run.Error));
+        Assert.Equal(StorePath, run.Json.GetProperty("store").GetString());
+        Assert.Equal("127.0.0.1:11211", run.Json.GetProperty("memcached").GetString());
+        Assert.Equal("127.0.0.1:6379", run.Json.GetProperty("resp").GetString());
+        Assert.Equal(System.Text.Json.JsonValueKind.Null, run.Json.GetProperty("both").ValueKind);
+        Assert.False(File.Exists(StorePath));
+    }
+
+    [Fact]
+    public void Option_comes_before_the_variable_and_that_before_the_file()
+    {
+        string file = WriteConfig("""{"memcached": "127.0.0.1:1", "resp": "127.0.0.1:2", "both": "127.0.0.1:3"} // trailing""");
+        TestConsole console = NewConsole();
+        console.Environment["CAIRN_RESP"] = "127.0.0.1:20";
+        console.Environment["CAIRN_BOTH"] = "127.0.0.1:30";
+
+        ToolRun run = Run(console, "serve", "--check", "--json", "--config", file, "--both", "off");
+
+        Assert.Equal("127.0.0.1:1", run.Json.GetProperty("memcached").GetString());
+        Assert.Equal("127.0.0.1:20", run.Json.GetProperty("resp").GetString());
+        Assert.Equal(System.Text.Json.JsonValueKind.Null, run.Json.GetProperty("both").ValueKind);
+    }
+
+    [Theory]
+    [InlineData("127.0.0.1:11222", "-p", "11222")]
+    [InlineData("127.0.0.2:11211", "-l", "127.0.0.2")]
+    [InlineData("127.0.0.2:11222", "-l", "127.0.0.2", "-p", "11222")]
+    [InlineData("127.0.0.2:3", "-l", "127.0.0.2:3")]
+    [InlineData("[::1]:11222", "-l", "::1", "-p", "11222")]
+    [InlineData("[::1]:3", "-l", "[::1]:3")]
+    [InlineData("unix:/run/m.sock", "-s", "/run/m.sock", "-p", "11222")]
+    [InlineData(null, "-p", "0")]
+    public void Flags_of_memcached_say_where_its_protocol_is_spoken(string? address, params string[] flags)
+    {
+        ToolRun run = Run(["serve", "--check", "--json", "--memcached", "127.0.0.9:9", .. flags]);
+
+        Assert.Equal(address, run.Json.GetProperty("memcached").GetString());
+    }
+
+    [Fact]
+    public void Flags_that_scripts_around_memcached_pass_are_understood()
+    {
+        ToolRun run = Run(
+            "serve", "--check", "-m", "64", "-c", "1024", "-t", "4", "-I", "2m", "-U", "0", "-u", "memcache", "-M", "-F", "-A", "-v", "-o", "idle_timeout=60,modern");
+
+        Assert.Equal(ExitCode.Done, run.Code);
+        Assert.Contains("-u does nothing", run.Error, StringComparison.Ordinal);
+        Assert.Contains("-M does nothing", run.Error, StringComparison.Ordinal);
+        Assert.Contains("-o modern does nothing", run.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("-U", "11211", "UDP is not offered")]
+    [InlineData("-m", "much", "-m takes a number from 1 to 1048576, not 'much'")]
+    [InlineData("-o", "idle_timeout=long", "takes a number, not 'long'")]
+    public void Flag_of_memcached_that_cannot_be_honoured_is_an_error(string flag, string value, string message)
+    {
+        ToolRun run = Run("serve", "--check", flag, value);
+
+        Assert.Equal(ExitCode.Usage, run.Code);
+        Assert.Contains(message, run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Store_may_be_named_in_the_file()
+    {
+        TestConsole console = NewConsole();
+        console.Environment.Remove("CAIRN_STORE");
+
+        ToolRun run = Run(console, "serve", "--check", "--json", "--config", WriteConfig("""{"store": "/srv/books.cairn"}"""));
+
+        Assert.Equal("/srv/books.cairn", run.Json.GetProperty("store").GetString());
+    }
+
+    [Theory]
+    [InlineData("--max-connections", "many", "--max-connections takes a number from 1 to 1000000, not 'many'")]
+    [InlineData("--idle-timeout", "5", "--idle-timeout takes a number with ms, s, m, h, d or w")]
+    [InlineData("--io", "kqueue", "--io takes auto, uring, epoll or sockets, not 'kqueue'")]
+    [InlineData("--unix-mode", "rw", "--unix-mode takes permissions as chmod has them, such as 660, not 'rw'")]
+    [InlineData("--insecure", "perhaps", "--insecure takes on or off, not 'perhaps'")]
+    public void Setting_of_another_form_is_an_error_that_tells_the_form(string option, string text, string message)
+    {
+        ToolRun run = Run("serve", "--check", $"{option}={text}");
+
+        Assert.Equal(ExitCode.Usage, run.Code);
+        Assert.Contains(message, run.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("""{"memcache": "off"}""", "there is no setting \"memcache\". Known are store, ephemeral")]
+    [InlineData("""{"threads": "1", "threads": 2}""", "\"threads\" is there twice")]
+    [InlineData("""{"threads": [1]}""", "\"threads\" must be a text, a number, true or false")]
+    [InlineData("""{"threads": -1}""", "takes a number from 0 to 1024, not '-1'")]
+    [InlineData("""["threads"]""", "it must be one JSON object")]
+    [InlineData("{\n\"threads\": oops}", "it is not JSON: line 2")]
+    public void Mistake_in_the_file_is_an_error_that_names_it(string json, string message)
+    {
+        string file = WriteConfig(json);
+
+        ToolRun run = Run("serve", "--check", "--config", file);
+
+        Assert.Equal(ExitCode.Usage, run.Code);
+        Assert.Contains(message, run.Error, StringComparison.Ordinal);
+        Assert.Contains(file, run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Missing_configuration_is_an_error_of_a_file()
+    {
+        ToolRun run = Run("serve", "--check", "--config", PathOf("nowhere.json"));
+
+        Assert.Equal(ExitCode.File, run.Code);
+        Assert.Contains("cannot be read", run.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("0.0.0.0:0")]
+    [InlineData("*:11211")]
+    [InlineData("[::]:11211")]
+    public void Address_that_strangers_reach_is_refused_unless_it_is_meant_so(string address)
+    {
+        ToolRun refused = Run("serve", "--check", "--memcached", address);
+        ToolRun meant = Run("serve", "--check", "--memcached", address, "--insecure");
+
+        Assert.Equal(ExitCode.Server, refused.Code);
+        Assert.Contains("would let everybody who reaches this machine read and change the cache", refused.Error, StringComparison.Ordinal);
+        Assert.Equal(ExitCode.Done, meant.Code);
+    }
+
+    [Fact]
+    public void Unix_socket_is_nobody_s_but_its_owner_s() =>
+        Assert.Equal(ExitCode.Done, Run("serve", "--check", "--memcached", "unix:/run/cairn.sock", "--resp", "off").Code);
+
+    [Theory]
+    [InlineData("nowhere:port", "is no address for memcached")]
+    [InlineData("127.0.0.1:70000", "is no address for memcached")]
+    public void Address_that_is_none_is_an_error(string address, string message)
+    {
+        ToolRun run = Run("serve", "--check", "--memcached", address);
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains(message, run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Server_that_would_serve_nothing_is_an_error()
+    {
+        ToolRun run = Run("serve", "--check", "--memcached", "off", "--resp", "off");
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains("Nothing would be served", run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Tls_without_a_certificate_is_an_error()
+    {
+        ToolRun run = Run("serve", "--check", "--tls-key", "key.pem");
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains("TLS needs a certificate", run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Store_that_keeps_nothing_has_no_file()
+    {
+        ToolRun run = Run("serve", "--check", "--ephemeral");
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains("leave out either the file or --ephemeral", run.Error, StringComparison.Ordinal);
+    }
+
+    private string WriteConfig(string json)
+    {
+        string file = PathOf("serve.json");
+        File.WriteAllText(file, json);
+        return file;
+    }
+}

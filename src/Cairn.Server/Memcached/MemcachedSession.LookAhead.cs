@@ -1,5 +1,6 @@
 using Cairn.Indexing;
 using Cairn.Protocol;
+using Cairn.Server.Connections;
 
 namespace Cairn.Server.Memcached;
 

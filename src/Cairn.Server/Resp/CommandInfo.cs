@@ -35,8 +35,18 @@ internal enum CommandFlags
 /// <summary>A command, or a command's subcommand.</summary>
 internal sealed class CommandInfo
 {
+    private readonly string _name = "";
+
     /// <summary>In lower case; a subcommand's with its command's before it: client|id.</summary>
-    public required string Name { get; init; }
+    public required string Name
+    {
+        get => _name;
+        init
+        {
+            _name = value;
+            ShortName = value[(value.IndexOf('|', StringComparison.Ordinal) + 1)..];
+        }
+    }
 
     /// <summary>Arguments with the name; negative for so many or more.</summary>
     public required int Arity { get; init; }
@@ -60,7 +70,7 @@ internal sealed class CommandInfo
     public CommandInfo[] Subcommands { get; init; } = [];
 
     /// <summary>The last part of the name.</summary>
-    public string ShortName => Name[(Name.IndexOf('|', StringComparison.Ordinal) + 1)..];
+    public string ShortName { get; private init; } = "";
 
     public bool AcceptsCount(int arguments) => Arity >= 0 ? arguments == Arity : arguments >= -Arity;
 

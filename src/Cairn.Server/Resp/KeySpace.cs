@@ -30,13 +30,16 @@ internal sealed unsafe class KeySpace(CairnStore store)
 
     public void ThrowIfClosed() => _engine.ThrowIfClosed();
 
-    public int PartitionOf(ReadOnlySpan<byte> key)
+    /// <summary>Where a key is, if it is.</summary>
+    public KeyPlacement PlaceOf(ReadOnlySpan<byte> key)
     {
         fixed (byte* bytes = key)
         {
-            return _engine.Place(bytes, key.Length, 0).Place.Partition;
+            return _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
         }
     }
+
+    public int PartitionOf(ReadOnlySpan<byte> key) => PlaceOf(key).Partition;
 
     /// <summary>Copies a plain value. -1 if it must be read the long way, which may find none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -104,6 +107,27 @@ internal sealed unsafe class KeySpace(CairnStore store)
 
             _scratch = GC.AllocateUninitializedArray<byte>(info.ValueBytes);
         }
+    }
+
+    /// <summary>Reads a key's value to change it.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="room">Bytes wanted behind the value.</param>
+    /// <param name="buffer">The value and the room, which holds anything. Valid until the next read.</param>
+    /// <param name="info">What is known of the value. If there is none, the buffer is all room.</param>
+    public bool TryReadWithRoom(ReadOnlySpan<byte> key, int room, out Span<byte> buffer, out EntryInfo info)
+    {
+        bool isFound = TryRead(key, out ReadOnlySpan<byte> value, out info);
+        int length = value.Length + room;
+        if (_scratch.Length < length)
+        {
+            // Twice as much, because what grows now will grow again; but not of what is long.
+            byte[] larger = GC.AllocateUninitializedArray<byte>(length <= KeptScratch / 2 ? 2 * length : length);
+            value.CopyTo(larger);
+            _scratch = larger;
+        }
+
+        buffer = _scratch.AsSpan(0, length);
+        return isFound;
     }
 
     /// <summary>Looks at a value or a hash in place. Dispose what is returned soon: what is pinned is not evicted.</summary>

@@ -14,7 +14,8 @@ internal abstract class RespPeer
 
     public abstract TimeSpan IdleTime { get; }
 
-    /// <summary>Has the connection's worker run this soon, and send what it writes. Any thread.</summary>
+    /// <summary>Has the connection's worker run this soon, and send what it writes. Any thread. A delegate that is given again and
+    /// again costs no allocation.</summary>
     public abstract void Post(Action<OutputBuffer> write);
 
     /// <summary>Ends the connection when what was written has been sent. Any thread.</summary>
@@ -24,6 +25,8 @@ internal abstract class RespPeer
 /// <summary>A connection of the engine.</summary>
 internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 {
+    private volatile Posting? _last;
+
     public override long Id => connection.Id;
 
     public override string Remote => connection.RemoteText;
@@ -32,7 +35,19 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 
     public override TimeSpan IdleTime => connection.IdleTime;
 
-    public override void Post(Action<OutputBuffer> write) => connection.Post(there => write(there.Output));
+    public override void Post(Action<OutputBuffer> write)
+    {
+        Posting? last = _last;
+        if (last?.Write != write)
+        {
+            _last = last = new Posting(write, there => write(there.Output));
+        }
+
+        connection.Post(last.OnConnection);
+    }
 
     public override void Close(CloseReason reason) => connection.Close(reason);
+
+    // What was posted last, as the connection wants it.
+    private sealed record Posting(Action<OutputBuffer> Write, Action<ClientConnection> OnConnection);
 }

@@ -4,10 +4,10 @@ using Cairn.Server.Resp.PubSub;
 namespace Cairn.Server.Resp;
 
 /// <summary>What the RESP sessions of a server share. Safe from any worker.</summary>
-internal sealed class RespServer
+internal sealed class RespServer : IDisposable
 {
     private readonly ConcurrentDictionary<long, RespSession> _sessions = new();
-    private long _commands;
+    private readonly ThreadLocal<RespWorker> _worker = new(() => new RespWorker(), trackAllValues: true);
     private long _connections;
 
     public RespServer(CairnStore store, TimeProvider? clock = null)
@@ -31,16 +31,17 @@ internal sealed class RespServer
     /// <summary>The TCP port that clients are told; 0 if there is none.</summary>
     public int Port { get; init; }
 
+    /// <summary>What the sessions made by this thread share: a session is made by the worker that serves it.</summary>
+    public RespWorker CurrentWorker => _worker.Value!;
+
     /// <summary>Requests executed by sessions, added when a batch is done.</summary>
-    public long CommandCount => Interlocked.Read(ref _commands);
+    public long CommandCount => _worker.Values.Sum(worker => worker.CommandCount);
 
     /// <summary>Sessions since the start.</summary>
     public long ConnectionCount => Interlocked.Read(ref _connections);
 
     /// <summary>Sessions that are open, in no order.</summary>
     public ICollection<RespSession> Sessions => _sessions.Values;
-
-    public void CountCommands(int count) => Interlocked.Add(ref _commands, count);
 
     public void Add(RespSession session)
     {
@@ -49,4 +50,6 @@ internal sealed class RespServer
     }
 
     public void Remove(RespSession session) => _sessions.TryRemove(session.Peer.Id, out _);
+
+    public void Dispose() => _worker.Dispose();
 }

@@ -1,14 +1,23 @@
 using Cairn.Protocol;
+using Cairn.Server.Connections;
+using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
-// What the client subscribed to. Messages come from other workers as posts to this connection's own.
+// What the client subscribed to, and what comes of it. Messages come from any worker into the inbox, which this connection's own
+// worker empties.
 internal sealed partial class RespSession
 {
     private readonly List<string> _channels = [];
     private readonly List<string> _patterns = [];
+    private readonly Lock _inboxLock = new();
+    private readonly Queue<(PublishedMessage Message, string? Pattern)> _inbox = new();
+    private readonly Action<OutputBuffer> _emptyInbox;
 
     public int SubscriptionCount => _channels.Count + _patterns.Count;
+
+    /// <summary>Where receivers are gathered.</summary>
+    public List<(RespSession Session, string? Pattern)> Receivers { get; } = [];
 
     /// <summary>The names subscribed to, in the order in which they were.</summary>
     public IReadOnlyList<string> Subscriptions(bool isPattern) => isPattern ? _patterns : _channels;
@@ -43,13 +52,21 @@ internal sealed partial class RespSession
     }
 
     /// <summary>Sends a message soon. Any worker.</summary>
-    public void Deliver(byte[] channel, string? pattern, byte[] message) => Peer.Post(output =>
+    public void Deliver(PublishedMessage message, string? pattern)
     {
-        _target.Open(output);
-        var writer = new RespWriter(_target, IsResp3);
-        WriteMessage(channel, pattern, message, ref writer);
-        writer.Flush();
-    });
+        message.Hold();
+        bool isFirst;
+        lock (_inboxLock)
+        {
+            isFirst = _inbox.Count == 0;
+            _inbox.Enqueue((message, pattern));
+        }
+
+        if (isFirst)
+        {
+            Peer.Post(_emptyInbox);
+        }
+    }
 
     /// <summary>Writes a message among this client's own replies.</summary>
     public static void WriteMessage(ReadOnlySpan<byte> channel, string? pattern, ReadOnlySpan<byte> message, ref RespWriter writer)
@@ -62,10 +79,32 @@ internal sealed partial class RespSession
         else
         {
             writer.WriteBulk("pmessage"u8);
-            writer.WriteBulk(Text.Bytes(pattern));
+            writer.WriteText(pattern);
         }
 
         writer.WriteBulk(channel);
         writer.WriteBulk(message);
+    }
+
+    private void EmptyInbox(OutputBuffer output)
+    {
+        _target.Open(output);
+        var writer = new RespWriter(_target, IsResp3);
+        while (true)
+        {
+            (PublishedMessage Message, string? Pattern) next;
+            lock (_inboxLock)
+            {
+                if (!_inbox.TryDequeue(out next))
+                {
+                    break;
+                }
+            }
+
+            WriteMessage(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);
+            next.Message.Release();
+        }
+
+        writer.Flush();
     }
 }

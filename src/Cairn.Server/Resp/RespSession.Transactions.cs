@@ -91,7 +91,7 @@ internal sealed partial class RespSession
             RespRequestReader reader = QueueReader();
             while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
             {
-                Dispatch(new RespArguments(reader, queued, request), queued[..length], ref writer);
+                Dispatch(command: null, new RespArguments(reader, queued, request), queued[..length], ref writer);
                 queued = queued[length..];
             }
         }

@@ -23,10 +23,12 @@ internal sealed partial class RespSession : Session
 {
     private const int LongestQuote = 128;
 
+    private readonly RespWorker _worker;
     private readonly RespRequestReader _reader;
     private readonly OutputBufferWriter _target = new();
     private DiscardingWriter? _discarding;
     private HashEditor? _editor;
+    private KeyScan? _keyScan;
     private bool _isClosing;
 
     public RespSession(RespServer server, RespPeer peer, RespLimits? limits = null)
@@ -34,6 +36,8 @@ internal sealed partial class RespSession : Session
         Server = server;
         Peer = peer;
         Keys = new KeySpace(server.Store);
+        _worker = server.CurrentWorker;
+        _emptyInbox = EmptyInbox;
         _reader = new RespRequestReader(limits);
         server.Add(this);
     }
@@ -46,6 +50,9 @@ internal sealed partial class RespSession : Session
 
     /// <summary>Where hashes are changed.</summary>
     public HashEditor Editor => _editor ??= new HashEditor();
+
+    /// <summary>Where keys are gathered.</summary>
+    public KeyScan KeyScan => _keyScan ??= new KeyScan();
 
     public bool IsResp3 { get; private set; }
 
@@ -75,18 +82,28 @@ internal sealed partial class RespSession : Session
         while (executed < budget && !_isClosing && output.UnsentBytes + writer.PendingBytes < OutputBuffer.FullBytes)
         {
             ReadOnlySpan<byte> rest = input[consumed..];
-            ParseStatus status = _reader.TryRead(rest, out RespRequest request, out int length);
-            if (status == ParseStatus.Incomplete)
+            RespRequest request;
+            int length;
+            CommandInfo? command = null;
+            if (_aheadNext < _aheadRead)
             {
-                NeededBytes = _reader.NeededBytes;
-                break;
+                (request, length, command) = _aheadRequests[_aheadNext++];
             }
-
-            if (status != ParseStatus.Complete)
+            else
             {
-                WriteProtocolError(ref writer);
-                consumed = input.Length;
-                break;
+                ParseStatus status = _reader.TryRead(rest, out request, out length);
+                if (status == ParseStatus.Incomplete)
+                {
+                    NeededBytes = _reader.NeededBytes;
+                    break;
+                }
+
+                if (status != ParseStatus.Complete)
+                {
+                    WriteProtocolError(ref writer);
+                    consumed = input.Length;
+                    break;
+                }
             }
 
             consumed += length;
@@ -94,16 +111,16 @@ internal sealed partial class RespSession : Session
             var arguments = new RespArguments(_reader, rest, request);
             if (ReplyMode == ReplyMode.On)
             {
-                Dispatch(arguments, rest[..length], ref writer);
+                Dispatch(command, arguments, rest[..length], ref writer);
             }
             else
             {
-                DispatchSilently(arguments, rest[..length], ref writer);
+                DispatchSilently(command, arguments, rest[..length], ref writer);
             }
         }
 
         writer.Flush();
-        Server.CountCommands(executed);
+        _worker.CountCommands(executed);
         return consumed;
     }
 
@@ -137,14 +154,15 @@ internal sealed partial class RespSession : Session
         ReplyMode = ReplyMode.On;
     }
 
-    private void Dispatch(scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
+    // The command may have been found before; it is looked for if not.
+    private void Dispatch(CommandInfo? command, scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
     {
         if (arguments.Count == 0)
         {
             return;
         }
 
-        CommandInfo? command = CommandTable.Find(arguments[0]);
+        command ??= CommandTable.Find(arguments[0]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 1)
         {
             CommandInfo? subcommand = command.FindSubcommand(arguments[1]);
@@ -198,11 +216,12 @@ internal sealed partial class RespSession : Session
         command.Handler(this, arguments, ref writer);
     }
 
-    private void DispatchSilently(scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
+    private void DispatchSilently(
+        CommandInfo? command, scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
     {
         ReplyMode before = ReplyMode;
         var silent = new RespWriter(_discarding ??= new DiscardingWriter(), IsResp3);
-        Dispatch(arguments, request, ref silent);
+        Dispatch(command, arguments, request, ref silent);
         if (ReplyMode == ReplyMode.On && before != ReplyMode.On)
         {
             writer.WriteOk(); // CLIENT REPLY ON, which is answered.

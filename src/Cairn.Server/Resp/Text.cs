@@ -23,6 +23,15 @@ internal static class Text
     /// <summary>Text as it was read by <see cref="Latin"/>.</summary>
     public static byte[] Bytes(string text) => Encoding.Latin1.GetBytes(text);
 
+    /// <summary>Writes text that was made by <see cref="Latin"/>, or is ASCII, as a bulk string.</summary>
+    public static void WriteText(this ref RespWriter writer, string text)
+    {
+        writer.WriteBulkHeader(text.Length);
+        Span<byte> room = writer.Reserve(text.Length);
+        writer.Advance(Encoding.Latin1.GetBytes(text, room));
+        writer.WriteLineEnd();
+    }
+
     /// <summary>Reads a whole number.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out long value) => DecimalText.TryParseInt64(text, out value);
 }

@@ -26,10 +26,11 @@ internal sealed class RespHost : IDisposable
 
     public RespServer Server { get; }
 
-    public RespClient Connect() => new(this, ++_lastId);
+    public RespClient Connect(bool looksAhead = true) => new(this, ++_lastId) { LooksAhead = looksAhead };
 
     public void Dispose()
     {
+        Server.Dispose();
         Store.Dispose();
         _directory.Dispose();
     }
@@ -58,6 +59,9 @@ internal sealed class RespClient : RespPeer
 
     public CloseReason ClosedFor { get; private set; }
 
+    /// <summary>Whether the session may look ahead, as it does when more than a short request has arrived.</summary>
+    public bool LooksAhead { get; init; } = true;
+
     public override void Post(Action<OutputBuffer> write) => write(_output);
 
     public override void Close(CloseReason reason) => ClosedFor = reason;
@@ -77,7 +81,7 @@ internal sealed class RespClient : RespPeer
             waiting.AddRange(bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start)));
             int consumed;
             while (waiting.Count > 0 && ClosedFor == CloseReason.None
-                && (consumed = _session.Execute(waiting.ToArray(), _output, budget: 3)) > 0)
+                && (consumed = Execute(waiting.ToArray(), budget: 3)) > 0)
             {
                 waiting.RemoveRange(0, consumed);
             }
@@ -85,6 +89,21 @@ internal sealed class RespClient : RespPeer
 
         return Take();
     }
+
+    /// <summary>Has input executed as the engine does. What came back stays where it is.</summary>
+    public int Execute(ReadOnlySpan<byte> input, int budget)
+    {
+        if (LooksAhead)
+        {
+            _session.Prefetch(input);
+            _session.PrefetchFurther();
+        }
+
+        return _session.Execute(input, _output, budget);
+    }
+
+    /// <summary>Forgets what came back.</summary>
+    public void Drop() => _output.Clear();
 
     /// <summary>What came since the last time.</summary>
     public string Take()

@@ -28,17 +28,33 @@ public class RespSessionTests
         Assert.Equal(reply, host.Connect().Run(request));
     }
 
-    [Fact]
-    public void Requests_are_answered_in_order_wherever_they_are_cut()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Requests_are_answered_in_order_wherever_they_are_cut(bool looksAhead)
     {
         byte[] requests = Encoding.ASCII.GetBytes(
-            "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nGET b\r\n*1\r\n$4\r\nPING\r\n");
+            "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nGET b\r\nGET 'a'\r\nGET \"\\x61\"\r\n*1\r\n$4\r\nPING\r\n");
 
         for (int pieceBytes = 1; pieceBytes <= requests.Length; pieceBytes++)
         {
             using var host = new RespHost();
-            Assert.Equal("+OK\r\n$5\r\nhello\r\n$-1\r\n+PONG\r\n", host.Connect().Send(requests, pieceBytes));
+            Assert.Equal(
+                "+OK\r\n$5\r\nhello\r\n$-1\r\n$5\r\nhello\r\n$5\r\nhello\r\n+PONG\r\n", host.Connect(looksAhead).Send(requests, pieceBytes));
         }
+    }
+
+    [Fact]
+    public void Many_keys_of_one_request_are_all_answered()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        string[] keys = [.. Enumerable.Range(0, 1000).Select(i => $"key:{i}")];
+
+        client.Run("MSET " + string.Join(' ', keys.Select(key => $"{key} {key}")));
+
+        Assert.Equal(
+            "*1000\r\n" + string.Concat(keys.Select(key => $"${key.Length}\r\n{key}\r\n")), client.Run("MGET " + string.Join(' ', keys)));
     }
 
     [Fact]

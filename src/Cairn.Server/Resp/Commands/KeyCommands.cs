@@ -264,35 +264,18 @@ internal static class KeyCommands
         RespSession session, ulong start, long wanted, KeyFilter? filter, EntryType? type, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
-        var found = new List<byte[]>();
-        long seen = 0;
-        void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
-        {
-            if (collection == 0)
-            {
-                seen++;
-                if ((type is null || type == info.Type) && (filter is null || filter.Matches(key)))
-                {
-                    found.Add(key.ToArray());
-                }
-            }
-        }
-
-        EntryVisitor visit = Visit;
+        KeyScan scan = session.KeyScan;
+        scan.Begin(filter, type);
         long bucket = (long)Math.Min(start, (ulong)engine.BucketCount);
         long end = Math.Min(engine.BucketCount, bucket + Math.Max(FewestBuckets, Math.Min(wanted, int.MaxValue) * BucketsPerWantedKey));
-        for (; bucket < end && seen < wanted; bucket++)
+        for (; bucket < end && scan.Seen < wanted; bucket++)
         {
-            engine.VisitBucket(bucket, visit);
+            engine.VisitBucket(bucket, scan.Visitor);
         }
 
         writer.WriteArrayHeader(2);
         writer.WriteBulk(bucket == engine.BucketCount ? 0 : bucket);
-        writer.WriteArrayHeader(found.Count);
-        foreach (byte[] key in found)
-        {
-            writer.WriteBulk(key);
-        }
+        scan.WriteKeys(ref writer);
     }
 
     // The first key from a random place on: not every key is as likely as every other.

@@ -80,25 +80,29 @@ internal static class PubSubCommands
 
     private static void Publish(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        IReadOnlyList<(RespSession Session, string? Pattern)> receivers = session.Server.Messages.FindReceivers(arguments[1]);
+        List<(RespSession Session, string? Pattern)> receivers = session.Receivers;
+        receivers.Clear();
+        session.Server.Messages.FindReceivers(arguments[1], receivers);
         if (receivers.Count > 0)
         {
-            byte[] channel = arguments[1].ToArray();
-            byte[] message = arguments[2].ToArray();
+            var message = PublishedMessage.Rent(arguments[1], arguments[2]);
             foreach ((RespSession receiver, string? pattern) in receivers)
             {
                 if (receiver == session)
                 {
-                    RespSession.WriteMessage(channel, pattern, message, ref writer);
+                    RespSession.WriteMessage(arguments[1], pattern, arguments[2], ref writer);
                 }
                 else
                 {
-                    receiver.Deliver(channel, pattern, message);
+                    receiver.Deliver(message, pattern);
                 }
             }
+
+            message.Release();
         }
 
         writer.WriteInteger(receivers.Count);
+        receivers.Clear(); // Keeps no session alive that has ended.
     }
 
     private static void Channels(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)

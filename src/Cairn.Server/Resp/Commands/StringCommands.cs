@@ -317,6 +317,7 @@ internal static class StringCommands
         writer.WriteArrayHeader(arguments.Count - 1);
         for (int i = 1; i < arguments.Count; i++)
         {
+            session.FetchMore(arguments, i);
             WriteValue(session, arguments[i], ref writer, isHashNull: true);
         }
     }
@@ -404,24 +405,17 @@ internal static class StringCommands
         KeySpace keys = session.Keys;
         while (true)
         {
-            bool isFound = keys.TryRead(arguments[1], out ReadOnlySpan<byte> old, out EntryInfo info);
+            bool isFound = keys.TryReadWithRoom(arguments[1], arguments[2].Length, out Span<byte> joined, out EntryInfo info);
             if (isFound && info.Type == EntryType.Hash)
             {
                 writer.WriteError(RespErrors.WrongType);
                 return;
             }
 
-            WriteStatus status;
-            if (!isFound)
-            {
-                status = keys.Write(arguments[1], EntryType.Value, arguments[2], ResolvedExpiration.Never, WriteCondition.IfAbsent);
-            }
-            else
-            {
-                byte[] joined = Join(old, arguments[2]);
-                status = keys.Rewrite(arguments[1], joined, info.Version);
-            }
-
+            arguments[2].CopyTo(joined[info.ValueBytes..]);
+            WriteStatus status = isFound
+                ? keys.Rewrite(arguments[1], joined, info.Version)
+                : keys.Write(arguments[1], EntryType.Value, joined, ResolvedExpiration.Never, WriteCondition.IfAbsent);
             if (status == WriteStatus.Stored)
             {
                 writer.WriteInteger((long)info.ValueBytes + arguments[2].Length);
@@ -434,14 +428,6 @@ internal static class StringCommands
                 return;
             }
         }
-    }
-
-    private static byte[] Join(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
-    {
-        byte[] joined = GC.AllocateUninitializedArray<byte>(first.Length + second.Length);
-        first.CopyTo(joined);
-        second.CopyTo(joined.AsSpan(first.Length));
-        return joined;
     }
 
     private static void StrLen(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -508,9 +494,10 @@ internal static class StringCommands
         }
 
         ReadOnlySpan<byte> part = arguments[3];
+        int end = offset > keys.MaxValueBytes - part.Length ? 0 : (int)offset + part.Length;
         while (true)
         {
-            bool isFound = keys.TryRead(arguments[1], out ReadOnlySpan<byte> old, out EntryInfo info);
+            bool isFound = keys.TryReadWithRoom(arguments[1], end, out Span<byte> changed, out EntryInfo info);
             if (isFound && info.Type == EntryType.Hash)
             {
                 writer.WriteError(RespErrors.WrongType);
@@ -519,19 +506,19 @@ internal static class StringCommands
 
             if (part.IsEmpty)
             {
-                writer.WriteInteger(old.Length);
+                writer.WriteInteger(info.ValueBytes);
                 return;
             }
 
-            if (offset > keys.MaxValueBytes - part.Length)
+            if (end == 0)
             {
                 writer.WriteError(RespErrors.TooLong);
                 return;
             }
 
-            byte[] changed = new byte[Math.Max(old.Length, (int)offset + part.Length)];
-            old.CopyTo(changed);
-            part.CopyTo(changed.AsSpan((int)offset));
+            changed = changed[..Math.Max(info.ValueBytes, end)];
+            changed[info.ValueBytes..].Clear();
+            part.CopyTo(changed[(int)offset..]);
             WriteStatus status = isFound
                 ? keys.Rewrite(arguments[1], changed, info.Version)
                 : keys.Write(arguments[1], EntryType.Value, changed, ResolvedExpiration.Never, WriteCondition.IfAbsent);

@@ -1,8 +1,12 @@
+using System.Text;
+
 namespace Cairn.Server.Resp.PubSub;
 
 /// <summary>Who gets which messages. Safe from any worker.</summary>
 internal sealed class PubSubHub
 {
+    private const int LongestNameOnStack = 256;
+
     private readonly Lock _lock = new();
 
     // Names as Text.Latin makes them from bytes.
@@ -10,8 +14,12 @@ internal sealed class PubSubHub
     private readonly Dictionary<string, List<RespSession>> _patterns = new(StringComparer.Ordinal);
     private readonly Dictionary<string, KeyFilter> _filters = new(StringComparer.Ordinal);
 
+    private readonly Dictionary<string, List<RespSession>>.AlternateLookup<ReadOnlySpan<char>> _channelsBySpan;
+
     // Known without the lock that nobody listens; a subscriber that is just coming gets what is published after its reply.
     private volatile int _subscriptions;
+
+    public PubSubHub() => _channelsBySpan = _channels.GetAlternateLookup<ReadOnlySpan<char>>();
 
     public int PatternCount
     {
@@ -65,32 +73,37 @@ internal sealed class PubSubHub
         }
     }
 
-    /// <summary>Those to whom a message on this channel goes, by channel first; one that subscribed twice is there twice.</summary>
-    public IReadOnlyList<(RespSession Session, string? Pattern)> FindReceivers(ReadOnlySpan<byte> channel)
+    /// <summary>Adds those to whom a message on this channel goes, by channel first; one that subscribed twice is there twice.</summary>
+    public void FindReceivers(ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
     {
         if (_subscriptions == 0)
         {
-            return [];
+            return;
         }
 
-        var receivers = new List<(RespSession Session, string? Pattern)>();
+        Span<char> name = channel.Length <= LongestNameOnStack ? stackalloc char[channel.Length] : new char[channel.Length];
+        Encoding.Latin1.GetChars(channel, name);
         lock (_lock)
         {
-            if (_channels.TryGetValue(Text.Latin(channel), out List<RespSession>? sessions))
+            if (_channelsBySpan.TryGetValue(name, out List<RespSession>? sessions))
             {
-                receivers.AddRange(sessions.Select(session => (session, (string?)null)));
+                foreach (RespSession session in sessions)
+                {
+                    receivers.Add((session, null));
+                }
             }
 
             foreach ((string pattern, List<RespSession> matching) in _patterns)
             {
                 if (_filters[pattern].Matches(channel))
                 {
-                    receivers.AddRange(matching.Select(session => (session, (string?)pattern)));
+                    foreach (RespSession session in matching)
+                    {
+                        receivers.Add((session, pattern));
+                    }
                 }
             }
         }
-
-        return receivers;
     }
 
     /// <summary>Channels that somebody subscribed to by name.</summary>

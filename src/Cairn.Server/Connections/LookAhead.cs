@@ -1,6 +1,6 @@
 using Cairn.Indexing;
 
-namespace Cairn.Server.Memcached;
+namespace Cairn.Server.Connections;
 
 /// <summary>
 /// Where the keys of the requests lie that a worker's connections are about to execute: a ring that all of them use, because each needs its

@@ -95,8 +95,9 @@ internal sealed unsafe class ClientConnection
     /// <summary>Why it ends or ended. Any thread, eventually.</summary>
     public CloseReason CloseReason { get; set; }
 
-    /// <summary>Any thread, eventually.</summary>
-    public bool IsOpen => State == ConnectionState.Open;
+    /// <summary>Whether requests are executed: not when it is about to end, as when its session has closed it just now. Any thread,
+    /// eventually.</summary>
+    public bool IsOpen => State == ConnectionState.Open && CloseReason == CloseReason.None;
 
     // --- The engine's side; worker only ---
 
@@ -126,6 +127,9 @@ internal sealed unsafe class ClientConnection
 
     /// <summary>The loop was told to receive nothing for now.</summary>
     public bool IsReceivePaused { get; set; }
+
+    /// <summary>Something is to be done when the output is sent.</summary>
+    public bool AwaitsSent => HasMoreInput || IsInputEnded || IsReceivePaused || State != ConnectionState.Open || BlockedSince != 0;
 
     /// <summary>When the client last sent something, in the worker's milliseconds.</summary>
     public long LastActivity { get; set; }

@@ -121,6 +121,7 @@ internal sealed unsafe partial class Worker
         if (ReferenceEquals(connection, _current))
         {
             _closeCurrent = reason; // Its session is at work and may still write.
+            connection.CloseReason = reason;
         }
         else if (IsCurrentThread)
         {

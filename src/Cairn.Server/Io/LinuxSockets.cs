@@ -16,6 +16,7 @@ internal static unsafe partial class LinuxSockets
     public const int CloseOnExec = 0x80000;
     public const int NonBlocking = 0x800;
     public const int DontWait = 0x40;
+    public const int WaitAll = 0x100;
     public const int NoSignal = 0x4000;
     public const int ShutSend = 1;
     public const int ShutBoth = 2;

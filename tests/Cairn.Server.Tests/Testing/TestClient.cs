@@ -49,6 +49,13 @@ internal sealed class TestClient : IDisposable
         }
     }
 
+    /// <summary>Sends what is taken without waiting.</summary>
+    public int SendWhatIsTaken(ReadOnlySpan<byte> bytes)
+    {
+        int sent = Socket.Send(bytes, SocketFlags.None, out SocketError error);
+        return error is SocketError.Success or SocketError.WouldBlock ? sent : throw new SocketException((int)error);
+    }
+
     /// <summary>The next line, without its end; what there is when the server ends it.</summary>
     public string ReadLine()
     {

@@ -46,7 +46,7 @@ internal sealed class TestSession : Session
     public override void OnClosing(CloseReason reason, OutputBuffer output) =>
         output.Write(Encoding.ASCII.GetBytes($"error {reason}\n"));
 
-    public override void OnClosed(CloseReason reason) => _sessions.Closed.Add(reason);
+    public override void OnClosed(CloseReason reason) => _sessions.NoteClosed(reason);
 
     private bool TryExecute(ReadOnlySpan<byte> input, OutputBuffer output, out int consumed)
     {

@@ -4,14 +4,17 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tests.Testing;
 
+/// <summary>Makes <see cref="TestSession"/>s, and lets a test wait for what happens to them.</summary>
 internal sealed class TestSessions : SessionFactory
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly object _gate = new();
+    private readonly BlockingCollection<CloseReason> _closed = [];
     private long _prefetches;
     private long _executions;
 
     public BlockingCollection<ClientConnection> Connected { get; } = [];
-
-    public BlockingCollection<CloseReason> Closed { get; } = [];
 
     public long Prefetches => Interlocked.Read(ref _prefetches);
 
@@ -23,12 +26,44 @@ internal sealed class TestSessions : SessionFactory
 
     public override Session Create(ClientConnection connection)
     {
-        connection.Output.Write(Encoding.ASCII.GetBytes(Greeting));
+        if (Greeting.Length > 0)
+        {
+            connection.Output.Write(Encoding.ASCII.GetBytes(Greeting));
+        }
+
         Connected.Add(connection);
         return new TestSession(connection, this);
     }
 
+    /// <summary>Waits for the next connection to end.</summary>
+    public CloseReason TakeClosed() =>
+        _closed.TryTake(out CloseReason reason, Patience) ? reason : throw new TimeoutException("No connection ended.");
+
+    /// <summary>Waits until sessions were asked to execute so often since the start.</summary>
+    public void WaitForExecutions(long count)
+    {
+        lock (_gate)
+        {
+            while (_executions < count)
+            {
+                if (!Monitor.Wait(_gate, Patience))
+                {
+                    throw new TimeoutException("Nothing was executed.");
+                }
+            }
+        }
+    }
+
     public void CountPrefetch() => Interlocked.Increment(ref _prefetches);
 
-    public void CountExecution() => Interlocked.Increment(ref _executions);
+    public void CountExecution()
+    {
+        lock (_gate)
+        {
+            _executions++;
+            Monitor.PulseAll(_gate);
+        }
+    }
+
+    public void NoteClosed(CloseReason reason) => _closed.Add(reason);
 }

@@ -103,34 +103,32 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
     }
 
-    public override void ShutdownSend()
-    {
-        try
-        {
-            _socket.Shutdown(SocketShutdown.Send);
-        }
-        catch (SocketException)
-        {
-            // The client has gone already, which receiving will tell.
-        }
-    }
+    public override void ShutdownSend() => Shutdown(SocketShutdown.Send);
 
     public override bool Close(bool isHard)
     {
         _isClosed = true;
         if (isHard)
         {
-            _socket.LingerState = new LingerOption(enable: true, seconds: 0);
+            DropOnClose();
         }
 
-        _socket.Dispose(); // Ends what is under way.
-        if (_isReceiving || _isSending)
+        if (!_isReceiving && !_isSending)
         {
-            return false;
+            Dispose();
+            return true;
         }
 
-        Dispose();
-        return true;
+        if (isHard)
+        {
+            _socket.Dispose();
+        }
+        else
+        {
+            Shutdown(SocketShutdown.Both); // Ends what is under way. Disposing now could reset the connection, and cost the client its replies.
+        }
+
+        return false;
     }
 
     /// <summary>When nothing is under way.</summary>
@@ -198,6 +196,30 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         if (!_isClosed)
         {
             _loop.Worker.OnSent(Connection);
+        }
+    }
+
+    private void Shutdown(SocketShutdown how)
+    {
+        try
+        {
+            _socket.Shutdown(how);
+        }
+        catch (SocketException)
+        {
+            // The client has gone already, which receiving will tell.
+        }
+    }
+
+    private void DropOnClose()
+    {
+        try
+        {
+            _socket.LingerState = new LingerOption(enable: true, seconds: 0);
+        }
+        catch (SocketException)
+        {
+            // The client has gone already.
         }
     }
 

@@ -47,6 +47,12 @@ internal sealed unsafe class UringChannel : IoChannel
     /// <summary>The kernel had no buffer left for what arrived; receiving goes on when there are some.</summary>
     public bool IsStarved { get; set; }
 
+    /// <summary>The number of the latest send.</summary>
+    public uint Sends { get; private set; }
+
+    /// <summary>Whether there is more to do when the send has succeeded.</summary>
+    public bool IsSendAwaited => Connection.AwaitsSent || Connection.WireOutput.UnsentBytes != _sendBytes;
+
     public override IPEndPoint? Remote => _peer.ToEndPoint();
 
     public override void Start()
@@ -160,6 +166,15 @@ internal sealed unsafe class UringChannel : IoChannel
         LetGoIfIdle();
     }
 
+    /// <summary>This send is over; if it has not told that it failed, all was sent.</summary>
+    public void OnNothingSaid(uint send)
+    {
+        if (_isSending && send == Sends)
+        {
+            OnSent((int)_sendBytes);
+        }
+    }
+
     public void OnSent(int result)
     {
         _isSending = false;
@@ -205,6 +220,7 @@ internal sealed unsafe class UringChannel : IoChannel
     {
         _isSending = true;
         _underWay++;
+        Sends++;
         _sendBytes = _loop.PrepareSend(this, mayWait);
     }
 

@@ -15,5 +15,8 @@ internal enum UringFeatures
     /// <summary>6.0: one thread submits, which saves the kernel some locking.</summary>
     SingleIssuer = 4,
 
-    All = MultishotReceive | DeferredWork | SingleIssuer,
+    /// <summary>6.1: a send that fails for lack of room says how much it sent, and one that succeeds need not say so.</summary>
+    SilentSends = 8,
+
+    All = MultishotReceive | DeferredWork | SingleIssuer | SilentSends,
 }

@@ -3,11 +3,10 @@
 //
 //   I1  What was received in a turn lies in the kernel's buffers until the turn ends, when they are given back.
 //   I2  A request names its channel by slot; a channel keeps its slot until none of its requests is under way.
-//   I3  A send is first tried without waiting, so it completes while it is submitted. The next call therefore waits for as
-//       many completions as it has such sends, and one more: without that, each turn would take a second call that only
-//       fetches what is known already.
-//
-// Only what I3's send did not get rid of waits in the kernel until the client takes it.
+//   I3  A send is first tried without waiting, so it is over when the call that submits it returns. It says nothing if all
+//       was sent; a completion of it tells what was not. Else the completions of sends would end each wait at once, and
+//       every turn would take a second call. But where something is to follow when all is sent, nothing is waited for.
+//   I4  What I3's send did not get rid of is sent again by a request that waits in the kernel until the client takes it.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Cairn.Platform;
@@ -39,6 +38,8 @@ internal sealed unsafe class UringLoop : IoLoop
     private readonly List<Listener> _listeners = [];
     private readonly List<bool> _isAccepting = [];
     private readonly List<UringChannel> _starved = [];
+    private readonly List<Tried> _tried = []; // I3; prepared, perhaps submitted.
+    private readonly List<Tried> _awaited = []; // I3; submitted for sure.
     private int[] _used = new int[MostBuffers];
     private int _usedCount;
     private Worker _worker = null!; // This and what follows is set by Open.
@@ -48,7 +49,6 @@ internal sealed unsafe class UringLoop : IoLoop
     private int _messageCount;
     private ulong* _wakeCount;
     private int _wake = -1;
-    private uint _immediateSends;
     private bool _isAcceptPaused;
     private bool _isListening;
 
@@ -70,7 +70,8 @@ internal sealed unsafe class UringLoop : IoLoop
         {
             string work = (_features & UringFeatures.DeferredWork) != 0 ? "deferred work" : "cooperative work";
             string receive = (_features & UringFeatures.MultishotReceive) != 0 ? "multishot receive" : "single receives";
-            return $"io_uring ({work}, {receive})";
+            string send = (_features & UringFeatures.SilentSends) != 0 ? "silent sends" : "confirmed sends";
+            return $"io_uring ({work}, {receive}, {send})";
         }
     }
 
@@ -151,15 +152,21 @@ internal sealed unsafe class UringLoop : IoLoop
 
     public override bool Collect(int timeoutMs)
     {
-        uint minimum = timeoutMs == 0 ? 0 : _immediateSends + 1; // I3
-        int error = _ring.Enter(minimum, timeoutMs, collects: true);
+        bool mustWait = timeoutMs != 0 && !IsTriedAwaited();
+        int error = _ring.Enter(minimum: mustWait ? 1u : 0u, timeoutMs, collects: true);
         Debug.Assert(
             error is 0 or LinuxErrors.Interrupted or LinuxErrors.TimeExpired or LinuxErrors.Busy or LinuxErrors.TryAgain,
             "Everything else is our mistake.");
 
-        _immediateSends = 0;
         _messageCount = 0;
         _worker.OnAwake();
+        bool isAll = _ring.Unsubmitted == 0 && !_ring.HasOverflow;
+        if (_ring.Unsubmitted == 0)
+        {
+            _awaited.AddRange(_tried); // Not those that come of what is dispatched now.
+            _tried.Clear();
+        }
+
         int count = _ring.CompletionCount();
         for (int i = 0; i < count; i++)
         {
@@ -169,7 +176,12 @@ internal sealed unsafe class UringLoop : IoLoop
         }
 
         _ring.Seen(count);
-        return timeoutMs != 0 || count < WorkAtOnce;
+        if (isAll)
+        {
+            CompleteTried();
+        }
+
+        return isAll && (mustWait || count < WorkAtOnce);
     }
 
     public override void EndTurn()
@@ -237,29 +249,38 @@ internal sealed unsafe class UringLoop : IoLoop
     {
         OutputBuffer output = channel.Connection.WireOutput;
         OutputSegment first = output.First!;
-        uint flags = LinuxSockets.NoSignal | (mayWait ? 0u : LinuxSockets.DontWait);
-        if (!mayWait)
-        {
-            _immediateSends++;
-        }
-
-        if (first.Next is null)
-        {
-            UringNative.Entry* single = Prepare(Request.Send, channel.Name);
-            single->Operation = UringNative.OpSend;
-            single->Descriptor = channel.Descriptor;
-            single->Address = (ulong)first.Pointer;
-            single->Length = (uint)first.Length;
-            single->OperationFlags = flags;
-            return first.Length;
-        }
-
-        if (_messageCount == MessagesAtOnce)
+        bool isMessage = first.Next is not null;
+        if (isMessage && _messageCount == MessagesAtOnce)
         {
             Submit();
         }
 
         UringNative.Entry* entry = Prepare(Request.Send, channel.Name);
+        entry->Descriptor = channel.Descriptor;
+        if (mayWait)
+        {
+            entry->OperationFlags = LinuxSockets.NoSignal;
+        }
+        else if ((_features & UringFeatures.SilentSends) != 0)
+        {
+            // Asked for all, it fails if it sends less; only failures tell.
+            entry->OperationFlags = LinuxSockets.NoSignal | LinuxSockets.DontWait | LinuxSockets.WaitAll;
+            entry->Flags = UringNative.EntrySilentSuccess;
+            _tried.Add(new Tried(channel, channel.Sends));
+        }
+        else
+        {
+            entry->OperationFlags = LinuxSockets.NoSignal | LinuxSockets.DontWait;
+        }
+
+        if (!isMessage)
+        {
+            entry->Operation = UringNative.OpSend;
+            entry->Address = (ulong)first.Pointer;
+            entry->Length = (uint)first.Length;
+            return first.Length;
+        }
+
         var message = (LinuxSockets.MessageHeader*)(_messages + (_messageCount++ * MessageBytes));
         var vectors = (LinuxSockets.IoVector*)(message + 1);
         *message = new LinuxSockets.MessageHeader
@@ -268,10 +289,8 @@ internal sealed unsafe class UringLoop : IoLoop
             VectorCount = (nuint)output.Describe(vectors, VectorsAtOnce, out long bytes),
         };
         entry->Operation = UringNative.OpSendMessage;
-        entry->Descriptor = channel.Descriptor;
         entry->Address = (ulong)message;
         entry->Length = 1;
-        entry->OperationFlags = flags;
         return bytes;
     }
 
@@ -304,6 +323,31 @@ internal sealed unsafe class UringLoop : IoLoop
         }
 
         _messageCount = 0;
+    }
+
+    // I3
+    private bool IsTriedAwaited()
+    {
+        foreach (ref readonly Tried tried in CollectionsMarshal.AsSpan(_tried))
+        {
+            if (tried.Channel.IsSendAwaited)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    // I3: sends that were submitted and said nothing have sent all.
+    private void CompleteTried()
+    {
+        foreach (ref readonly Tried tried in CollectionsMarshal.AsSpan(_awaited))
+        {
+            tried.Channel.OnNothingSaid(tried.Send);
+        }
+
+        _awaited.Clear();
     }
 
     private void Dispatch(in UringNative.Completion completion)
@@ -409,4 +453,8 @@ internal sealed unsafe class UringLoop : IoLoop
         entry->Address = (ulong)_wakeCount;
         entry->Length = sizeof(ulong);
     }
+
+    // The number tells a send from those before and after it.
+    [StructLayout(LayoutKind.Auto)]
+    private readonly record struct Tried(UringChannel Channel, uint Send);
 }

@@ -41,9 +41,13 @@ internal static unsafe partial class UringNative
     public const byte OpReceive = 27;
 
     public const byte EntryBufferSelect = 1 << 5;
+    public const byte EntrySilentSuccess = 1 << 6;
 
     public const ushort AcceptMultishot = 1 << 0;
     public const ushort ReceiveMultishot = 1 << 1;
+
+    // The submission queue's flags
+    public const uint CompletionsOverflow = 1u << 1;
 
     // Completions
     public const uint CompletionHasBuffer = 1u << 0;

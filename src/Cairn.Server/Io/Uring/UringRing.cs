@@ -32,6 +32,7 @@ internal sealed unsafe class UringRing : IDisposable
     private readonly nuint _entriesBytes;
     private readonly uint* _submissionHead;
     private readonly uint* _submissionTail;
+    private readonly uint* _submissionFlags;
     private readonly uint _submissionMask;
     private readonly uint _submissionCount;
     private readonly uint* _completionHead;
@@ -53,6 +54,7 @@ internal sealed unsafe class UringRing : IDisposable
 
         _submissionHead = (uint*)(_rings + parameters.Submission.Head);
         _submissionTail = (uint*)(_rings + parameters.Submission.Tail);
+        _submissionFlags = (uint*)(_rings + parameters.Submission.Flags);
         _submissionMask = *(uint*)(_rings + parameters.Submission.Mask);
         _submissionCount = parameters.SubmissionEntries;
         _completionHead = (uint*)(_rings + parameters.Completion.Head);
@@ -122,6 +124,9 @@ internal sealed unsafe class UringRing : IDisposable
     public uint Unsubmitted => _prepared - _submitted;
 
     public bool IsFull => Unsubmitted == _submissionCount;
+
+    /// <summary>Whether more completions wait than the queue holds; the next call brings them.</summary>
+    public bool HasOverflow => (Volatile.Read(ref *_submissionFlags) & UringNative.CompletionsOverflow) != 0; // Set before the call returned.
 
     /// <summary>A cleared entry to fill in. There must be room.</summary>
     public UringNative.Entry* Prepare()

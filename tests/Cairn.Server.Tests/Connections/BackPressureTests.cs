@@ -1,0 +1,147 @@
+using System.Net.Sockets;
+using System.Text;
+using Cairn.Server.Connections;
+using Cairn.Server.Tests.Testing;
+
+namespace Cairn.Server.Tests.Connections;
+
+/// <summary>A client that is slow, or never stops, costs itself only.</summary>
+public class BackPressureTests
+{
+    public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Client_that_does_not_read_is_not_served_further_and_gets_everything_when_it_reads(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        using var slow = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
+        using var other = server.Connect();
+        const int Requests = 400;
+        const int Bytes = 50_000;
+
+        slow.Send(string.Concat(Enumerable.Repeat($"big {Bytes}\n", Requests)));
+        ClientConnection connection = server.Sessions.Connected.Take();
+        await connection.UntilBlocked();
+        for (int i = 0; i < 100; i++)
+        {
+            other.Send("echo still here\n");
+            Assert.Equal("still here", other.ReadLine());
+        }
+
+        // What waits is a full output and the reply that filled it.
+        Assert.InRange(await connection.OnWorker(() => connection.Output.UnsentBytes), 1, OutputBuffer.FullBytes + Bytes);
+        Assert.InRange(server.Engine.Memory.Bytes, 1, 5 << 20);
+        Assert.Equal((long)Requests * Bytes, slow.Skip((long)Requests * Bytes));
+        slow.Send("echo done\n");
+        Assert.Equal("done", slow.ReadLine());
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Client_that_sends_on_while_it_does_not_read_is_stopped_by_its_own_send_buffer(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        using var client = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
+        string request = $"echo {new string('x', 94)}\n";
+        byte[] requests = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat(request, 10_000)));
+
+        // Until nothing more is taken: neither by the server, which stopped receiving, nor by the kernel in between.
+        client.Send("big 10000000\n");
+        ClientConnection connection = server.Sessions.Connected.Take();
+        await connection.UntilBlocked();
+        client.Socket.Blocking = false;
+        long sent = 0;
+        do
+        {
+            sent += client.SendWhatIsTaken(requests.AsSpan((int)(sent % requests.Length)));
+        }
+        while (client.Socket.Poll(TimeSpan.FromMilliseconds(200), SelectMode.SelectWrite));
+
+        Assert.InRange(server.Engine.Memory.Bytes, 1, 24 << 20);
+        Assert.True(await connection.OnWorker(() => connection.IsReceivePaused));
+        Assert.InRange(connection.WaitingInputBytes, 0, 2 << 20);
+        client.Socket.Blocking = true;
+        long expected = 10_000_000 + (sent / request.Length * (request.Length - "echo ".Length));
+        Assert.Equal(expected, client.Skip(expected));
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Pipeline_that_never_ends_does_not_starve_the_others(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        using var endless = server.Connect();
+        using var other = server.Connect();
+        byte[] requests = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("echo x\n", 10_000)));
+        using var stop = new CancellationTokenSource();
+        long sentBytes = 0;
+        Task sending = OwnThread.Run(() =>
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                endless.Send(requests);
+                sentBytes += requests.Length;
+            }
+        });
+        long readBytes = 0;
+        Task reading = OwnThread.Run(() =>
+        {
+            while (!stop.IsCancellationRequested)
+            {
+                readBytes += endless.Skip(2 * 10_000);
+            }
+        });
+
+        for (int i = 0; i < 200; i++)
+        {
+            other.Send($"echo {i}\n");
+            Assert.Equal($"{i}", other.ReadLine());
+        }
+
+        await stop.CancelAsync();
+        await reading;
+        await sending; // The kernel's buffers hold what is not read, and the last of it.
+        Assert.Equal(sentBytes / "echo x\n".Length * 2, readBytes + endless.Skip((sentBytes / "echo x\n".Length * 2) - readBytes));
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Slow_writer_is_served_byte_by_byte(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop);
+        using var client = server.Connect();
+
+        foreach (char letter in "echo slow\nput 3\nabcecho done\n")
+        {
+            client.Send($"{letter}");
+        }
+
+        Assert.Equal("slow", client.ReadLine());
+        Assert.Equal("stored 3", client.ReadLine());
+        Assert.Equal("done", client.ReadLine());
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Connection_holds_no_buffers_when_it_is_silent(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        using var client = server.Connect();
+
+        client.Send($"put 3000000\n{new string('x', 3_000_000)}big 3000000\nput 10\nxxx");
+        Assert.Equal("stored 3000000", client.ReadLine());
+        Assert.Equal(3_000_000, client.Skip(3_000_000));
+        ClientConnection connection = server.Sessions.Connected.Take();
+        client.Send("xxxxxxxecho end\n");
+        Assert.Equal("stored 10", client.ReadLine());
+        Assert.Equal("end", client.ReadLine());
+
+        await connection.OnWorker(() =>
+        {
+            Assert.Equal(0, connection.InputBytes);
+            Assert.Null(connection.Output.First);
+        });
+        Assert.InRange(server.Engine.Memory.Bytes, 0, 5 << 20); // What the worker keeps for the next ones.
+    }
+}

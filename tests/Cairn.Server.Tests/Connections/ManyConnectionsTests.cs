@@ -1,0 +1,110 @@
+using System.Globalization;
+using Cairn.Server.Connections;
+using Cairn.Server.Io;
+using Cairn.Server.Tests.Testing;
+
+namespace Cairn.Server.Tests.Connections;
+
+/// <summary>Many connections at once, and many one after the other.</summary>
+public class ManyConnectionsTests
+{
+    public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
+
+    /// <summary>10,000 instead of 1,000 with CAIRN_SERVER_TESTS=long.</summary>
+    private static int Many { get; } = Environment.GetEnvironmentVariable("CAIRN_SERVER_TESTS") == "long" ? 10_000 : 1_000;
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Each_of_many_connections_gets_its_own_replies(LoopUnderTest loop)
+    {
+        LinuxSockets.RaiseDescriptorLimit((2 * Many) + 1000);
+        await using var server = await TestServer.StartAsync(loop);
+        TestClient[] clients = [.. Enumerable.Range(0, Many).Select(_ => server.Connect())];
+
+        for (int round = 0; round < 3; round++)
+        {
+            for (int i = 0; i < Many; i++)
+            {
+                clients[i].Send($"echo {round} {i}\necho again\n");
+            }
+
+            for (int i = 0; i < Many; i++)
+            {
+                Assert.Equal($"{round} {i}", clients[i].ReadLine());
+                Assert.Equal("again", clients[i].ReadLine());
+            }
+        }
+
+        Assert.Equal(Many, server.Engine.ConnectionCount);
+        Array.ForEach(clients, client => client.Dispose());
+        for (int i = 0; i < Many; i++)
+        {
+            Assert.Equal(CloseReason.ClosedByClient, server.Sessions.TakeClosed());
+        }
+
+        Assert.Equal(0, server.Engine.ConnectionCount);
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Connections_are_dealt_to_workers_evenly(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 4 });
+        TestClient[] clients = [.. Enumerable.Range(0, 40).Select(_ => server.Connect())];
+
+        foreach (TestClient client in clients)
+        {
+            client.Send("echo x\n");
+            Assert.Equal("x", client.ReadLine());
+        }
+
+        var workers = server.Engine.Connections.CountBy(connection => connection.Worker.Index).ToDictionary();
+        Assert.Equal(4, workers.Count);
+        Assert.All(workers, worker => Assert.Equal(10, worker.Value));
+        Array.ForEach(clients, client => client.Dispose());
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Storm_of_clients_that_come_and_go_leaves_nothing_behind(LoopUnderTest loop)
+    {
+        const int Threads = 4;
+        const int Rounds = 300;
+        await using var server = await TestServer.StartAsync(loop);
+
+        await Task.WhenAll(Enumerable.Range(0, Threads).Select(thread => OwnThread.Run(() =>
+        {
+            for (int i = 0; i < Rounds; i++)
+            {
+                using TestClient client = server.Connect();
+                switch ((thread + i) % 4)
+                {
+                    case 0: // Says nothing.
+                        break;
+                    case 1: // Hears the reply.
+                        client.Send(string.Create(CultureInfo.InvariantCulture, $"echo {i}\n"));
+                        Assert.Equal($"{i}", client.ReadLine());
+                        break;
+                    case 2: // Does not wait for it.
+                        client.Send("big 100000\n");
+                        client.Reset();
+                        break;
+                    default: // Goes in the middle of a request.
+                        client.Send("put 1000\nxxx");
+                        client.Reset();
+                        break;
+                }
+            }
+        })));
+
+        for (int i = 0; i < Threads * Rounds; i++)
+        {
+            Assert.Contains(server.Sessions.TakeClosed(), (CloseReason[])[CloseReason.ClosedByClient, CloseReason.Reset]);
+        }
+
+        Assert.Equal(0, server.Engine.ConnectionCount);
+        Assert.Empty(server.Engine.Connections);
+        Assert.InRange(server.Engine.Memory.Bytes, 0, 2 * (5 << 20)); // What the two workers keep for the next ones.
+        Assert.DoesNotContain(server.Log.Lines, line => line.Level >= ServerLogLevel.Warning);
+    }
+}

@@ -154,6 +154,9 @@ internal sealed unsafe class ClientConnection
 
     public int InputBytes => _restEnd - _restStart + _chunkBytes;
 
+    /// <summary>Bytes of memory that waiting input takes.</summary>
+    public int HeldInputBytes => _rest?.Length ?? 0;
+
     public ReadOnlySpan<byte> Input
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -90,6 +90,14 @@ internal sealed class ServerEngine : IAsyncDisposable
     /// <summary>Looks at the deadlines now, for tests that move the clock.</summary>
     public void Wake() => Array.ForEach(_workers, worker => worker.Wake());
 
+    /// <summary>Completes when every worker has begun another turn, for tests.</summary>
+    public Task UntilTurnedAsync() => Task.WhenAll(_workers.Select(worker =>
+    {
+        var turned = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        worker.Post(turned.SetResult);
+        return turned.Task;
+    }));
+
     /// <summary>Looks now whether certificates have changed, which otherwise happens every few seconds.</summary>
     public void ReloadCertificates() => Array.ForEach(_certificates, certificate => certificate.Reload());
 

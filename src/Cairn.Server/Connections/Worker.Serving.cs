@@ -363,9 +363,9 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // When memory is short, those go who hold more than a request usually needs.
+    // When memory is short, those go who hold more of it than a request usually needs.
     private static bool HoldsMuch(ClientConnection connection, long unsent) =>
-        connection.InputBytes + unsent >= ConnectionLimits.SmallestBytesPerConnection / 4;
+        connection.HeldInputBytes + unsent >= ConnectionLimits.SmallestBytesPerConnection / 4;
 
     private void NoteBlocked(ClientConnection connection, long unsent)
     {

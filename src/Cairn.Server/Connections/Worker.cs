@@ -78,6 +78,9 @@ internal sealed unsafe partial class Worker
     /// <summary>Connections dealt to it. Any thread, approximately.</summary>
     public int Load => Volatile.Read(ref _connectionCount);
 
+    /// <summary>Whether it finishes what was received, to end then.</summary>
+    public bool IsDraining => _drainUntil != 0;
+
     public bool IsCurrentThread => ReferenceEquals(Thread.CurrentThread, _thread);
 
 #pragma warning disable VSTHRD003 // The worker's thread waits for nobody who could wait for these.

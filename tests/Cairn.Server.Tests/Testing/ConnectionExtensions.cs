@@ -12,10 +12,14 @@ internal static class ConnectionExtensions
     });
 
     /// <summary>Waits until the client does not take what it is sent, and the engine has noticed.</summary>
-    public static async Task UntilBlocked(this ClientConnection connection)
+    public static Task UntilBlocked(this ClientConnection connection) =>
+        connection.UntilWorker(() => connection.BlockedSince != 0);
+
+    /// <summary>Waits until this holds on the connection's worker.</summary>
+    public static async Task UntilWorker(this ClientConnection connection, Func<bool> condition)
     {
-        // Each look is a turn of the worker, in which it learns what the kernel took.
-        while (!await connection.OnWorker(() => connection.BlockedSince != 0))
+        // Each look is a turn of the worker, in which it learns what has happened.
+        while (!await connection.OnWorker(condition))
         {
         }
     }

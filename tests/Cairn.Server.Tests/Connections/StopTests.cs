@@ -1,0 +1,112 @@
+using System.Net.Sockets;
+using Cairn.Server.Connections;
+using Cairn.Server.Tests.Testing;
+
+namespace Cairn.Server.Tests.Connections;
+
+/// <summary>A stop finishes what was received, and ends in time.</summary>
+public class StopTests
+{
+    private static readonly TimeSpan Long = TimeSpan.FromSeconds(60);
+
+    public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Stop_answers_what_was_received_and_closes(LoopUnderTest loop)
+    {
+        const int Requests = 5000;
+        await using var server = await TestServer.StartAsync(loop);
+        TestClient[] clients = [.. Enumerable.Range(0, 20).Select(_ => server.Connect())];
+        foreach (TestClient client in clients)
+        {
+            client.Send(string.Concat(Enumerable.Range(0, Requests).Select(i => $"echo {i}\n")));
+        }
+
+        for (int i = 0; i < clients.Length; i++)
+        {
+            server.Sessions.Connected.Take(); // Those who were not accepted yet have sent nothing to the server.
+        }
+
+        await server.Engine.StopAsync(Long);
+
+        foreach (TestClient client in clients)
+        {
+            for (int i = 0; i < Requests; i++)
+            {
+                Assert.Equal($"{i}", client.ReadLine());
+            }
+
+            Assert.Equal($"error {CloseReason.ServerStopping}\n", client.ReadToEnd());
+            client.Dispose();
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Stopped_server_accepts_nobody(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop);
+        System.Net.IPEndPoint endPoint = server.EndPoint;
+
+        await server.Engine.StopAsync(Long);
+
+        Assert.Throws<SocketException>(() => TestClient.Connect(endPoint));
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Client_that_does_not_read_is_cut_off_when_the_time_has_passed(LoopUnderTest loop)
+    {
+        var clock = new TestClock();
+        await using var server = await TestServer.StartAsync(loop, options => options with { Clock = clock });
+        using var client = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
+        client.Send("big 20000000\n");
+        ClientConnection connection = server.Sessions.Connected.Take();
+        await connection.UntilBlocked();
+
+        Task stopping = server.Engine.StopAsync(TimeSpan.FromSeconds(10));
+        await connection.UntilWorker(() => connection.Worker.IsDraining); // Its time runs from now on.
+        Assert.True(await connection.OnWorker(() => connection.IsOpen));
+        clock.Advance(TimeSpan.FromSeconds(11));
+        server.Engine.Wake();
+        await stopping;
+
+        Assert.Equal(CloseReason.ServerStopped, server.Sessions.TakeClosed());
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Stop_while_clients_come_and_work_ends(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop);
+        Task working = Task.WhenAll(Enumerable.Range(0, 3).Select(_ => OwnThread.Run(() =>
+        {
+            try
+            {
+                while (true)
+                {
+                    using TestClient client = server.Connect();
+                    for (int i = 0; i < 20; i++)
+                    {
+                        client.Send("echo x\n");
+                        if (client.ReadLine() != "x")
+                        {
+                            return;
+                        }
+                    }
+                }
+            }
+            catch (SocketException)
+            {
+                // The server has stopped.
+            }
+        })));
+        server.Sessions.WaitForExecutions(500);
+
+        await server.Engine.StopAsync(Long);
+
+        await working;
+        Assert.Equal(0, server.Engine.ConnectionCount);
+    }
+}

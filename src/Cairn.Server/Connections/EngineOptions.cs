@@ -1,3 +1,4 @@
+using Cairn.Server.Io;
 using Cairn.Server.Io.Uring;
 using Cairn.Server.Listening;
 
@@ -18,6 +19,9 @@ internal sealed record EngineOptions
     public ServerLog Log { get; init; } = ServerLog.None;
 
     public TimeProvider Clock { get; init; } = TimeProvider.System;
+
+    /// <summary>The ways to the kernel to try, the best first; tests replace it.</summary>
+    public Func<EngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = LoopChoice.For;
 
     /// <summary>What of io_uring may be used, for tests of what older kernels lack.</summary>
     public UringFeatures AllowedUringFeatures { get; init; } = UringFeatures.All;

@@ -187,7 +187,7 @@ internal sealed class ServerEngine : IAsyncDisposable
             }
         }
 
-        foreach (LoopChoice choice in LoopChoice.For(_options))
+        foreach (LoopChoice choice in _options.Choices(_options))
         {
             string? obstacle = choice.Obstacle ?? await TryStartWorkersAsync(choice).ConfigureAwait(false);
             if (obstacle is null)

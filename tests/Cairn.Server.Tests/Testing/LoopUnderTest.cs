@@ -18,7 +18,10 @@ public enum LoopUnderTest
 internal static class Loops
 {
     /// <summary>Those that this machine has; containers often have no io_uring.</summary>
-    public static TheoryData<LoopUnderTest> Here { get; } = [.. Enum.GetValues<LoopUnderTest>().Where(IsHere)];
+    public static IReadOnlyList<LoopUnderTest> All { get; } = [.. Enum.GetValues<LoopUnderTest>().Where(IsHere)];
+
+    /// <summary>The same, for a theory.</summary>
+    public static TheoryData<LoopUnderTest> Here { get; } = [.. All];
 
     public static EngineOptions With(this EngineOptions options, LoopUnderTest loop) => options with
     {

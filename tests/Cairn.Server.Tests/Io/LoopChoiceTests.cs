@@ -1,0 +1,99 @@
+using Cairn.Server.Connections;
+using Cairn.Server.Io;
+using Cairn.Server.Io.Epoll;
+using Cairn.Server.Listening;
+using Cairn.Server.Tests.Testing;
+
+namespace Cairn.Server.Tests.Io;
+
+/// <summary>Which way to the kernel is taken, and what is said about it.</summary>
+public class LoopChoiceTests
+{
+    [Fact]
+    public async Task What_is_used_is_said_in_the_log()
+    {
+        await using var server = await TestServer.StartAsync(LoopUnderTest.Epoll);
+
+        Assert.Contains(server.Log.Lines, line => line.Message.StartsWith("Connections are served through epoll", StringComparison.Ordinal));
+        Assert.Equal(IoKind.Epoll, server.Engine.Io);
+    }
+
+    [Fact]
+    public async Task Way_that_is_forbidden_is_passed_over_and_the_reason_said()
+    {
+        var log = new TestLog();
+        EngineOptions options = Options(log) with
+        {
+            Choices = _ => [new(IoKind.Uring, () => throw new InvalidOperationException(), "io_uring is forbidden."), Epoll],
+        };
+
+        await using ServerEngine engine = await ServerEngine.StartAsync(options);
+
+        Assert.Equal(IoKind.Epoll, engine.Io);
+        Assert.Contains(log.Lines, line => line.Level == ServerLogLevel.Warning && line.Message.StartsWith("io_uring is forbidden.", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Way_that_fails_when_it_is_opened_is_passed_over()
+    {
+        var log = new TestLog();
+        EngineOptions options = Options(log) with { Choices = _ => [new(IoKind.Uring, () => new BrokenLoop()), Epoll] };
+
+        await using ServerEngine engine = await ServerEngine.StartAsync(options);
+
+        Assert.Equal(IoKind.Epoll, engine.Io);
+        Assert.Contains(log.Lines, line => line.Message.StartsWith("No memory for a ring.", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task Way_that_was_asked_for_and_is_not_there_is_an_error()
+    {
+        EngineOptions options = Options(new TestLog()) with
+        {
+            Io = IoKind.Uring,
+            Choices = _ => [new(IoKind.Uring, () => throw new InvalidOperationException(), "io_uring is forbidden.")],
+        };
+
+        var e = await Assert.ThrowsAsync<ServerException>(() => ServerEngine.StartAsync(options));
+
+        Assert.Equal("io_uring is forbidden.", e.Message);
+    }
+
+    private static LoopChoice Epoll => new(IoKind.Epoll, () => new EpollLoop());
+
+    private static EngineOptions Options(TestLog log) => new()
+    {
+        Listeners = [new ListenerOptions { Name = "test", Address = ListenAddress.Tcp("127.0.0.1", 0), Sessions = new TestSessions() }],
+        Log = log,
+        Workers = 2,
+    };
+
+    private sealed class BrokenLoop : IoLoop
+    {
+        public override string Description => "broken";
+
+        public override bool IsAcceptPaused => false;
+
+        public override void Open(Worker worker) => throw new ServerException("No memory for a ring.");
+
+        public override void Listen(Listener listener) => throw new NotSupportedException();
+
+        public override void StopListening() => throw new NotSupportedException();
+
+        public override void RetryAccept() => throw new NotSupportedException();
+
+        public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection) => throw new NotSupportedException();
+
+        public override bool Collect(int timeoutMs) => throw new NotSupportedException();
+
+        public override void EndTurn() => throw new NotSupportedException();
+
+        public override void Wake()
+        {
+        }
+
+        public override void Dispose()
+        {
+        }
+    }
+}

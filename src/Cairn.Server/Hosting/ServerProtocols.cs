@@ -9,6 +9,7 @@ internal sealed class ServerProtocols : IDisposable
 {
     private readonly CancellationTokenSource _shutdown = new();
     private readonly MemcachedSessions _memcached;
+    private readonly RespServer _resp;
     private readonly MemcachedSurroundings _surroundings;
 
     /// <summary>Makes the sessions of a store.</summary>
@@ -27,7 +28,8 @@ internal sealed class ServerProtocols : IDisposable
             Credentials = options.MemcachedUsersPath is { } path ? MemcachedCredentials.Load(path) : null,
             Surroundings = _surroundings,
         });
-        Resp = new RespSessionFactory(new RespServer(store));
+        _resp = new RespServer(store);
+        Resp = new RespSessionFactory(_resp);
     }
 
     public SessionFactory Memcached => _memcached;
@@ -43,6 +45,7 @@ internal sealed class ServerProtocols : IDisposable
     public void Dispose()
     {
         _memcached.Dispose();
+        _resp.Dispose();
         _shutdown.Dispose();
     }
 }

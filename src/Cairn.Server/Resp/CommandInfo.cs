@@ -67,6 +67,9 @@ internal sealed class CommandInfo
 
     public required CommandHandler Handler { get; init; }
 
+    /// <summary>Whether it sends messages to others.</summary>
+    public bool IsPublish { get; init; }
+
     public CommandInfo[] Subcommands { get; init; } = [];
 
     /// <summary>The last part of the name.</summary>

@@ -14,6 +14,7 @@ internal sealed class KeyScan
     private byte[] _bytes = [];
     private int _used;
     private int _found;
+    private byte[] _prefix = [];
     private KeyFilter? _filter;
     private EntryType? _type;
 
@@ -25,8 +26,9 @@ internal sealed class KeyScan
     /// <summary>Keys come by, wanted or not.</summary>
     public long Seen { get; private set; }
 
-    public void Begin(KeyFilter? filter, EntryType? type)
+    public void Begin(byte[] prefix, KeyFilter? filter, EntryType? type)
     {
+        _prefix = prefix;
         _filter = filter;
         _type = type;
         _used = _found = 0;
@@ -52,7 +54,7 @@ internal sealed class KeyScan
 
     private void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
     {
-        if (collection != 0)
+        if (collection != 0 || !key.StartsWith(_prefix))
         {
             return;
         }

@@ -29,6 +29,10 @@ internal static class RespErrors
 
     public static ReadOnlySpan<byte> NotAuthenticated => "NOAUTH Authentication required."u8;
 
+    public static ReadOnlySpan<byte> WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8;
+
+    public static ReadOnlySpan<byte> NoPermissionForKey => "NOPERM this user has no permissions to access one of the keys used as arguments"u8;
+
     /// <summary>Why a write was not done.</summary>
     public static ReadOnlySpan<byte> Of(WriteStatus status) => status switch
     {

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Cairn.Server.Resp.PubSub;
+using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Resp;
 
@@ -8,6 +9,7 @@ internal sealed class RespServer : IDisposable
 {
     private readonly ConcurrentDictionary<long, RespSession> _sessions = new();
     private readonly ThreadLocal<RespWorker> _worker = new(() => new RespWorker(), trackAllValues: true);
+    private volatile RespUsers _users = RespUsers.Nobody;
     private long _connections;
 
     public RespServer(CairnStore store, TimeProvider? clock = null)
@@ -22,6 +24,13 @@ internal sealed class RespServer : IDisposable
     public TimeProvider Clock { get; }
 
     public DateTimeOffset StartedAt { get; }
+
+    /// <summary>Who may do what. When it changes, clients stay who they are until they authenticate again.</summary>
+    public RespUsers Users
+    {
+        get => _users;
+        set => _users = value;
+    }
 
     public PubSubHub Messages { get; } = new();
 

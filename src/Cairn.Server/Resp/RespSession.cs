@@ -39,6 +39,7 @@ internal sealed partial class RespSession : Session
         _worker = server.CurrentWorker;
         _emptyInbox = EmptyInbox;
         _reader = new RespRequestReader(limits);
+        Become(server.Users.Initial);
         server.Add(this);
     }
 
@@ -150,6 +151,7 @@ internal sealed partial class RespSession : Session
         SwitchProtocol(isResp3: false, ref writer);
         EndTransaction();
         UnsubscribeAll();
+        Become(Server.Users.Initial);
         ClientName = "";
         ReplyMode = ReplyMode.On;
     }
@@ -187,6 +189,12 @@ internal sealed partial class RespSession : Session
         {
             BreakTransaction();
             Reject($"ERR wrong number of arguments for '{command.Name}' command", ref writer);
+            return;
+        }
+
+        if (_isRestricted && !IsPermitted(command, arguments, ref writer))
+        {
+            BreakTransaction();
             return;
         }
 

@@ -1,12 +1,15 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Cryptography;
 using System.Text;
+using System.Text.RegularExpressions;
+using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Tests.Resp;
 
 /// <summary>The same requests, sent to redis-server and to a store that is served, get the same replies.</summary>
-public class RedisComparisonTests
+public partial class RedisComparisonTests
 {
     private const string End = "end of the script";
 
@@ -57,6 +60,51 @@ public class RedisComparisonTests
                 $"CAIRN_RESP_SEED={stream}, RESP{protocol}: {Difference(expected, actual)}, in\n{string.Join('\n', requests.Select(request => string.Join(' ', request)))}");
         }
     }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Clients_that_have_to_authenticate_get_the_replies_of_redis()
+    {
+        using var redis = RedisProcess.Start(
+            "--requirepass", "secret", "--user", "reader", "on", ">p1", "~*", "&*", "+@all", "-@write", "-@admin",
+            "--user", "shop", "on", ">p2", "~shop:*", "&*", "+@all");
+        await using RespSocketServer cairn = await RespSocketServer.StartAsync(server => server.Users = RespUsers.Parse(
+            $"""
+            default {Hash("secret")} read-write
+            reader {Hash("p1")} read-only
+            shop {Hash("p2")} read-write shop:
+            """,
+            "users"));
+
+        var differences = new List<string>();
+        foreach (string script in RedisScripts.Security)
+        {
+            byte[] requests = Encoding.Latin1.GetBytes(
+                (script + $"\nRESET\nAUTH secret\nFLUSHALL\nECHO \"{End}\"\n").ReplaceLineEndings("\r\n"));
+            string expected = RunAlone(redis.EndPoint, requests);
+            string actual = RunAlone(cairn.EndPoint, requests);
+            if (expected != actual)
+            {
+                differences.Add($"{Difference(expected, actual)}, in\n{script}");
+            }
+        }
+
+        Assert.True(differences.Count == 0, string.Join("\n\n", differences));
+
+        static string Hash(string password) => "#" + Convert.ToHexStringLower(SHA256.HashData(Encoding.ASCII.GetBytes(password)));
+    }
+
+    private static string RunAlone(EndPoint server, byte[] requests)
+    {
+        using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 30_000 };
+        socket.Connect(server);
+        socket.Send(requests);
+
+        // Connections have numbers.
+        return IdPattern().Replace(ReadToEnd(socket), "id\r\n:N\r\n");
+    }
+
+    [GeneratedRegex("id\r\n:[0-9]+\r\n")]
+    private static partial Regex IdPattern();
 
     private static string Difference(string expected, string actual)
     {

@@ -5,6 +5,94 @@ internal static partial class RedisScripts
 {
     public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes, .. Transactions, .. Messages];
 
+    /// <summary>Begun by a client that has not authenticated. The default user's password is secret; reader's, who may change nothing, is
+    /// p1; and p2 is that of shop, whose keys begin with shop:.</summary>
+    public static string[] Security { get; } =
+    [
+        """
+        GET a
+        GET
+        FOO
+        PING
+        MULTI
+        EXEC
+        CLIENT ID
+        ACL WHOAMI
+        AUTH
+        AUTH wrong
+        AUTH a b c
+        AUTH default wrong
+        AUTH nobody secret
+        HELLO
+        HELLO 3
+        HELLO 5
+        HELLO 3 AUTH default wrong
+        HELLO 3 AUTH default
+        GET a
+        AUTH secret
+        ACL WHOAMI
+        GET a
+        AUTH wrong
+        GET a
+        RESET
+        GET a
+        AUTH default secret
+        GET a
+        """,
+        """
+        HELLO 3 AUTH default secret SETNAME me
+        CLIENT GETNAME
+        SET a 1
+        HELLO 2 AUTH reader p1
+        ACL WHOAMI
+        GET a
+        SET a 2
+        DEL a
+        HSET h a b
+        FLUSHALL
+        INCR a
+        EXPIRE a 10
+        CONFIG GET save
+        CLIENT LIST
+        STRLEN a
+        MULTI
+        GET a
+        SET a 3
+        EXEC
+        MULTI
+        GET a
+        EXEC
+        SUBSCRIBE x
+        UNSUBSCRIBE x
+        HELLO 2 AUTH shop wrong
+        ACL WHOAMI
+        """,
+        """
+        AUTH shop p2
+        ACL WHOAMI
+        SET shop:a 1
+        GET shop:a
+        SET a 1
+        GET a
+        GET shop
+        MGET shop:a a
+        MSET shop:a 1 shop:b 2
+        MSET shop:a 1 b 2
+        RENAME shop:a a
+        RENAME shop:a shop:c
+        WATCH a
+        MULTI
+        GET a
+        EXEC
+        MULTI
+        INCR shop:b
+        AUTH secret
+        GET a
+        EXEC
+        ACL WHOAMI
+        """,
+    ];
+
     private static string[] Strings { get; } =
     [
         """

@@ -10,16 +10,21 @@ internal sealed class RespSocketServer : IAsyncDisposable
 {
     private readonly StoreDirectory _directory = new();
     private readonly CairnStore _store;
+    private readonly RespServer _server;
     private ServerEngine? _engine;
 
-    private RespSocketServer() =>
+    private RespSocketServer()
+    {
         _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = 64 << 20, FlushOnClose = false });
+        _server = new RespServer(_store);
+    }
 
     public IPEndPoint EndPoint => _engine!.Listeners[0].EndPoint!;
 
-    public static async Task<RespSocketServer> StartAsync()
+    public static async Task<RespSocketServer> StartAsync(Action<RespServer>? configure = null)
     {
         var server = new RespSocketServer();
+        configure?.Invoke(server._server);
         server._engine = await ServerEngine.StartAsync(new EngineOptions
         {
             Listeners =
@@ -28,7 +33,7 @@ internal sealed class RespSocketServer : IAsyncDisposable
                 {
                     Name = "resp",
                     Address = ListenAddress.Tcp("127.0.0.1", 0),
-                    Sessions = new RespSessionFactory(new RespServer(server._store)),
+                    Sessions = new RespSessionFactory(server._server),
                 },
             ],
             Workers = 1,
@@ -43,6 +48,7 @@ internal sealed class RespSocketServer : IAsyncDisposable
             await _engine.DisposeAsync();
         }
 
+        _server.Dispose();
         _store.Dispose();
         _directory.Dispose();
     }

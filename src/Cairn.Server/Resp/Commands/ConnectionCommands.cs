@@ -1,6 +1,7 @@
 using System.Globalization;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Resp.Commands;
 
@@ -17,6 +18,12 @@ internal static class ConnectionCommands
         Make("quit", -1, AnyTime | CommandFlags.NoAuth | CommandFlags.Immediate | CommandFlags.Subscribed, Quit),
         Make("select", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, Select),
         Make("hello", -1, AnyTime | CommandFlags.NoAuth, Hello),
+        Make("auth", -2, AnyTime | CommandFlags.NoAuth, Auth),
+        new CommandInfo
+        {
+            Name = "acl", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = Container,
+            Subcommands = [Make("acl|whoami", 2, OfClient, WhoAmI)],
+        },
         Make("reset", 1, AnyTime | CommandFlags.NoAuth | CommandFlags.Immediate | CommandFlags.Subscribed, Reset),
         new CommandInfo
         {
@@ -113,10 +120,16 @@ internal static class ConnectionCommands
         }
 
         string? name = null;
+        int credentials = 0;
         for (int i = 2; i < arguments.Count; i++)
         {
             int left = arguments.Count - 1 - i;
-            if (arguments.Is(i, "setname"u8) && left >= 1)
+            if (arguments.Is(i, "auth"u8) && left >= 2)
+            {
+                credentials = i + 1;
+                i += 2;
+            }
+            else if (arguments.Is(i, "setname"u8) && left >= 1)
             {
                 if (!IsName(arguments[i + 1]))
                 {
@@ -131,6 +144,18 @@ internal static class ConnectionCommands
                 writer.WriteError(Text.Bytes($"ERR Syntax error in HELLO option '{Text.Latin(arguments[i])}'"));
                 return;
             }
+        }
+
+        if (credentials > 0 && !session.TryAuthenticate(arguments[credentials], arguments[credentials + 1]))
+        {
+            writer.WriteError(RespErrors.WrongPassword);
+            return;
+        }
+
+        if (session.User is null)
+        {
+            writer.WriteError("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
+            return;
         }
 
         session.ClientName = name ?? session.ClientName;
@@ -151,6 +176,31 @@ internal static class ConnectionCommands
         writer.WriteBulk("modules"u8);
         writer.WriteArrayHeader(0);
     }
+
+    private static void Auth(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count > 3)
+        {
+            writer.WriteError(RespErrors.Syntax);
+        }
+        else if (arguments.Count == 2 && session.Server.Users.Initial is not null)
+        {
+            writer.WriteError("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
+        }
+        else if (arguments.Count == 2
+            ? session.TryAuthenticate("default"u8, arguments[1])
+            : session.TryAuthenticate(arguments[1], arguments[2]))
+        {
+            writer.WriteOk();
+        }
+        else
+        {
+            writer.WriteError(RespErrors.WrongPassword);
+        }
+    }
+
+    private static void WhoAmI(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteText(session.User!.Name);
 
     private static void Reset(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -379,6 +429,6 @@ internal static class ConnectionCommands
         long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags=N db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user=default redir=-1 resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags=N db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir=-1 resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
     }
 }

@@ -196,9 +196,18 @@ internal static class KeyCommands
     private static void Keys(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         KeyFilter filter = KeyFilter.Glob(arguments[1]);
+        byte[] prefix = session.User!.KeyPrefix;
         var found = new List<byte[]>();
         var cursor = default(ScanCursor);
-        while (session.Server.Store.Scan(ref cursor, filter, (key, _) => found.Add(key.ToArray())))
+        void Visit(ReadOnlySpan<byte> key)
+        {
+            if (key.StartsWith(prefix))
+            {
+                found.Add(key.ToArray());
+            }
+        }
+
+        while (session.Server.Store.Scan(ref cursor, filter, (key, _) => Visit(key)))
         {
         }
 
@@ -265,7 +274,7 @@ internal static class KeyCommands
     {
         StoreEngine engine = session.Keys.Engine;
         KeyScan scan = session.KeyScan;
-        scan.Begin(filter, type);
+        scan.Begin(session.User!.KeyPrefix, filter, type);
         long bucket = (long)Math.Min(start, (ulong)engine.BucketCount);
         long end = Math.Min(engine.BucketCount, bucket + Math.Max(FewestBuckets, Math.Min(wanted, int.MaxValue) * BucketsPerWantedKey));
         for (; bucket < end && scan.Seen < wanted; bucket++)
@@ -283,9 +292,10 @@ internal static class KeyCommands
     {
         StoreEngine engine = session.Keys.Engine;
         byte[]? found = null;
+        byte[] prefix = session.User!.KeyPrefix;
         void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
         {
-            if (collection == 0 && (found is null || Random.Shared.Next(2) == 0))
+            if (collection == 0 && key.StartsWith(prefix) && (found is null || Random.Shared.Next(2) == 0))
             {
                 found = key.ToArray();
             }

@@ -15,7 +15,10 @@ internal static class PubSubCommands
         Make("psubscribe", -2, Subscriptions, (s, scoped in a, ref w) => Subscribe(s, a, "psubscribe"u8, isPattern: true, ref w)),
         Make("unsubscribe", -1, Subscriptions, (s, scoped in a, ref w) => Unsubscribe(s, a, "unsubscribe"u8, isPattern: false, ref w)),
         Make("punsubscribe", -1, Subscriptions, (s, scoped in a, ref w) => Unsubscribe(s, a, "punsubscribe"u8, isPattern: true, ref w)),
-        Make("publish", 3, AnyTime | CommandFlags.Fast, Publish),
+        new CommandInfo
+        {
+            Name = "publish", Arity = 3, Flags = AnyTime | CommandFlags.Fast, Group = "pubsub", Handler = Publish, IsPublish = true,
+        },
         new CommandInfo
         {
             Name = "pubsub", Arity = -2, Flags = CommandFlags.None, Group = "pubsub", Handler = NumPat, Subcommands =

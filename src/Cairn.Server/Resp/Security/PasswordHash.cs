@@ -1,0 +1,86 @@
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Cairn.Server.Resp.Security;
+
+// What is kept of a password. A password that was right once is known again by a fast hash with a key that never leaves the process:
+// a slow hash costs the worker its time at the first connection and at every wrong attempt, not at every connection.
+internal sealed class PasswordHash
+{
+    private const int HashBytes = 32;
+    private const int MostIterations = 1_000_000;
+    private const int LongestSalt = 256;
+
+    private static readonly byte[] s_processKey = RandomNumberGenerator.GetBytes(HashBytes);
+
+    private readonly byte[] _salt;
+    private readonly int _iterations;
+    private readonly byte[] _hash;
+    private volatile byte[]? _known;
+
+    private PasswordHash(byte[] hash, byte[] salt, int iterations)
+    {
+        _hash = hash;
+        _salt = salt;
+        _iterations = iterations;
+    }
+
+    /// <summary>How long checking takes: rounds of the slow hash, 0 for the fast one.</summary>
+    public int Iterations => _iterations;
+
+    /// <summary>Of a password that is known as it is.</summary>
+    public static PasswordHash Of(string password) => new(SHA256.HashData(Encoding.UTF8.GetBytes(password)), [], 0);
+
+    /// <summary>One that no password has, and that takes as long to say so.</summary>
+    public static PasswordHash OfNobody(int iterations) => new(RandomNumberGenerator.GetBytes(HashBytes), RandomNumberGenerator.GetBytes(16), iterations);
+
+    /// <summary>Reads sha256:HEX, #HEX, or pbkdf2:ITERATIONS:SALT:HASH with salt and hash in base64.</summary>
+    public static PasswordHash? TryParse(string text)
+    {
+        if (text.StartsWith('#') || text.StartsWith("sha256:", StringComparison.Ordinal))
+        {
+            string digits = text[(text.StartsWith('#') ? 1 : 7)..];
+            return digits.Length == 2 * HashBytes && digits.All(char.IsAsciiHexDigit) ? new PasswordHash(Convert.FromHexString(digits), [], 0) : null;
+        }
+
+        return text.Split(':') is ["pbkdf2", var count, var salt, var hash]
+            && int.TryParse(count, out int iterations) && iterations is >= 1 and <= MostIterations
+            && TryDecode(salt) is { Length: >= 8 and <= LongestSalt } saltBytes && TryDecode(hash) is { Length: HashBytes } hashBytes
+            ? new PasswordHash(hashBytes, saltBytes, iterations)
+            : null;
+    }
+
+    /// <summary>Whether it is this password's, in a time that does not depend on how nearly it is.</summary>
+    public bool Matches(ReadOnlySpan<byte> password)
+    {
+        Span<byte> computed = stackalloc byte[HashBytes];
+        if (_iterations == 0)
+        {
+            SHA256.HashData(password, computed);
+            return CryptographicOperations.FixedTimeEquals(computed, _hash);
+        }
+
+        Span<byte> quick = stackalloc byte[HashBytes];
+        HMACSHA256.HashData(s_processKey, password, quick);
+        if (_known is { } known && CryptographicOperations.FixedTimeEquals(quick, known))
+        {
+            return true;
+        }
+
+        Rfc2898DeriveBytes.Pbkdf2(password, _salt, computed, _iterations, HashAlgorithmName.SHA256);
+        bool isRight = CryptographicOperations.FixedTimeEquals(computed, _hash);
+        if (isRight)
+        {
+            _known = quick.ToArray();
+        }
+
+        return isRight;
+    }
+
+    private static byte[]? TryDecode(string text)
+    {
+        byte[] bytes = new byte[Base64.GetMaxDecodedFromUtf8Length(text.Length) + 3];
+        return Convert.TryFromBase64String(text, bytes, out int count) ? bytes[..count] : null;
+    }
+}

@@ -1,0 +1,117 @@
+using System.Text;
+
+namespace Cairn.Server.Resp.Security;
+
+/// <summary>
+/// The users of the RESP protocol: none, so that everybody may do everything; one password for all; or those of a file, a line for each:
+/// <c>NAME PASSWORD ACCESS [PREFIX]</c>.
+/// </summary>
+/// <remarks>
+/// PASSWORD is sha256:HEX, #HEX, pbkdf2:ITERATIONS:SALT:HASH (of PBKDF2 with HMAC-SHA-256, in base64), or nopass. ACCESS is read-write or
+/// read-only. PREFIX is what all the user's keys begin with. Lines that are empty or begin with # and a space are skipped.
+/// </remarks>
+internal sealed class RespUsers
+{
+    private readonly Dictionary<string, RespUser> _users = new(StringComparer.Ordinal);
+    private PasswordHash _nobody = PasswordHash.OfNobody(0);
+
+    private RespUsers()
+    {
+    }
+
+    /// <summary>Everybody may do everything.</summary>
+    public static RespUsers Nobody { get; } = new RespUsers().With(RespUser.Everybody);
+
+    /// <summary>Whom a client is until it says otherwise; null if it must say.</summary>
+    public RespUser? Initial => Default is { Password: null } user ? user : null;
+
+    /// <summary>The user that a password without a name is for.</summary>
+    public RespUser? Default => _users.GetValueOrDefault(RespUser.DefaultName);
+
+    /// <summary>One password, with which everything may be done.</summary>
+    /// <exception cref="ServerException">It is empty.</exception>
+    public static RespUsers WithPassword(string password)
+    {
+        if (password.Length == 0)
+        {
+            throw new ServerException("The password of RESP clients must not be empty.");
+        }
+
+        return new RespUsers().With(new RespUser { Name = RespUser.DefaultName, Password = PasswordHash.Of(password) });
+    }
+
+    /// <summary>Reads a file.</summary>
+    /// <exception cref="ServerException">It cannot be read, has no user, or a line that is not as described.</exception>
+    public static RespUsers Load(string path)
+    {
+        try
+        {
+            return Parse(File.ReadAllText(path), path);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new ServerException($"The file of users '{path}' cannot be read: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Reads the text of a file.</summary>
+    /// <exception cref="ServerException">As for <see cref="Load"/>.</exception>
+    public static RespUsers Parse(string text, string name)
+    {
+        var users = new RespUsers();
+        int number = 0;
+        foreach (string line in text.Split('\n'))
+        {
+            number++;
+            string[] words = line.Split((char[])[' ', '\t', '\r'], StringSplitOptions.RemoveEmptyEntries);
+            if (words.Length == 0 || words[0] == "#")
+            {
+                continue;
+            }
+
+            if (words.Length is not (3 or 4) || words[2] is not ("read-only" or "read-write"))
+            {
+                throw new ServerException($"Line {number} of '{name}' must be NAME PASSWORD read-only|read-write [PREFIX].");
+            }
+
+            var password = words[1] == "nopass" ? null : PasswordHash.TryParse(words[1]) ?? throw new ServerException(
+                $"The password in line {number} of '{name}' must be sha256:HEX, pbkdf2:ITERATIONS:SALT:HASH, or nopass.");
+            var user = new RespUser
+            {
+                Name = Text.Latin(Encoding.UTF8.GetBytes(words[0])),
+                Password = password,
+                IsReadOnly = words[2] == "read-only",
+                KeyPrefix = words.Length == 4 ? Encoding.UTF8.GetBytes(words[3]) : [],
+            };
+            if (users._users.ContainsKey(user.Name))
+            {
+                throw new ServerException($"Line {number} of '{name}' is a second one for the user '{words[0]}'.");
+            }
+
+            users.With(user);
+        }
+
+        return users._users.Count > 0 ? users : throw new ServerException($"'{name}' has no user.");
+    }
+
+    /// <summary>The user of that name, if the password is right. A wrong name takes as long as a wrong password.</summary>
+    public RespUser? Authenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
+    {
+        RespUser? user = _users.GetValueOrDefault(Text.Latin(name));
+        if (user is { Password: null })
+        {
+            return user;
+        }
+
+        bool isRight = (user?.Password ?? _nobody).Matches(password);
+        return isRight ? user : null;
+    }
+
+    private RespUsers With(RespUser user)
+    {
+        _users.Add(user.Name, user);
+        int longest = _users.Values.Max(each => each.Password?.Iterations ?? 0);
+        _nobody = _nobody.Iterations == longest ? _nobody : PasswordHash.OfNobody(longest);
+        return this;
+    }
+}

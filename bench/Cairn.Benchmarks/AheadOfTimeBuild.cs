@@ -2,18 +2,26 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks;
 
-/// <summary>This program published with ReadyToRun code, as the tool and the server are: for cases in which start-up counts.</summary>
+/// <summary>Programs published with ReadyToRun code: for cases in which start-up counts.</summary>
 internal static class AheadOfTimeBuild
 {
-    /// <summary>Publishes into <paramref name="folder"/> and returns the assembly to start; half a minute.</summary>
+    /// <summary>Publishes this program into <paramref name="folder"/> and returns the assembly to start; half a minute.</summary>
     /// <exception cref="InvalidOperationException">It cannot be published, say because the compiler's package is not to be had.</exception>
-    public static string Publish(string root, string folder)
+    public static string Publish(string root, string folder) => Path.Combine(
+        Publish(root, folder, Path.Combine("bench", "Cairn.Benchmarks")), Path.GetFileName(typeof(AheadOfTimeBuild).Assembly.Location));
+
+    /// <summary>Publishes the tool, which is the server too, and returns its executable.</summary>
+    /// <exception cref="InvalidOperationException">It cannot be published.</exception>
+    public static string PublishTool(string root, string folder) =>
+        Path.Combine(Publish(root, folder, Path.Combine("src", "Cairn.Cli")), "cairn");
+
+    private static string Publish(string root, string folder, string project)
     {
         var output = Path.Combine(folder, "ahead-of-time");
         var start = new ProcessStartInfo(
             "dotnet",
             [
-                "publish", Path.Combine(root, "bench", "Cairn.Benchmarks"), "--configuration", "Release",
+                "publish", Path.Combine(root, project), "--configuration", "Release",
                 "--use-current-runtime", "--no-self-contained", "--output", output, "--artifacts-path", Path.Combine(folder, "ahead-of-time-build"),
                 "-p:PublishReadyToRun=true", "-p:RunAnalyzers=false", "-p:UseSharedCompilation=false", "-nodeReuse:false", "-nologo",
                 "-verbosity:quiet",
@@ -26,7 +34,7 @@ internal static class AheadOfTimeBuild
         var messages = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
         return process.ExitCode == 0
-            ? Path.Combine(output, Path.GetFileName(typeof(AheadOfTimeBuild).Assembly.Location))
+            ? output
             : throw new InvalidOperationException($"Publishing with ReadyToRun failed: {messages.Trim()}");
     }
 }

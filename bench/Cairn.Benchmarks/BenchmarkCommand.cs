@@ -53,13 +53,29 @@ internal static class BenchmarkCommand
             Description = $"The traces. Default: {TracesVariable}, else ../shared/traces beside the repository.",
             HelpName = "DIR",
         };
+        var serverPeers = new Option<string[]>("--peer")
+        {
+            Description = "Area server: compare with this memcached or Redis too. May be given again.",
+            HelpName = "NAME=PATH",
+        };
+        serverPeers.Validators.Add(result =>
+        {
+            if (result.Tokens.FirstOrDefault(token => !token.Value.Contains('=', StringComparison.Ordinal)) is { } wrong)
+            {
+                result.AddError($"--peer takes NAME=PATH, not '{wrong.Value}'.");
+            }
+        });
+        var realTime = new Option<bool>("--real-time")
+        {
+            Description = "Area server: servers and load are not interrupted while they are measured. For a machine that others use; takes root.",
+        };
 
         var command = new Command(
             "bench/run",
             "Runs one benchmark area with its peers in turn, and prints ratios: medians over rounds of the subject's cost by the peer's in the same round. "
             + "Exit code 1: some case could not be measured; a goal that is not met does not fail the run.")
         {
-            area, quick, json, rounds, only, folder, peers, traces, new HelpOption(),
+            area, quick, json, rounds, only, folder, peers, traces, serverPeers, realTime, new HelpOption(),
         };
         command.SetAction(parsed =>
         {
@@ -73,6 +89,8 @@ internal static class BenchmarkCommand
                 Folder = parsed.GetValue(folder)?.FullName ?? Path.GetTempPath(),
                 PeersFolder = parsed.GetValue(peers)?.FullName ?? FolderFrom(PeersVariable, root, "../shared/peers/mapdb"),
                 TracesFolder = parsed.GetValue(traces)?.FullName ?? FolderFrom(TracesVariable, root, "../shared/traces"),
+                ServerPeers = [.. (parsed.GetValue(serverPeers) ?? []).Select(PeerFrom)],
+                IsRealTime = parsed.GetValue(realTime),
             };
             return Run(areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), root);
         });
@@ -131,7 +149,15 @@ internal static class BenchmarkCommand
         var quick = settings.IsQuick ? " --quick" : string.Empty;
         var rounds = settings.Rounds is { } number ? string.Create(CultureInfo.InvariantCulture, $" --rounds {number}") : string.Empty;
         var only = settings.Only is { } text ? $" --only \"{text}\"" : string.Empty;
-        return $"bench/run {area.Name}{quick}{rounds}{only}";
+        var peers = string.Concat(settings.ServerPeers.Select(peer => $" --peer \"{peer.Key}=...\""));
+        var realTime = settings.IsRealTime ? " --real-time" : string.Empty;
+        return $"bench/run {area.Name}{quick}{rounds}{only}{peers}{realTime}";
+    }
+
+    private static KeyValuePair<string, string> PeerFrom(string text)
+    {
+        var parts = text.Split('=', 2);
+        return new KeyValuePair<string, string>(parts[0], parts[1]);
     }
 
     private static string DescribeAreas(IReadOnlyList<IArea> areas) =>

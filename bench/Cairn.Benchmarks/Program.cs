@@ -2,6 +2,7 @@ using System.CommandLine;
 using Cairn.Benchmarks;
 using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Reporting;
+using Cairn.Benchmarks.Server;
 using Cairn.Benchmarks.Store;
 
 // Children of a run come first: they are this program with other work to do.
@@ -15,5 +16,5 @@ if (args is [FileCases.OpenCommand, .. var openArguments])
     return FileCases.ServeOpening(openArguments);
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea()];
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new ServerArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

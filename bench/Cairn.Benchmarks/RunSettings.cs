@@ -21,6 +21,12 @@ internal sealed record RunSettings
     /// <summary>Where the Java peers are: <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>.</summary>
     public required string PeersFolder { get; init; }
 
+    /// <summary>Servers to compare with besides those of the system: name and program.</summary>
+    public IReadOnlyList<KeyValuePair<string, string>> ServerPeers { get; init; } = [];
+
+    /// <summary>Gives servers and their load real-time priority while they are measured.</summary>
+    public bool IsRealTime { get; init; }
+
     /// <summary>Where the traces are.</summary>
     public required string TracesFolder { get; init; }
 }

@@ -12,6 +12,15 @@ internal enum Quantity
     /// <summary>Operations per second, the subject's by the peer's.</summary>
     Throughput,
 
+    /// <summary>Operations per second of processor time, the subject's by the peer's.</summary>
+    CpuThroughput,
+
+    /// <summary>The median of how long requests took, the subject's by the peer's.</summary>
+    MedianLatency,
+
+    /// <summary>What 99 of 100 requests took at most, the subject's by the peer's.</summary>
+    TailLatency,
+
     /// <summary>Bytes allocated per operation, the subject's alone, as a multiple of one byte.</summary>
     Allocation,
 }
@@ -38,6 +47,11 @@ internal sealed record Comparison(string Case, IContender Subject, IContender? A
             Quantity.CpuTime => Statistics.MedianOfRatios(CpuNs(subject), CpuNs(peer)),
             Quantity.WallTime => Statistics.MedianOfRatios(WallNs(subject), WallNs(peer)),
             Quantity.Throughput => Statistics.MedianOfRatios(WallNs(peer), WallNs(subject)),
+            Quantity.CpuThroughput => Statistics.MedianOfRatios(CpuNs(peer), CpuNs(subject)),
+            Quantity.MedianLatency => Statistics.MedianOfRatios(
+                [.. subject.Select(sample => sample.MedianLatencyNs)], [.. peer.Select(sample => sample.MedianLatencyNs)]),
+            Quantity.TailLatency => Statistics.MedianOfRatios(
+                [.. subject.Select(sample => sample.TailLatencyNs)], [.. peer.Select(sample => sample.TailLatencyNs)]),
             Quantity.Allocation => Statistics.Median(subject.Select(sample => sample.BytesAllocated)),
             _ => throw new InvalidOperationException($"{Quantity} is not a quantity to compare."),
         },

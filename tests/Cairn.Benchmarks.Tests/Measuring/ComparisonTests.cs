@@ -4,13 +4,16 @@ namespace Cairn.Benchmarks.Tests.Measuring;
 
 public class ComparisonTests
 {
-    private static readonly Sample[] _subject = [new(CpuNs: 10, WallNs: 40, BytesAllocated: 8)];
-    private static readonly Sample[] _peer = [new(CpuNs: 20, WallNs: 160, BytesAllocated: 16)];
+    private static readonly Sample[] _subject = [new(CpuNs: 10, WallNs: 40, BytesAllocated: 8) { MedianLatencyNs = 100, TailLatencyNs = 300 }];
+    private static readonly Sample[] _peer = [new(CpuNs: 20, WallNs: 160, BytesAllocated: 16) { MedianLatencyNs = 400, TailLatencyNs = 400 }];
 
     [Theory]
     [InlineData(nameof(Quantity.CpuTime), 0.5)]
     [InlineData(nameof(Quantity.WallTime), 0.25)]
     [InlineData(nameof(Quantity.Throughput), 4)]
+    [InlineData(nameof(Quantity.CpuThroughput), 2)]
+    [InlineData(nameof(Quantity.MedianLatency), 0.25)]
+    [InlineData(nameof(Quantity.TailLatency), 0.75)]
     [InlineData(nameof(Quantity.Allocation), 8)]
     public void Ratio_is_of_the_quantity_asked_for(string quantity, double expected)
     {

@@ -1,0 +1,157 @@
+using Cairn.Benchmarks.Measuring;
+
+namespace Cairn.Benchmarks.Server;
+
+/// <summary>The server against other servers, each on one core, loaded from the other.</summary>
+internal sealed class ServerArea : IArea
+{
+    private const int FullRounds = 5;
+    private const int QuickRounds = 1;
+    private const int FullKeys = 1_000_000;
+    private const int QuickKeys = 100_000;
+    private const double FullSeconds = 2;
+    private const double QuickSeconds = 0.3;
+
+    private static readonly (Workload Workload, WorkloadGoals Goals)[] _workloads =
+    [
+        (new Workload("get, 50 connections", 50, 1), new WorkloadGoals(1.3) { Fallback = 1, Redis = 1.35, Garnet = 1.8, Named = 1.35 }),
+        (new Workload("get, 500 connections", 500, 1), new WorkloadGoals(1.25) { Fallback = 1, Redis = 1.3, Garnet = 2.2, Named = 1.25 }),
+        (new Workload("get, pipeline 16", 50, 16), new WorkloadGoals(8) { Fallback = 6, Redis = 1.8, Garnet = 1.6, Named = 1.5 }),
+        (new Workload("90/10 get/set, pipeline 16", 50, 16) { SetPercent = 10 },
+            new WorkloadGoals(8) { Fallback = 6, Redis = 1.8, Garnet = 1.7, Named = 1.4 }),
+        (new Workload("get, pipeline 100", 50, 100), new WorkloadGoals(13) { Fallback = 10, Redis = 2, Garnet = 1.3, Named = 1.5 }),
+        (new Workload("multiget of 100", 50, 100) { IsMultiget = true }, new WorkloadGoals(1.9) { Fallback = 1.5, Named = 1.8 }),
+        (new Workload("meta get, pipeline 16", 50, 16) { IsMeta = true }, new WorkloadGoals(1.7) { Fallback = 1.3, Named = 1.7 }),
+        (new Workload("get, Unix socket", 50, 1) { IsUnix = true }, new WorkloadGoals(1.4) { Redis = 1.4, Named = 1.4 }),
+    ];
+
+    public string Name => "server";
+
+    public string Summary => "requests to the server through both protocols, against memcached, Redis and Garnet; its start and memory";
+
+    public void Run(AreaRun run)
+    {
+        run.Log.Progress("publishing the tool");
+        var runtimeFolder = Path.GetDirectoryName(Environment.ProcessPath)!;
+        var tool = AheadOfTimeBuild.PublishTool(run.Settings.Root, run.Settings.Folder);
+        CairnServerProgram Cairn(string io, string name) => new(tool, runtimeFolder, io, name);
+
+        var generator = LoadGenerator.Build(run.Settings.Root, run.Settings.Folder, run.Settings.IsRealTime, run.Log);
+        using var fleet = new ServerFleet(generator, Path.Combine(run.Settings.Folder, "servers"), run.Settings.IsQuick ? QuickKeys : FullKeys);
+        var peers = FindPeers(run, runtimeFolder);
+        var ring = Cairn("uring", "io_uring");
+        IReadOnlyList<CairnServerProgram> fallbacks = run.Settings.IsQuick ? [Cairn("epoll", "epoll")] : [Cairn("epoll", "epoll"), Cairn("sockets", "sockets")];
+        foreach (var (workload, goals) in _workloads)
+        {
+            Measure(run, fleet, workload, goals, ring, fallbacks, peers);
+        }
+
+        IdleCases.Measure(run, ring, generator);
+    }
+
+    private static void Measure(
+        AreaRun run,
+        ServerFleet fleet,
+        Workload workload,
+        WorkloadGoals goals,
+        CairnServerProgram ring,
+        IReadOnlyList<CairnServerProgram> fallbacks,
+        IReadOnlyList<Peer> peers)
+    {
+        run.Measure(workload.Name, run.Settings.IsQuick ? QuickRounds : FullRounds, group =>
+        {
+            foreach (var protocol in Enum.GetValues<WireProtocol>().Where(workload.Speaks))
+            {
+                var contenders = peers
+                    .Where(peer => peer.Program.Protocol == protocol && !(workload.IsUnix && peer.Program is GarnetProgram))
+                    .Select(peer => (peer.Kind, Contender: group.MakePeer(() => Contend(peer.Program, protocol))))
+                    .Where(peer => peer.Contender is not null)
+                    .ToList();
+                var subject = group.Enter(Contend(ring, protocol));
+                foreach (var (_, contender) in contenders)
+                {
+                    group.Enter(contender!);
+                }
+
+                foreach (var (kind, contender) in contenders)
+                {
+                    group.Compare(workload.Name, subject, contender, kind.GoalOf(goals), Quantity.CpuThroughput);
+                    group.Compare(workload.Name + ", p50", subject, contender, Goal.AtMost(1), Quantity.MedianLatency);
+                    group.Compare(workload.Name + ", p99", subject, contender, Goal.AtMost(1), Quantity.TailLatency);
+                }
+
+                foreach (var fallback in protocol == WireProtocol.Memcached ? fallbacks : [])
+                {
+                    var contender = group.Enter(Contend(fallback, protocol));
+                    foreach (var (kind, peer) in contenders.Where(peer => peer.Kind == PeerKind.Memcached))
+                    {
+                        var goal = goals.Fallback is { } bound && fallback == fallbacks[0] ? Goal.AtLeast(bound) : null;
+                        group.Compare(workload.Name, contender, peer, goal, Quantity.CpuThroughput);
+                    }
+                }
+            }
+
+            ServerContender Contend(ServerProgram program, WireProtocol protocol)
+            {
+                run.Log.Progress($"{workload.Name}: starting {program.Name}");
+                _ = fleet.Get(program, protocol, workload.IsUnix); // Now, when it can still be left out.
+                return new ServerContender(fleet, program, protocol, workload, run.Settings.IsQuick ? QuickSeconds : FullSeconds);
+            }
+        });
+    }
+
+    private static List<Peer> FindPeers(AreaRun run, string runtimeFolder)
+    {
+        var peers = new List<Peer>();
+        Find(PeerKind.Memcached, ServerPeers.Memcached);
+        Find(PeerKind.Redis, ServerPeers.Redis);
+        Find(PeerKind.Garnet, () => ServerPeers.Garnet(run.Settings.Root, runtimeFolder));
+        foreach (var (name, path) in run.Settings.ServerPeers)
+        {
+            Find(PeerKind.Named, () => ServerPeers.Named(name, path));
+        }
+
+        return peers;
+
+        void Find(PeerKind kind, Func<ServerProgram> find)
+        {
+            try
+            {
+                peers.Add(new Peer(kind, find()));
+            }
+            catch (PeerUnavailableException unavailable)
+            {
+                run.Log.Say(unavailable.Message);
+            }
+        }
+    }
+
+    private sealed record Peer(PeerKind Kind, ServerProgram Program);
+}
+
+/// <summary>Why a server is compared with, which decides the goal.</summary>
+internal enum PeerKind
+{
+    Memcached,
+    Redis,
+    Garnet,
+
+    /// <summary>The command line names it.</summary>
+    Named,
+}
+
+internal static class PeerKinds
+{
+    /// <summary>What is wanted against such a peer; null if it only informs.</summary>
+    public static Goal? GoalOf(this PeerKind kind, WorkloadGoals goals)
+    {
+        double? bound = kind switch
+        {
+            PeerKind.Memcached => goals.Memcached,
+            PeerKind.Redis => goals.Redis,
+            PeerKind.Garnet => goals.Garnet,
+            _ => goals.Named,
+        };
+        return bound is { } least ? Goal.AtLeast(least) : null;
+    }
+}

@@ -1,0 +1,89 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+
+namespace Cairn.Benchmarks.Server;
+
+/// <summary>Where a server is reached: a port of this machine's own address, or a Unix socket.</summary>
+internal sealed record ServerAddress(int Port, string? UnixPath = null)
+{
+    public EndPoint EndPoint => UnixPath is null ? new IPEndPoint(IPAddress.Loopback, Port) : new UnixDomainSocketEndPoint(UnixPath);
+}
+
+/// <summary>How a kind of server is started: one thread for clients, nothing written to disk but what it is made to.</summary>
+/// <param name="Name">What reports call it.</param>
+/// <param name="Path">Its program.</param>
+/// <param name="Protocol">What it is asked in, where it speaks one only.</param>
+internal abstract record ServerProgram(string Name, string Path, WireProtocol Protocol)
+{
+    public bool IsCairn { get; init; }
+
+    /// <summary>Variables of its environment.</summary>
+    public virtual IReadOnlyDictionary<string, string> Environment { get; } = new Dictionary<string, string>();
+
+    public abstract IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder);
+
+    protected static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+}
+
+/// <summary>The server that is measured.</summary>
+/// <param name="Path">Its program, compiled ahead of time.</param>
+/// <param name="RuntimeFolder">Where the .NET runtime is.</param>
+/// <param name="Io">As <c>--io</c> takes it.</param>
+/// <param name="LoopName">The same, in words.</param>
+internal sealed record CairnServerProgram(string Path, string RuntimeFolder, string Io, string LoopName)
+    : ServerProgram($"Cairn ({LoopName})", Path, WireProtocol.Memcached)
+{
+    public override IReadOnlyDictionary<string, string> Environment { get; } =
+        new Dictionary<string, string> { ["DOTNET_ROOT"] = RuntimeFolder };
+
+    public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder)
+    {
+        var where = address.UnixPath is { } path ? "unix:" + path : $"127.0.0.1:{Text(address.Port)}";
+        return
+        [
+            "serve", "--store", StorePath(folder), "--io", Io, "--threads", "1",
+            "--memcached", protocol == WireProtocol.Memcached ? where : "off", "--resp", protocol == WireProtocol.Resp ? where : "off",
+        ];
+    }
+
+    /// <summary>The store's file among a server's files.</summary>
+    public static string StorePath(string folder) => System.IO.Path.Combine(folder, "server.cairn");
+}
+
+/// <summary>memcached, this machine's or another.</summary>
+internal sealed record MemcachedProgram(string Name, string Path) : ServerProgram(Name, Path, WireProtocol.Memcached)
+{
+    // As root it insists on being told whom to be.
+    private static readonly string[] _user = System.Environment.IsPrivilegedProcess ? ["-u", System.Environment.UserName] : [];
+
+    public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
+    [
+        "-t", "1", "-m", "1024", "-c", "10000", .. _user,
+        .. address.UnixPath is { } path ? (string[])["-s", path] : ["-l", "127.0.0.1", "-p", Text(address.Port), "-U", "0"],
+    ];
+}
+
+/// <summary>Redis, Valkey, or what else takes their options.</summary>
+internal sealed record RedisProgram(string Name, string Path) : ServerProgram(Name, Path, WireProtocol.Resp)
+{
+    public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
+    [
+        "--bind", "127.0.0.1", "--port", Text(address.UnixPath is null ? address.Port : 0), "--save", string.Empty, "--appendonly", "no",
+        "--io-threads", "1", "--maxclients", "10000", "--dir", folder,
+        .. address.UnixPath is { } path ? (string[])["--unixsocket", path] : [],
+    ];
+}
+
+/// <summary>Garnet, which has no option for one thread: the runtime is told that there is one core.</summary>
+internal sealed record GarnetProgram(string Name, string Path, string RuntimeFolder) : ServerProgram(Name, Path, WireProtocol.Resp)
+{
+    public override IReadOnlyDictionary<string, string> Environment { get; } = new Dictionary<string, string>
+    {
+        ["DOTNET_ROOT"] = RuntimeFolder,
+        ["DOTNET_PROCESSOR_COUNT"] = "1",
+    };
+
+    public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
+        ["--bind", "127.0.0.1", "--port", Text(address.Port), "--memory", "2g", "--index", "256m"];
+}

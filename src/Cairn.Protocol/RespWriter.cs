@@ -42,6 +42,9 @@ public ref struct RespWriter
     /// <summary>Whether RESP3 is written; HELLO may change it between two replies.</summary>
     public bool IsResp3 { get; set; }
 
+    /// <summary>Errors written so far.</summary>
+    public int ErrorCount { get; private set; }
+
     /// <summary>Bytes written that were not handed on; for a span, all that were written.</summary>
     public readonly int PendingBytes => _output.Pending;
 
@@ -73,7 +76,11 @@ public ref struct RespWriter
 
     /// <summary>An error.</summary>
     /// <param name="text">With its code, such as <c>ERR syntax error</c>. Line ends in it are written as spaces.</param>
-    public void WriteError(scoped ReadOnlySpan<byte> text) => WriteLine((byte)'-', text);
+    public void WriteError(scoped ReadOnlySpan<byte> text)
+    {
+        ErrorCount++;
+        WriteLine((byte)'-', text);
+    }
 
     /// <summary>A number.</summary>
     /// <param name="value">The number.</param>

@@ -70,6 +70,7 @@ public sealed class CairnServer : IAsyncDisposable
                 Io = plan.Options.Io,
                 Workers = plan.Options.Workers,
                 Log = serverLog,
+                Metrics = protocols.Metrics,
             }).ConfigureAwait(false);
             protocols.Attach(engine);
             return new CairnServer(store, engine, protocols, plan.Options.StopTimeout);

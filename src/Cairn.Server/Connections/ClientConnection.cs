@@ -74,7 +74,7 @@ internal sealed unsafe class ClientConnection
     public long BytesReceived { get; set; }
 
     /// <summary>Bytes that the kernel took, as they go over the wire. Any thread.</summary>
-    public long BytesSent { get; set; }
+    public long BytesSent { get; private set; }
 
     /// <summary>Bytes of requests that are held until they are complete or their turn comes. Any thread, approximately.</summary>
     public int WaitingInputBytes => _restEnd - _restStart + _chunkBytes;
@@ -142,6 +142,9 @@ internal sealed unsafe class ClientConnection
 
     public long RequestMark { get; set; }
 
+    /// <summary>If there is more input: when it arrived, as the clock's timestamp; 0 if it waits for the client to read.</summary>
+    public long ArrivedTicks { get; set; }
+
     /// <summary>When output began to wait for the client, and the bytes sent by then; 0 if none waits.</summary>
     public long BlockedSince { get; set; }
 
@@ -171,6 +174,13 @@ internal sealed unsafe class ClientConnection
 
     /// <summary>Ends the connection, after its output was sent or at once, as the reason says. Any thread.</summary>
     public void Close(CloseReason reason) => _worker.Close(this, reason);
+
+    /// <summary>The kernel took bytes.</summary>
+    public void CountSent(long bytes)
+    {
+        BytesSent += bytes;
+        _worker.Recorder.BytesSent += bytes;
+    }
 
     /// <summary>Takes bytes that arrived and stay where they are until the turn ends.</summary>
     public void TakeChunk(byte* bytes, int count)

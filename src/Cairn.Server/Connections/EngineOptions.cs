@@ -1,6 +1,7 @@
 using Cairn.Server.Io;
 using Cairn.Server.Io.Uring;
 using Cairn.Server.Listening;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Connections;
 
@@ -22,6 +23,8 @@ internal sealed record EngineOptions
 
     /// <summary>The ways to the kernel to try, the best first; tests replace it.</summary>
     public Func<EngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = LoopChoice.For;
+    /// <summary>Where the workers record what they do.</summary>
+    public ServerMetrics Metrics { get; init; } = new();
 
     /// <summary>What of io_uring may be used, for tests of what older kernels lack.</summary>
     public UringFeatures AllowedUringFeatures { get; init; } = UringFeatures.All;

@@ -4,6 +4,7 @@ using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Server.Io;
 using Cairn.Server.Listening;
+using Cairn.Server.Metrics;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server.Connections;
@@ -38,6 +39,8 @@ internal sealed class ServerEngine : IAsyncDisposable
     public TimeProvider Clock => _options.Clock;
 
     public ServerLog Log => _options.Log;
+
+    public ServerMetrics Metrics => _options.Metrics;
 
     /// <summary>Bytes of buffers of all workers.</summary>
     public MemoryAccount Memory { get; }

@@ -1,5 +1,6 @@
-using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Cairn.Server.Io;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Connections;
 
@@ -25,6 +26,7 @@ internal sealed unsafe partial class Worker
     public void OnReceived(ClientConnection connection, byte* bytes, int count)
     {
         connection.BytesReceived += count;
+        Recorder.BytesReceived += count;
         connection.LastActivity = Now;
         connection.LastInputTurn = _turn;
         if (connection.State != ConnectionState.Open)
@@ -114,21 +116,63 @@ internal sealed unsafe partial class Worker
 
         (_ready, _serving) = (_serving, _ready);
         _readyCount = 0;
+        long began = _awakeTicks;
         for (int next = 0; next < count;)
         {
             int start = next;
             int bytes = 0;
-            while (next < count && next - start < GroupConnections && bytes < GroupBytes)
+            long arrived = ArrivalOf(_serving[start]);
+            while (next < count && next - start < GroupConnections && bytes < GroupBytes && ArrivalOf(_serving[next]) == arrived)
             {
                 ClientConnection connection = _serving[next++];
                 connection.IsReady = false;
                 bytes += connection.InputBytes;
             }
 
-            Serve(_serving.AsSpan(start, next - start), bytes);
+            ReadOnlySpan<ClientConnection> group = _serving.AsSpan(start, next - start);
+            Serve(group, bytes);
+            began = Record(group, arrived, began);
         }
 
         Array.Clear(_serving, 0, count);
+    }
+
+    // Whoever did not get through in an earlier turn has waited since then, unless it was for the client itself to read. What is
+    // incomplete arrives with its last bytes.
+    private long ArrivalOf(ClientConnection connection) =>
+        connection.HasMoreInput && connection.ArrivedTicks != 0 ? connection.ArrivedTicks : _awakeTicks;
+
+    // One look at the clock for all that was done together. Returns when the next group begins.
+    private long Record(ReadOnlySpan<ClientConnection> group, long arrived, long began)
+    {
+        if (!Recorder.HasPending)
+        {
+            return began;
+        }
+
+        long now = Clock.GetTimestamp();
+        TimeSpan slow = Recorder.EndBatch(arrived, began, now);
+        if (slow != TimeSpan.Zero)
+        {
+            NoteSlowBatch(group, slow);
+        }
+
+        return now;
+    }
+
+    // Something in the batch took long. What it was is not known; if it happens again soon, it will be.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void NoteSlowBatch(ReadOnlySpan<ClientConnection> group, TimeSpan duration)
+    {
+        string clients = group.Length == 1 ? group[0].RemoteText : $"{group[0].RemoteText} and {group.Length - 1} more";
+        Recorder.AddSlow(new SlowRequest
+        {
+            At = Clock.GetUtcNow(),
+            Duration = duration,
+            Protocol = group[0].ListenerName,
+            Client = clients,
+            Arguments = ["(batch)"u8.ToArray()],
+        });
     }
 
     private void Serve(ReadOnlySpan<ClientConnection> group, int bytes)
@@ -200,6 +244,7 @@ internal sealed unsafe partial class Worker
         {
             connection.KeepChunk();
             connection.HasMoreInput = connection.InputBytes > 0 && connection.Output.IsFull;
+            connection.ArrivedTicks = 0;
             NoteRequest(connection, hasConsumed: false);
             return;
         }
@@ -226,7 +271,13 @@ internal sealed unsafe partial class Worker
         }
 
         int left = connection.InputBytes;
+        long arrived = ArrivalOf(connection);
         connection.HasMoreInput = left > 0 && (connection.Output.IsFull || (consumed > 0 && left >= connection.Session.NeededBytes));
+        if (connection.HasMoreInput)
+        {
+            connection.ArrivedTicks = connection.Output.IsFull ? 0 : arrived;
+        }
+
         NoteRequest(connection, consumed > 0);
     }
 

@@ -14,6 +14,7 @@ using System.Runtime.InteropServices;
 using Cairn.Server.Io;
 using Cairn.Server.Limits;
 using Cairn.Server.Listening;
+using Cairn.Server.Metrics;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server.Connections;
@@ -36,6 +37,7 @@ internal sealed unsafe partial class Worker
     private int _listed; // Those in the list.
     private int _closingChannels;
     private DeadlineWheel _deadlines = null!; // Made by the thread.
+    private long _awakeTicks;
     private long _turn;
     private bool _isAllCollected = true;
     private long _acceptRetryAt;
@@ -72,6 +74,9 @@ internal sealed unsafe partial class Worker
 
     public IoLoop Loop => _loop;
 
+    /// <summary>Where this worker records what it does. Worker only.</summary>
+    public RequestRecorder Recorder { get; private set; } = null!; // Made by the thread.
+
     /// <summary>The time of this turn, in milliseconds of a clock that is never set.</summary>
     public long Now { get; private set; }
 
@@ -94,7 +99,11 @@ internal sealed unsafe partial class Worker
     public void Start() => _thread.Start();
 
     /// <summary>The loop has waited, and is about to tell what happened.</summary>
-    public void OnAwake() => Now = Clock.GetTimestampMs();
+    public void OnAwake()
+    {
+        _awakeTicks = Clock.GetTimestamp();
+        Now = Clock.ToMilliseconds(_awakeTicks);
+    }
 
     /// <summary>Runs the action on the worker, unless the connection has ended by then. Any thread.</summary>
     public void Post(ClientConnection connection, Action<ClientConnection> action) =>
@@ -174,7 +183,8 @@ internal sealed unsafe partial class Worker
 
     private void Run()
     {
-        Now = Clock.GetTimestampMs();
+        OnAwake();
+        Recorder = _engine.Metrics.OfThisThread;
         _deadlines = new DeadlineWheel(Now);
         try
         {

@@ -1,5 +1,6 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Memcached;
+using Cairn.Server.Metrics;
 using Cairn.Server.Resp;
 
 namespace Cairn.Server.Hosting;
@@ -27,10 +28,14 @@ internal sealed class ServerProtocols : IDisposable
             Shutdown = options.AllowsShutdown ? isGraceful => { _ = _shutdown.CancelAsync(); } : null,
             Credentials = options.MemcachedUsersPath is { } path ? MemcachedCredentials.Load(path) : null,
             Surroundings = _surroundings,
+            Metrics = Metrics,
         });
-        _resp = new RespServer(store);
+        _resp = new RespServer(store) { Metrics = Metrics };
         Resp = new RespSessionFactory(_resp);
     }
+
+    /// <summary>Where sessions and workers record what they do.</summary>
+    public ServerMetrics Metrics { get; } = new();
 
     public SessionFactory Memcached => _memcached;
 
@@ -47,5 +52,6 @@ internal sealed class ServerProtocols : IDisposable
         _memcached.Dispose();
         _resp.Dispose();
         _shutdown.Dispose();
+        Metrics.Dispose();
     }
 }

@@ -1,3 +1,5 @@
+using Cairn.Server.Metrics;
+
 namespace Cairn.Server.Memcached;
 
 /// <summary>How memcached's protocol is served.</summary>
@@ -24,6 +26,9 @@ internal sealed record MemcachedOptions
 
     /// <summary>Source of time.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
+
+    /// <summary>Where requests are counted.</summary>
+    public ServerMetrics Metrics { get; init; } = new();
 
     /// <summary>What <c>stats</c> tells of the server around the sessions.</summary>
     public MemcachedSurroundings Surroundings { get; init; } = new();

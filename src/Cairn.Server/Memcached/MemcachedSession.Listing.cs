@@ -2,6 +2,7 @@ using System.Globalization;
 using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
@@ -43,11 +44,11 @@ internal sealed unsafe partial class MemcachedSession
             output.Write(
                 uint.TryParse(how, NumberStyles.None, CultureInfo.InvariantCulture, out _)
                     ? "OK\r\n"u8
-                    : MemcachedReader.GetErrorText(MemcachedError.BadCommandLineFormat));
+                    : ErrorText(MemcachedError.BadCommandLineFormat));
         }
         else
         {
-            output.Write(MemcachedReader.GetErrorText(MemcachedError.UnknownCommand));
+            output.Write(ErrorText(MemcachedError.UnknownCommand));
         }
 
         return true;
@@ -80,6 +81,7 @@ internal sealed unsafe partial class MemcachedSession
         int chosen = ClassesOf(classes);
         if (!_sessions.Options.AllowDump)
         {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
             output.Write("CLIENT_ERROR metadump not allowed\r\n"u8);
             return true;
         }

@@ -1,6 +1,7 @@
 using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
@@ -66,7 +67,7 @@ internal sealed unsafe partial class MemcachedSession
                 return true;
 
             default:
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.UnknownCommand));
+                output.Write(ErrorText(MemcachedError.UnknownCommand));
                 return true;
         }
     }
@@ -75,6 +76,7 @@ internal sealed unsafe partial class MemcachedSession
     {
         if (!_sessions.Options.AllowFlush)
         {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
             Reply(request, output, "CLIENT_ERROR flush_all not allowed\r\n"u8);
             return;
         }
@@ -86,7 +88,7 @@ internal sealed unsafe partial class MemcachedSession
     }
 
     // Switches of insides that are not here: those that memcached would turn are answered as it does.
-    private static void Tune(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    private void Tune(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
         MemcachedTokens words = request.EnumerateArguments(input);
         ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
@@ -96,7 +98,7 @@ internal sealed unsafe partial class MemcachedSession
         ReadOnlySpan<byte> reply = isKnown ? "OK\r\n"u8
             : request.Command == MemcachedCommand.Slabs && request.ArgumentCount >= 3 && what.SequenceEqual("reassign"u8)
                 ? "NOSPARE source class has no spare pages\r\n"u8
-                : MemcachedReader.GetErrorText(MemcachedError.UnknownCommand);
+                : ErrorText(MemcachedError.UnknownCommand);
         Reply(request, output, reply);
     }
 
@@ -116,6 +118,7 @@ internal sealed unsafe partial class MemcachedSession
         }
         else
         {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
             output.Write("CLIENT_ERROR invalid shutdown mode\r\n"u8);
         }
     }
@@ -132,7 +135,7 @@ internal sealed unsafe partial class MemcachedSession
                 return 0;
 
             case ParseStatus.Fatal:
-                output.Write(MemcachedReader.GetErrorText(request.Error));
+                output.Write(ErrorText(request.Error));
                 End();
                 return input.Length;
 
@@ -141,7 +144,7 @@ internal sealed unsafe partial class MemcachedSession
                 return 0;
 
             case ParseStatus.IncompleteValue when isSet:
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.BadAuthenticationFormat));
+                output.Write(ErrorText(MemcachedError.BadAuthenticationFormat));
                 _skipBytes = request.Value.Length + 2L;
                 return request.LineBytes;
 
@@ -150,12 +153,13 @@ internal sealed unsafe partial class MemcachedSession
                 return consumed;
 
             case ParseStatus.Malformed when isSet && request.Error == MemcachedError.BadDataChunk:
+                _recorder.CountError(RequestRecorder.Memcached + (int)_command);
                 output.Write("CLIENT_ERROR bad command line termination\r\n"u8);
                 return consumed;
 
             default:
                 // The line only: what follows it is taken for lines, too, as memcached does.
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.Unauthenticated));
+                output.Write(ErrorText(MemcachedError.Unauthenticated));
                 return request.LineBytes;
         }
     }
@@ -167,7 +171,7 @@ internal sealed unsafe partial class MemcachedSession
         ReadOnlySpan<byte> password = words.MoveNext() ? words.Current : [];
         if (password.IsEmpty)
         {
-            output.Write(MemcachedReader.GetErrorText(MemcachedError.BadAuthenticationFormat));
+            output.Write(ErrorText(MemcachedError.BadAuthenticationFormat));
             return;
         }
 
@@ -178,6 +182,6 @@ internal sealed unsafe partial class MemcachedSession
             _counters.AuthenticationErrors++;
         }
 
-        output.Write(_isAuthenticated ? "STORED\r\n"u8 : MemcachedReader.GetErrorText(MemcachedError.AuthenticationFailure));
+        output.Write(_isAuthenticated ? "STORED\r\n"u8 : ErrorText(MemcachedError.AuthenticationFailure));
     }
 }

@@ -395,7 +395,7 @@ internal sealed unsafe partial class MemcachedSession
                 break;
             default:
                 _counters.NoMemory++;
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.OutOfMemoryStoring));
+                output.Write(ErrorText(MemcachedError.OutOfMemoryStoring));
                 break;
         }
     }
@@ -576,10 +576,10 @@ internal sealed unsafe partial class MemcachedSession
                 WriteMetaReply(input, request, key, "EX"u8, output);
                 break;
             case WriteStatus.NotANumber:
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.NotANumber));
+                output.Write(ErrorText(MemcachedError.NotANumber));
                 break;
             default:
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.OutOfMemory));
+                output.Write(ErrorText(MemcachedError.OutOfMemory));
                 break;
         }
     }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
@@ -53,7 +54,7 @@ internal sealed unsafe partial class MemcachedSession
                 output.Write("RESET\r\n"u8);
                 break;
             default:
-                output.Write(MemcachedReader.GetErrorText(MemcachedError.UnknownCommand));
+                output.Write(ErrorText(MemcachedError.UnknownCommand));
                 break;
         }
     }
@@ -72,6 +73,7 @@ internal sealed unsafe partial class MemcachedSession
         }
         else
         {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
             output.Write("CLIENT_ERROR usage: stats detail on|off|dump\r\n"u8);
         }
     }

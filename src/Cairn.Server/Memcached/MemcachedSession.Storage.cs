@@ -122,7 +122,7 @@ internal sealed unsafe partial class MemcachedSession
 
             default:
                 _counters.NoMemory++;
-                Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.OutOfMemoryStoring));
+                Reply(request, output, ErrorText(MemcachedError.OutOfMemoryStoring));
                 break;
         }
     }
@@ -142,7 +142,7 @@ internal sealed unsafe partial class MemcachedSession
             }
         }
 
-        Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.ObjectTooLarge));
+        Reply(request, output, ErrorText(MemcachedError.ObjectTooLarge));
     }
 
     private void Delete(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
@@ -186,7 +186,7 @@ internal sealed unsafe partial class MemcachedSession
                     break;
 
                 default:
-                    Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.OutOfMemory));
+                    Reply(request, output, ErrorText(MemcachedError.OutOfMemory));
                     break;
             }
         }
@@ -215,11 +215,11 @@ internal sealed unsafe partial class MemcachedSession
                     break;
 
                 case WriteStatus.NotANumber:
-                    Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.NotANumber));
+                    Reply(request, output, ErrorText(MemcachedError.NotANumber));
                     break;
 
                 default:
-                    Reply(request, output, MemcachedReader.GetErrorText(MemcachedError.OutOfMemory));
+                    Reply(request, output, ErrorText(MemcachedError.OutOfMemory));
                     break;
             }
         }

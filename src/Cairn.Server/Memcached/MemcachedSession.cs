@@ -10,6 +10,7 @@ using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Metrics;
 using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
@@ -26,10 +27,12 @@ internal sealed unsafe partial class MemcachedSession : Session
     private readonly MemcachedSessions _sessions;
     private readonly ClientConnection? _connection;
     private readonly MemcachedCounters _counters;
+    private readonly RequestRecorder _recorder;
     private readonly CairnStore _store;
     private readonly StoreEngine _engine;
     private readonly int _maxItemBytes;
     private bool _isAuthenticated;
+    private MemcachedCommand _command; // At hand, for errors to be counted by.
     private int _searchedBytes;
     private long _skipBytes;
     private int _resumeAt;
@@ -41,6 +44,7 @@ internal sealed unsafe partial class MemcachedSession : Session
         _sessions = sessions;
         _connection = connection;
         _counters = counters;
+        _recorder = sessions.Options.Metrics.OfThisThread;
         _store = sessions.Store;
         _engine = _store.Engine;
         _maxItemBytes = sessions.Options.MaxItemBytes;
@@ -109,7 +113,21 @@ internal sealed unsafe partial class MemcachedSession : Session
             input, out MemcachedRequest request, out int consumed, _searchedBytes, _sessions.Options.MaxMultigetBytes);
         if (status == ParseStatus.Complete)
         {
-            return Dispatch(input, request, output) ? consumed : 0;
+            _command = request.Command;
+            long watched = _recorder.Watch(MayTakeLong(request));
+            bool isDone = Dispatch(input, request, output);
+            if (watched != 0)
+            {
+                NoteIfSlow(watched, input[..request.LineBytes]);
+            }
+
+            if (!isDone)
+            {
+                return 0;
+            }
+
+            _recorder.Count(RequestRecorder.Memcached + (int)request.Command);
+            return consumed;
         }
 
         return ExecuteUnusual(input, status, request, consumed, output);
@@ -118,6 +136,7 @@ internal sealed unsafe partial class MemcachedSession : Session
     [MethodImpl(MethodImplOptions.NoInlining)]
     private int ExecuteUnusual(ReadOnlySpan<byte> input, ParseStatus status, in MemcachedRequest request, int consumed, OutputBuffer output)
     {
+        _command = request.Command;
         switch (status)
         {
             case ParseStatus.Incomplete:
@@ -139,6 +158,7 @@ internal sealed unsafe partial class MemcachedSession : Session
                 return consumed;
 
             case ParseStatus.Malformed:
+                _recorder.CountRejected(RequestRecorder.Memcached + (int)request.Command);
                 if (!request.IsNoReply)
                 {
                     output.Write(MemcachedReader.GetErrorText(request.Error));
@@ -148,6 +168,7 @@ internal sealed unsafe partial class MemcachedSession : Session
                 return consumed;
 
             default:
+                _recorder.CountRejected(RequestRecorder.Memcached + (int)request.Command);
                 output.Write(MemcachedReader.GetErrorText(request.Error));
                 End();
                 return input.Length;
@@ -190,6 +211,46 @@ internal sealed unsafe partial class MemcachedSession : Session
     {
         IsEnded = true;
         _connection?.Close(CloseReason.ClosedBySession);
+    }
+
+    // The text of an error, counted.
+    private ReadOnlySpan<byte> ErrorText(MemcachedError error)
+    {
+        _recorder.CountError(RequestRecorder.Memcached + (int)_command);
+        return MemcachedReader.GetErrorText(error);
+    }
+
+    // One key costs a microsecond at most, unless its value is long.
+    private static bool MayTakeLong(in MemcachedRequest request) =>
+        request.ArgumentCount > BatchKeys || request.Value.Length >= LongValueBytes
+        || request.Command is MemcachedCommand.Stats or MemcachedCommand.LruCrawler or MemcachedCommand.FlushAll;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void NoteIfSlow(long watched, ReadOnlySpan<byte> line)
+    {
+        if (!_recorder.IsSlow(watched, out TimeSpan duration))
+        {
+            return;
+        }
+
+        var words = new List<byte[]>();
+        line = line.TrimEnd("\r\n"u8);
+        foreach (Range word in line.Split((byte)' '))
+        {
+            if (words.Count < SlowRequest.MaxArguments && !line[word].IsEmpty)
+            {
+                words.Add(SlowRequest.Cut(line[word]));
+            }
+        }
+
+        _recorder.AddSlow(new SlowRequest
+        {
+            At = _sessions.Options.Clock.GetUtcNow(),
+            Duration = duration,
+            Protocol = MemcachedCommands.Protocol,
+            Client = _connection?.RemoteText ?? "",
+            Arguments = words,
+        });
     }
 
     private static void Reply(in MemcachedRequest request, OutputBuffer output, ReadOnlySpan<byte> text)

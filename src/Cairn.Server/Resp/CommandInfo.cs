@@ -70,6 +70,12 @@ internal sealed class CommandInfo
     /// <summary>Whether it sends messages to others.</summary>
     public bool IsPublish { get; init; }
 
+    /// <summary>Whether it may take long for other reasons than many arguments: it may look at every key, or holds up others.</summary>
+    public bool MayTakeLong { get; set; }
+
+    /// <summary>Its place in every recorder of requests; given by the table.</summary>
+    public int Number { get; set; }
+
     public CommandInfo[] Subcommands { get; init; } = [];
 
     /// <summary>The last part of the name.</summary>

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
+using Cairn.Server.Metrics;
 using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Resp;
@@ -28,6 +29,13 @@ internal static class CommandTable
             .. PubSubCommands.All,
             .. ServerCommands.All,
         ];
+        int number = RequestRecorder.Resp + 1; // The first stands for requests that are none.
+        foreach (CommandInfo command in All.SelectMany(command => command.Subcommands.Prepend(command)))
+        {
+            command.Number = number++;
+            command.MayTakeLong = command.Name == "exec" || (command.Flags & (CommandFlags.AllKeys | CommandFlags.Admin)) != 0;
+        }
+
         foreach (CommandInfo command in All)
         {
             (ulong low, ulong high) = Words(System.Text.Encoding.ASCII.GetBytes(command.Name));

@@ -24,11 +24,20 @@ internal sealed unsafe class KeySpace(CairnStore store)
 
     public StoreEngine Engine => _engine;
 
+    /// <summary>Reads that found a key since the last <see cref="ForgetLookups"/>.</summary>
+    public int Hits { get; private set; }
+
+    /// <summary>Reads that found none.</summary>
+    public int Misses { get; private set; }
+
     public int MaxValueBytes => store.MaxValueBytes;
 
     public long NowMs => _engine.Clock.NowMs();
 
     public void ThrowIfClosed() => _engine.ThrowIfClosed();
+
+    /// <summary>Counts reads from zero again.</summary>
+    public void ForgetLookups() => Hits = Misses = 0;
 
     /// <summary>Where a key is, if it is.</summary>
     public KeyPlacement PlaceOf(ReadOnlySpan<byte> key)
@@ -48,8 +57,10 @@ internal sealed unsafe class KeySpace(CairnStore store)
         fixed (byte* bytes = key)
         {
             KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
-            return _engine.TryGetPlain(
+            int length = _engine.TryGetPlain(
                 new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out _);
+            Hits += ~(length >> 31) & 1; // Whatever is not there is counted by who reads it the long way.
+            return length;
         }
     }
 
@@ -70,7 +81,11 @@ internal sealed unsafe class KeySpace(CairnStore store)
     {
         fixed (byte* bytes = key)
         {
-            return _engine.TryGet(_engine.Place(bytes, key.Length, 0), destination, acceptStale: false, out info, acceptHash: true);
+            ReadOutcome outcome =
+                _engine.TryGet(_engine.Place(bytes, key.Length, 0), destination, acceptStale: false, out info, acceptHash: true);
+            Hits += outcome == ReadOutcome.Hit ? 1 : 0;
+            Misses += outcome == ReadOutcome.Miss ? 1 : 0; // What was too long for the destination is read again.
+            return outcome;
         }
     }
 
@@ -80,6 +95,8 @@ internal sealed unsafe class KeySpace(CairnStore store)
         fixed (byte* bytes = key)
         {
             bool isFound = _engine.TryGetInfo(_engine.Place(bytes, key.Length, 0), acceptStale: false, out info, acceptHash: true);
+            Hits += isFound ? 1 : 0;
+            Misses += isFound ? 0 : 1;
             info = isFound ? info : default; // One that has expired is as if it had not been.
             return isFound;
         }
@@ -142,6 +159,8 @@ internal sealed unsafe class KeySpace(CairnStore store)
                     _engine.Place(bytes, key.Length, 0), acceptStale: false, out EntryView entry, out EntryInfo info, isUse: true, acceptHash: true);
                 if (cell != -2)
                 {
+                    Hits += cell >= 0 ? 1 : 0;
+                    Misses += cell >= 0 ? 0 : 1;
                     return new PinnedEntry(_engine, cell, cell < 0 ? default : new ReadOnlySpan<byte>(entry.Value, info.ValueBytes), info);
                 }
 

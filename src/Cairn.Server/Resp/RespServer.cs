@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Cairn.Server.Metrics;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
 
@@ -31,6 +32,9 @@ internal sealed class RespServer : IDisposable
         get => _users;
         set => _users = value;
     }
+
+    /// <summary>Where requests are counted.</summary>
+    public ServerMetrics Metrics { get; init; } = new();
 
     public PubSubHub Messages { get; } = new();
 

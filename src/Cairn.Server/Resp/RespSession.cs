@@ -1,5 +1,7 @@
+using System.Runtime.CompilerServices;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Metrics;
 using Cairn.Server.Resp.Hashes;
 
 namespace Cairn.Server.Resp;
@@ -22,8 +24,10 @@ internal enum ReplyMode
 internal sealed partial class RespSession : Session
 {
     private const int LongestQuote = 128;
+    private const int ManyArguments = 64;
 
     private readonly RespWorker _worker;
+    private readonly RequestRecorder _recorder;
     private readonly RespRequestReader _reader;
     private readonly OutputBufferWriter _target = new();
     private DiscardingWriter? _discarding;
@@ -37,6 +41,7 @@ internal sealed partial class RespSession : Session
         Peer = peer;
         Keys = new KeySpace(server.Store);
         _worker = server.CurrentWorker;
+        _recorder = server.Metrics.OfThisThread;
         _emptyInbox = EmptyInbox;
         _reader = new RespRequestReader(limits);
         Become(server.Users.Initial);
@@ -172,6 +177,7 @@ internal sealed partial class RespSession : Session
             {
                 BreakTransaction();
                 RejectSubcommand(command, arguments[1], ref writer);
+                _recorder.CountRejected(command.Number);
                 return;
             }
 
@@ -182,6 +188,7 @@ internal sealed partial class RespSession : Session
         {
             BreakTransaction();
             RejectUnknown(arguments, ref writer);
+            _recorder.CountRejected(RespCommands.Unknown);
             return;
         }
 
@@ -189,6 +196,7 @@ internal sealed partial class RespSession : Session
         {
             BreakTransaction();
             Reject($"ERR wrong number of arguments for '{command.Name}' command", ref writer);
+            _recorder.CountRejected(command.Number);
             return;
         }
 
@@ -202,6 +210,7 @@ internal sealed partial class RespSession : Session
         {
             BreakTransaction();
             writer.WriteError(RespErrors.KeyLength);
+            _recorder.CountRejected(command.Number);
             return;
         }
 
@@ -211,6 +220,7 @@ internal sealed partial class RespSession : Session
             Reject(
                 $"ERR Can't execute '{command.Name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
                 ref writer);
+            _recorder.CountRejected(command.Number);
             return;
         }
 
@@ -221,7 +231,67 @@ internal sealed partial class RespSession : Session
             return;
         }
 
+        Execute(command, arguments, ref writer);
+    }
+
+    private void Execute(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        int errors = writer.ErrorCount;
+        long watched = _recorder.Watch(command.MayTakeLong || arguments.Count > ManyArguments);
+        Keys.ForgetLookups();
         command.Handler(this, arguments, ref writer);
+        if (watched != 0)
+        {
+            NoteIfSlow(watched, command, arguments);
+        }
+
+        if (writer.ErrorCount != errors)
+        {
+            _recorder.CountError(command.Number);
+        }
+
+        // Writes look at keys, too, but it is not what they were asked for.
+        if ((command.Flags & CommandFlags.ReadOnly) != 0)
+        {
+            _recorder.CountLookups(command.Number, Keys.Hits, Keys.Misses);
+        }
+
+        _recorder.Count(command.Number);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void NoteIfSlow(long watched, CommandInfo command, scoped in RespArguments arguments)
+    {
+        if (!_recorder.IsSlow(watched, out TimeSpan duration))
+        {
+            return;
+        }
+
+        // Whatever a client proves who it is with is nobody's business.
+        bool isSecret = command.Name is "auth" or "hello";
+        int kept = isSecret ? 1 : Math.Min(arguments.Count, SlowRequest.MaxArguments);
+        var words = new List<byte[]>(kept);
+        for (int i = 0; i < kept; i++)
+        {
+            words.Add(i == SlowRequest.MaxArguments - 1 && arguments.Count > SlowRequest.MaxArguments
+                ? Text.Bytes($"... ({arguments.Count - i} more arguments)")
+                : SlowRequest.Cut(arguments[i]));
+        }
+
+        if (isSecret && arguments.Count > 1)
+        {
+            words.Add("(redacted)"u8.ToArray());
+        }
+
+        _recorder.AddSlow(new SlowRequest
+        {
+            At = Server.Clock.GetUtcNow(),
+            Duration = duration,
+            Protocol = RespCommands.Protocol,
+            Client = Peer.Remote,
+            ClientName = ClientName,
+            Arguments = words,
+        });
     }
 
     private void DispatchSilently(
@@ -285,6 +355,7 @@ internal sealed partial class RespSession : Session
 
     private void WriteProtocolError(ref RespWriter writer)
     {
+        _recorder.CountRejected(RespCommands.Unknown);
         Span<byte> text = stackalloc byte[128];
         if (_reader.Error != RespProtocolError.RequestTooLong)
         {

@@ -140,7 +140,7 @@ internal sealed unsafe class EpollChannel : IoChannel
 
             if (sent >= 0)
             {
-                Connection.BytesSent += sent;
+                Connection.CountSent(sent);
                 output.Sent(sent);
                 IsBlocked = sent < asked;
             }

@@ -231,7 +231,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
 
     private void OnBytesSent(int count)
     {
-        Connection.BytesSent += count;
+        Connection.CountSent(count);
         Connection.WireOutput.Sent(count);
     }
 

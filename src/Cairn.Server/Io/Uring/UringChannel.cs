@@ -189,7 +189,7 @@ internal sealed unsafe class UringChannel : IoChannel
         switch (result)
         {
             case >= 0:
-                Connection.BytesSent += result;
+                Connection.CountSent(result);
                 output.Sent(result);
                 IsBlocked = result < _sendBytes;
                 break;

@@ -1,0 +1,45 @@
+using Cairn.Protocol;
+using Cairn.Server.Metrics;
+
+namespace Cairn.Server.Memcached;
+
+/// <summary>The commands of memcached's protocol that requests are counted by.</summary>
+internal static class MemcachedCommands
+{
+    /// <summary>What metrics call the protocol.</summary>
+    public const string Protocol = "memcached";
+
+    /// <summary>All of them; the first stands for requests that are none.</summary>
+    public static IReadOnlyList<MeteredCommand> Metered { get; } =
+    [
+        .. Enum.GetValues<MemcachedCommand>().Select(command =>
+            new MeteredCommand(RequestRecorder.Memcached + (int)command, Protocol, NameOf(command), FamilyOf(command))),
+    ];
+
+    private static string NameOf(MemcachedCommand command) => command switch
+    {
+        MemcachedCommand.None => "unknown",
+        MemcachedCommand.MetaGet => "mg",
+        MemcachedCommand.MetaSet => "ms",
+        MemcachedCommand.MetaDelete => "md",
+        MemcachedCommand.MetaArithmetic => "ma",
+        MemcachedCommand.MetaDebug => "me",
+        MemcachedCommand.MetaNoop => "mn",
+        MemcachedCommand.FlushAll => "flush_all",
+        MemcachedCommand.CacheMemlimit => "cache_memlimit",
+        MemcachedCommand.LruCrawler => "lru_crawler",
+        MemcachedCommand.RefreshCerts => "refresh_certs",
+        _ => command.ToString().ToLowerInvariant(),
+    };
+
+    private static CommandFamily FamilyOf(MemcachedCommand command) => command switch
+    {
+        MemcachedCommand.Get or MemcachedCommand.Gets or MemcachedCommand.Gat or MemcachedCommand.Gats or MemcachedCommand.MetaGet
+            or MemcachedCommand.MetaDebug => CommandFamily.Get,
+        >= MemcachedCommand.Set and <= MemcachedCommand.Cas or MemcachedCommand.MetaSet => CommandFamily.Set,
+        MemcachedCommand.Delete or MemcachedCommand.MetaDelete or MemcachedCommand.FlushAll => CommandFamily.Delete,
+        MemcachedCommand.Incr or MemcachedCommand.Decr or MemcachedCommand.MetaArithmetic => CommandFamily.Arithmetic,
+        MemcachedCommand.Touch => CommandFamily.Touch,
+        _ => CommandFamily.Other,
+    };
+}

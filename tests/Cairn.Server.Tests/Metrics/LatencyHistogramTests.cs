@@ -1,0 +1,97 @@
+using Cairn.Server.Metrics;
+
+namespace Cairn.Server.Tests.Metrics;
+
+public sealed class LatencyHistogramTests
+{
+    [Fact]
+    public void Time_that_is_read_is_at_most_a_thirty_second_above_the_true_one()
+    {
+        var random = new Random(7);
+        for (int i = 0; i < 20_000; i++)
+        {
+            long ns = random.NextInt64(1, 1L << random.Next(1, 37));
+            var histogram = new LatencyHistogram();
+            histogram.Record(ns);
+            histogram.Record(LatencyHistogram.LongestNs); // Or the longest would be told exactly.
+
+            Assert.InRange(histogram.Percentile(0.5), ns, (long)(ns * (1 + LatencyHistogram.RelativeError)));
+        }
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(-5)]
+    [InlineData(1)]
+    [InlineData(32)]
+    public void Shortest_times_are_exact(long ns)
+    {
+        var histogram = new LatencyHistogram();
+
+        histogram.Record(ns);
+
+        Assert.Equal(Math.Max(ns, 0), histogram.Percentile(1));
+        Assert.Equal(1, histogram.CountUpToPowerOfTwo(5));
+    }
+
+    [Fact]
+    public void Powers_of_two_divide_exactly()
+    {
+        for (int power = 5; power < 37; power++)
+        {
+            var histogram = new LatencyHistogram();
+            histogram.Record(1L << power, count: 3);
+            histogram.Record((1L << power) + 1, count: 4);
+
+            Assert.Equal(3, histogram.CountUpToPowerOfTwo(power));
+            Assert.Equal(7, histogram.CountUpToPowerOfTwo(power + 1));
+            Assert.Equal(7, histogram.Count);
+        }
+    }
+
+    [Fact]
+    public void What_is_longer_than_the_longest_counts_as_that_and_is_still_the_maximum()
+    {
+        var histogram = new LatencyHistogram();
+
+        histogram.Record(LatencyHistogram.LongestNs * 3);
+
+        Assert.Equal(1, histogram.CountUpToPowerOfTwo(37));
+        Assert.Equal(LatencyHistogram.LongestNs, histogram.Percentile(1));
+        Assert.Equal(LatencyHistogram.LongestNs * 3, histogram.MaxNs);
+    }
+
+    [Fact]
+    public void Percentiles_are_those_of_the_sorted_times()
+    {
+        var histogram = new LatencyHistogram();
+        for (int us = 1; us <= 1000; us++)
+        {
+            histogram.Record(us * 1000);
+        }
+
+        Assert.InRange(histogram.Percentile(0.5), 500_000, 516_000);
+        Assert.InRange(histogram.Percentile(0.99), 990_000, 1_000_000);
+        Assert.Equal(1_000_000, histogram.Percentile(1));
+        Assert.Equal(500_500_000, histogram.SumNs);
+    }
+
+    [Fact]
+    public void Sum_of_two_holds_the_times_of_both()
+    {
+        var first = new LatencyHistogram();
+        var second = new LatencyHistogram();
+        first.Record(100);
+        second.Record(5000, count: 2);
+
+        first.Add(second);
+
+        Assert.Equal((3, 10_100, 5000), (first.Count, first.SumNs, first.MaxNs));
+        var cells = new List<long>();
+        first.ForEachCell((end, count) => cells.Add(count));
+        Assert.Equal([1, 2], cells);
+    }
+
+    [Fact]
+    public void Nothing_recorded_has_no_percentile() => Assert.Equal(0, new LatencyHistogram().Percentile(0.5));
+}

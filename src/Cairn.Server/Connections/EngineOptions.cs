@@ -23,6 +23,7 @@ internal sealed record EngineOptions
 
     /// <summary>The ways to the kernel to try, the best first; tests replace it.</summary>
     public Func<EngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = LoopChoice.For;
+
     /// <summary>Where the workers record what they do.</summary>
     public ServerMetrics Metrics { get; init; } = new();
 

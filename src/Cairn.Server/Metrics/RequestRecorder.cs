@@ -94,7 +94,7 @@ internal sealed class RequestRecorder
     /// <summary>Begins to watch a request for being slow, if it may take long or all are watched.</summary>
     /// <returns>What <see cref="IsSlow"/> wants to know; 0 if it is not watched.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public long Watch(bool mayTakeLong) => mayTakeLong || WatchesAll ? Math.Max(1, _clock.GetTimestamp()) : 0;
+    public long Watch(bool mayTakeLong) => mayTakeLong || WatchesAll ? _clock.GetTimestamp() + 1 : 0;
 
     /// <summary>Whether a watched request was slow: then <see cref="AddSlow"/> it.</summary>
     public bool IsSlow(long watched, out TimeSpan duration)
@@ -105,7 +105,7 @@ internal sealed class RequestRecorder
             return false;
         }
 
-        long ns = ToNs(_clock.GetTimestamp() - watched);
+        long ns = ToNs(_clock.GetTimestamp() - (watched - 1)); // One more than the time, which may be 0.
         duration = TimeSpan.FromMicroseconds(ns / 1e3);
         return ns >= _slow.ThresholdNs;
     }

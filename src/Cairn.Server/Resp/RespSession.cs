@@ -203,6 +203,7 @@ internal sealed partial class RespSession : Session
         if (_isRestricted && !IsPermitted(command, arguments, ref writer))
         {
             BreakTransaction();
+            _recorder.CountRejected(command.Number);
             return;
         }
 

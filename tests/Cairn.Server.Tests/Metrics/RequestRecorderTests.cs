@@ -8,7 +8,7 @@ public sealed class RequestRecorderTests
     private const int Set = 4;
 
     private readonly SlowLog _slow = new();
-    private readonly ManualClock _clock = new();
+    private readonly TickClock _clock = new();
 
     private RequestRecorder New() => new(_slow, _clock);
 
@@ -145,5 +145,16 @@ public sealed class RequestRecorderTests
         At = DateTimeOffset.UnixEpoch, Duration = duration, Protocol = "resp", Client = "127.0.0.1:5", Arguments = ["get"u8.ToArray()],
     };
 
-    private long Ticks(int ms) => ms * _clock.TimestampFrequency / 1000;
+    private static long Ticks(int ms) => TimeSpan.FromMilliseconds(ms).Ticks;
+
+    private sealed class TickClock : TimeProvider
+    {
+        private long _ticks;
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override long GetTimestamp() => _ticks;
+
+        public void Advance(TimeSpan time) => _ticks += time.Ticks;
+    }
 }

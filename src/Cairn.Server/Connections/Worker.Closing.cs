@@ -5,9 +5,10 @@ namespace Cairn.Server.Connections;
 // Closing: a connection's end, and that of all of them.
 internal sealed unsafe partial class Worker
 {
-    // How long a client that was told goodbye may take to hang up, before the kernel tears the connection down under
-    // what it is still sending, which could cost it our last words.
+    // How long a client that was told the end may take to hang up, and how long one that may not even be listening keeps the
+    // server from stopping.
     private const int LingerMs = 2000;
+    private const int StoppingLingerMs = 100;
 
     // While draining: how often to look whether a connection has fallen silent.
     private const int DrainStepMs = 10;
@@ -74,17 +75,19 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // All was sent.
+    // All was given to the kernel, which need not have delivered it. If it had to close while input is unread or still comes, it
+    // would reset the connection, and what the client has not read yet could be lost. So the client is told the end, and
+    // hangs up first; what it sends until then is read and dropped.
     private void FinishClosing(ClientConnection connection)
     {
-        if (connection.IsInputEnded || connection.CloseReason is not (CloseReason.RequestTooLarge or CloseReason.RequestTooSlow))
+        if (connection.IsInputEnded)
         {
             CloseChannel(connection, isHard: false);
             return;
         }
 
         connection.State = ConnectionState.Lingering;
-        connection.LingerUntil = Now + LingerMs;
+        connection.LingerUntil = Now + (connection.CloseReason == CloseReason.ServerStopping ? StoppingLingerMs : LingerMs);
         connection.Channel.ShutdownSend();
         if (connection.IsReceivePaused)
         {

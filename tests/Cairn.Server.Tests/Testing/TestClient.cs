@@ -23,14 +23,21 @@ internal sealed class TestClient : IDisposable
 
     public static TestClient Connect(EndPoint server, int? receiveBufferBytes = null)
     {
-        bool isUnix = server is UnixDomainSocketEndPoint;
-        var socket = new Socket(server.AddressFamily, SocketType.Stream, isUnix ? ProtocolType.Unspecified : ProtocolType.Tcp);
+        TestClient client = Create(server.AddressFamily);
         if (receiveBufferBytes is { } bytes)
         {
-            socket.ReceiveBufferSize = bytes;
+            client.Socket.ReceiveBufferSize = bytes;
         }
 
-        socket.Connect(server);
+        client.Socket.Connect(server);
+        return client;
+    }
+
+    /// <summary>A client that is not connected yet.</summary>
+    public static TestClient Create(AddressFamily family)
+    {
+        bool isUnix = family == AddressFamily.Unix;
+        var socket = new Socket(family, SocketType.Stream, isUnix ? ProtocolType.Unspecified : ProtocolType.Tcp);
         if (!isUnix)
         {
             socket.NoDelay = true;

@@ -5,30 +5,33 @@ namespace Cairn.Server.Tests.Testing;
 
 internal sealed class TestLog : ServerLog
 {
-    private volatile TaskCompletionSource _written = NextLine();
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    private readonly object _gate = new();
 
     public ConcurrentQueue<(ServerLogLevel Level, string Message)> Lines { get; } = [];
 
     public override void Write(ServerLogLevel level, string message)
     {
-        Lines.Enqueue((level, message));
-        Interlocked.Exchange(ref _written, NextLine()).TrySetResult();
-    }
-
-    /// <summary>Waits until a line like this is there.</summary>
-    public async Task UntilAsync(Func<(ServerLogLevel Level, string Message), bool> isIt)
-    {
-        while (true)
+        lock (_gate)
         {
-            Task written = _written.Task; // Taken first: a line that comes while the others are looked at completes it.
-            if (Lines.Any(isIt))
-            {
-                return;
-            }
-
-            await written.WaitAsync(TimeSpan.FromSeconds(30));
+            Lines.Enqueue((level, message));
+            Monitor.PulseAll(_gate);
         }
     }
 
-    private static TaskCompletionSource NextLine() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+    /// <summary>Waits until a line like this is there.</summary>
+    public void WaitFor(Func<(ServerLogLevel Level, string Message), bool> isIt)
+    {
+        lock (_gate)
+        {
+            while (!Lines.Any(isIt))
+            {
+                if (!Monitor.Wait(_gate, Patience))
+                {
+                    throw new TimeoutException("Nothing like this was logged.");
+                }
+            }
+        }
+    }
 }

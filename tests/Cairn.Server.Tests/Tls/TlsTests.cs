@@ -58,6 +58,8 @@ public sealed class TlsTests : IDisposable
         using TestClient client = server.Connect();
 
         client.Send("echo this is no handshake at all\n");
+        _ = client.ReadToEnd(); // What TLS has to say about it.
+        client.Dispose();
 
         Assert.Equal(CloseReason.TlsFailed, server.Sessions.TakeClosed());
     }
@@ -74,6 +76,8 @@ public sealed class TlsTests : IDisposable
 
         clock.Advance(TimeSpan.FromSeconds(61));
         server.Engine.Wake();
+        Assert.Equal("", client.ReadToEnd());
+        client.Dispose();
 
         Assert.Equal(CloseReason.TlsFailed, server.Sessions.TakeClosed());
     }

@@ -548,10 +548,11 @@ internal sealed unsafe partial class MemcachedSession
         WriteStatus status;
         ulong number;
         EntryInfo info;
+        long formerDeadlineMs;
         bool isCreated = false;
         do
         {
-            status = Add(key, request.Delta, request.Mode != 'D', expected, expiration, out number, out info);
+            status = Add(key, request.Delta, request.Mode != 'D', expected, expiration, out number, out info, out formerDeadlineMs);
             if (status != WriteStatus.NotFound || !request.Has(MemcachedMetaFlags.Vivify))
             {
                 break;
@@ -559,6 +560,7 @@ internal sealed unsafe partial class MemcachedSession
 
             status = CreateNumber(input, request, key, out number, out info);
             isCreated = status == WriteStatus.Stored;
+            formerDeadlineMs = long.MaxValue;
         }
         while (status == WriteStatus.Exists);
 
@@ -567,7 +569,7 @@ internal sealed unsafe partial class MemcachedSession
             case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet) && !isCreated:
                 break;
             case WriteStatus.Stored:
-                WriteNumberReply(input, request, key, number, info, isCreated, output);
+                WriteNumberReply(input, request, key, number, info, isCreated, formerDeadlineMs, output);
                 break;
             case WriteStatus.NotFound:
                 WriteMetaReply(input, request, key, "NF"u8, output);
@@ -609,7 +611,7 @@ internal sealed unsafe partial class MemcachedSession
 
     private void WriteNumberReply(
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ulong number, in EntryInfo info, bool isCreated,
-        OutputBuffer output)
+        long formerDeadlineMs, OutputBuffer output)
     {
         Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
         digits = digits[..DecimalText.Format(number, digits)];
@@ -624,7 +626,8 @@ internal sealed unsafe partial class MemcachedSession
             line.BeginMeta(MemcachedMetaCode.Done);
         }
 
-        bool hasTime = !isCreated;
+        // As with mg: t tells of T, and of a new number's N, only behind it.
+        bool isTouched = !isCreated && !request.Has(MemcachedMetaFlags.TimeToLive);
         foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
         {
             switch (flag[0])
@@ -633,10 +636,11 @@ internal sealed unsafe partial class MemcachedSession
                     line.WriteFlag('c', info.Version);
                     break;
                 case (byte)'t':
-                    line.WriteFlag('t', SecondsLeft(hasTime ? info.DeadlineUnixMs : long.MaxValue));
+                    line.WriteFlag('t', SecondsLeft(isTouched ? info.DeadlineUnixMs : formerDeadlineMs));
                     break;
-                case (byte)'N' or (byte)'T':
-                    hasTime = true;
+                case (byte)'T':
+                case (byte)'N' when isCreated:
+                    isTouched = true;
                     break;
                 case (byte)'O':
                     line.WriteFlag('O', request.Opaque.Of(input));

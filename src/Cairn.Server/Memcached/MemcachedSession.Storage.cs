@@ -197,7 +197,7 @@ internal sealed unsafe partial class MemcachedSession
         bool isIncrement = request.Command == MemcachedCommand.Incr;
         fixed (byte* key = request.Key.Of(input))
         {
-            WriteStatus status = Add(KeyOf(key, request.Key.Length), request.Delta, isIncrement, 0, null, out ulong number, out _);
+            WriteStatus status = Add(KeyOf(key, request.Key.Length), request.Delta, isIncrement, 0, null, out ulong number, out _, out _);
             switch (status)
             {
                 case WriteStatus.Stored when request.IsNoReply:
@@ -229,7 +229,7 @@ internal sealed unsafe partial class MemcachedSession
     // which counts in place.
     private WriteStatus Add(
         in KeyRef key, ulong delta, bool isIncrement, ulong expectedVersion, ResolvedExpiration? expiration, out ulong number,
-        out EntryInfo info)
+        out EntryInfo info, out long formerDeadlineMs)
     {
         Span<byte> text = stackalloc byte[NumberBufferBytes];
         number = 0;
@@ -243,6 +243,7 @@ internal sealed unsafe partial class MemcachedSession
                 outcome = _engine.TryGet(key, rented, acceptStale: false, out info);
             }
 
+            formerDeadlineMs = info.DeadlineUnixMs;
             WriteStatus status = outcome switch
             {
                 ReadOutcome.Miss => WriteStatus.NotFound,

@@ -22,6 +22,7 @@ public partial class MetaTests
         { "ma a\nma a N0 J13 v c t k O2\nma a v D7\nma a MD D100 v\nmg a v\nma a q\nma a\n", "NF\nVA 2 cN t-1 ka O2\n13\nVA 2\n20\nVA 1\n0\nVA 2\n0 \nHD\n" },
         { "ms a 1\nx\nma a\nma b N30 q t\n", "HD\nCLIENT_ERROR cannot increment or decrement non-numeric value\nHD t30\n" },
         { "ms a 1\n1\nma a C1000000\nma a T30 t v\n", "HD\nEX\nVA 1 t30\n2\n" },
+        { "ma a N30 t\nma a t N30\nma a t T100\nma a T200 t\n", "HD t30\nHD t30\nHD t30\nHD t200\n" },
         { "ms a 2 T30 F4\nhi\nmd a I T40\nmg a t v f\nmg a t v f\nget a\nms a 3\nnew\nmg a v\n",
             "HD\nHD\nVA 2 t40 f4 X W\nhi\nVA 2 t40 f4 Z X\nhi\nVALUE a 4 2\nhi\nEND\nHD\nVA 3\nnew\n" },
         { "mg a N30 v t\nmg a N30 v t\nms a 1\n1\nmg a v\n", "VA 0 t30 W\n\nVA 0 t30 Z\n\nHD\nVA 1\n1\n" },

@@ -48,6 +48,15 @@ internal sealed unsafe class KeySpace(CairnStore store)
         }
     }
 
+    /// <summary>The number by which the store knows a key of a collection.</summary>
+    public static ulong HashOf(StoreEngine engine, ReadOnlySpan<byte> key, uint collection)
+    {
+        fixed (byte* bytes = key)
+        {
+            return engine.Memory.HashKey(bytes, key.Length, collection);
+        }
+    }
+
     public int PartitionOf(ReadOnlySpan<byte> key) => PlaceOf(key).Partition;
 
     /// <summary>Copies a plain value. -1 if it must be read the long way, which may find none.</summary>

@@ -1,7 +1,9 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using Cairn.Server.Metrics;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
+using Cairn.Server.Resp.Tracking;
 
 namespace Cairn.Server.Resp;
 
@@ -18,6 +20,7 @@ internal sealed class RespServer : IDisposable
         Store = store;
         Clock = clock ?? TimeProvider.System;
         StartedAt = Clock.GetUtcNow();
+        Tracking = new TrackingHub(this);
     }
 
     public CairnStore Store { get; }
@@ -35,6 +38,9 @@ internal sealed class RespServer : IDisposable
 
     /// <summary>Where requests are counted.</summary>
     public ServerMetrics Metrics { get; init; } = new();
+
+    /// <summary>Who is told of which changes.</summary>
+    public TrackingHub Tracking { get; }
 
     public PubSubHub Messages { get; } = new();
 
@@ -62,7 +68,13 @@ internal sealed class RespServer : IDisposable
         _sessions[session.Peer.Id] = session;
     }
 
+    public bool TryFind(long id, [NotNullWhen(true)] out RespSession? session) => _sessions.TryGetValue(id, out session);
+
     public void Remove(RespSession session) => _sessions.TryRemove(session.Peer.Id, out _);
 
-    public void Dispose() => _worker.Dispose();
+    public void Dispose()
+    {
+        Tracking.Dispose();
+        _worker.Dispose();
+    }
 }

@@ -11,7 +11,7 @@ internal sealed partial class RespSession
     private readonly List<string> _channels = [];
     private readonly List<string> _patterns = [];
     private readonly Lock _inboxLock = new();
-    private readonly Queue<(PublishedMessage Message, string? Pattern)> _inbox = new();
+    private readonly Queue<InboxItem> _inbox = new();
     private readonly Action<OutputBuffer> _emptyInbox;
 
     public int SubscriptionCount => _channels.Count + _patterns.Count;
@@ -51,21 +51,11 @@ internal sealed partial class RespSession
         }
     }
 
-    /// <summary>Sends a message soon. Any worker.</summary>
+    /// <summary>Sends a message soon. Any worker. What was held of it by the caller stays so.</summary>
     public void Deliver(PublishedMessage message, string? pattern)
     {
         message.Hold();
-        bool isFirst;
-        lock (_inboxLock)
-        {
-            isFirst = _inbox.Count == 0;
-            _inbox.Enqueue((message, pattern));
-        }
-
-        if (isFirst)
-        {
-            Peer.Post(_emptyInbox);
-        }
+        Deliver(message, pattern, InboxKind.Message);
     }
 
     /// <summary>Writes a message among this client's own replies.</summary>
@@ -86,13 +76,29 @@ internal sealed partial class RespSession
         writer.WriteBulk(message);
     }
 
+    // The message's holder is the inbox now.
+    private void Deliver(PublishedMessage message, string? pattern, InboxKind kind, bool isRedirected = false)
+    {
+        bool isFirst;
+        lock (_inboxLock)
+        {
+            isFirst = _inbox.Count == 0;
+            _inbox.Enqueue(new InboxItem(kind, message, pattern, isRedirected));
+        }
+
+        if (isFirst)
+        {
+            Peer.Post(_emptyInbox);
+        }
+    }
+
     private void EmptyInbox(OutputBuffer output)
     {
         _target.Open(output);
         var writer = new RespWriter(_target, IsResp3);
         while (true)
         {
-            (PublishedMessage Message, string? Pattern) next;
+            InboxItem next;
             lock (_inboxLock)
             {
                 if (!_inbox.TryDequeue(out next))
@@ -101,7 +107,15 @@ internal sealed partial class RespSession
                 }
             }
 
-            WriteMessage(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);
+            if (next.Kind == InboxKind.Message)
+            {
+                WriteMessage(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);
+            }
+            else
+            {
+                WriteInvalidation(next, ref writer);
+            }
+
             next.Message.Release();
         }
 

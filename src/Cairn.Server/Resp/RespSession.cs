@@ -126,12 +126,14 @@ internal sealed partial class RespSession : Session
         }
 
         writer.Flush();
+        TellChanges();
         _worker.CountCommands(executed);
         return consumed;
     }
 
     public override void OnClosed(CloseReason reason)
     {
+        Track(null);
         UnsubscribeAll();
         Server.Remove(this);
     }
@@ -155,6 +157,7 @@ internal sealed partial class RespSession : Session
     {
         SwitchProtocol(isResp3: false, ref writer);
         EndTransaction();
+        Track(null);
         UnsubscribeAll();
         Become(Server.Users.Initial);
         ClientName = "";
@@ -240,7 +243,15 @@ internal sealed partial class RespSession : Session
         int errors = writer.ErrorCount;
         long watched = _recorder.Watch(command.MayTakeLong || arguments.Count > ManyArguments);
         Keys.ForgetLookups();
-        command.Handler(this, arguments, ref writer);
+        if (Server.Tracking.IsActive)
+        {
+            ExecuteTracked(command, arguments, ref writer);
+        }
+        else
+        {
+            command.Handler(this, arguments, ref writer);
+        }
+
         if (watched != 0)
         {
             NoteIfSlow(watched, command, arguments);

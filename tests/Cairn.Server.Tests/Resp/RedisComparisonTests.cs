@@ -93,6 +93,26 @@ public partial class RedisComparisonTests
         static string Hash(string password) => "#" + Convert.ToHexStringLower(SHA256.HashData(Encoding.ASCII.GetBytes(password)));
     }
 
+    [RequiresToolFact("redis-server")]
+    public async Task Scripts_of_several_clients_get_the_replies_and_pushes_of_redis()
+    {
+        using var redis = RedisProcess.Start();
+        await using RespSocketServer cairn = await RespSocketServer.StartAsync();
+
+        var differences = new List<string>();
+        foreach (string script in RedisScripts.SeveralClients)
+        {
+            string expected = SeveralClients.Run(redis.EndPoint, script);
+            string actual = SeveralClients.Run(cairn.EndPoint, script);
+            if (expected != actual)
+            {
+                differences.Add($"redis:\n{expected}\ncairn:\n{actual}");
+            }
+        }
+
+        Assert.True(differences.Count == 0, string.Join("\n\n", differences));
+    }
+
     private static string RunAlone(EndPoint server, byte[] requests)
     {
         using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 30_000 };

@@ -5,6 +5,138 @@ internal static partial class RedisScripts
 {
     public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes, .. Transactions, .. Messages];
 
+    /// <summary>Of several clients: see <see cref="SeveralClients"/>.</summary>
+    public static string[] SeveralClients { get; } =
+    [
+        """
+        1> HELLO 3
+        1> CLIENT TRACKING ON
+        1> CLIENT TRACKINGINFO
+        1> CLIENT GETREDIR
+        1> GET a
+        2> SET a 1
+        2> SET a 2
+        1> GET a
+        1> MGET a b c
+        2> DEL a
+        2> MSET b 1
+        2> MSETNX c 2
+        1> GET d
+        1> SET d 1
+        1> GET d
+        1> INCR d
+        1> INCR d
+        1> HGET h f
+        2> HSET h f 1
+        1> HGETALL h
+        2> EXPIRE h 100
+        1> EXISTS h
+        2> PERSIST h
+        1> STRLEN d
+        2> FLUSHALL
+        1> GET d
+        1> CLIENT TRACKING OFF
+        2> SET d 5
+        1> CLIENT TRACKINGINFO
+        """,
+        """
+        1> HELLO 3
+        1> CLIENT TRACKING ON NOLOOP
+        1> GET a
+        1> SET a 1
+        2> SET a 2
+        1> GET a
+        2> SET a 3
+        1> GET a
+        1> MULTI; SET a 4; INCR a; EXEC
+        2> SET a 6
+        1> CLIENT TRACKINGINFO
+        """,
+        """
+        1> HELLO 3
+        1> CLIENT TRACKING ON OPTIN
+        1> GET a
+        2> SET a 1
+        1> CLIENT CACHING NO
+        1> CLIENT CACHING YES; CLIENT TRACKINGINFO; GET a; CLIENT TRACKINGINFO
+        1> GET b
+        2> SET a 2
+        2> SET b 2
+        1> CLIENT CACHING YES; MULTI; GET a; GET b; EXEC
+        2> SET a 3
+        2> SET b 3
+        1> CLIENT TRACKING ON OPTOUT
+        1> CLIENT TRACKING OFF
+        1> CLIENT TRACKING ON OPTOUT
+        1> GET a
+        1> CLIENT CACHING YES
+        1> CLIENT CACHING x
+        1> CLIENT CACHING NO; GET b
+        2> SET a 4
+        2> SET b 4
+        """,
+        """
+        1> HELLO 3
+        1> CLIENT TRACKING ON BCAST PREFIX user: PREFIX item:
+        1> CLIENT TRACKINGINFO
+        2> SET user:1 a
+        2> SET other b
+        2> SET item:1 c
+        2> DEL user:1
+        2> EXPIRE item:1 100
+        1> SET user:2 x
+        1> CLIENT TRACKING ON BCAST PREFIX use
+        1> CLIENT TRACKING ON BCAST PREFIX ab PREFIX abc
+        1> CLIENT TRACKING ON
+        1> CLIENT TRACKING ON BCAST OPTIN
+        2> FLUSHALL
+        1> CLIENT TRACKING OFF
+        1> CLIENT TRACKING ON BCAST NOLOOP
+        1> SET user:2 x
+        2> SET user:2 y
+        2> HSET h f 1
+        1> CLIENT TRACKINGINFO
+        """,
+        """
+        1> CLIENT TRACKING ON REDIRECT {2}
+        2> SUBSCRIBE __redis__:invalidate
+        1> CLIENT GETREDIR
+        1> CLIENT TRACKINGINFO
+        1> GET a
+        3> SET a 1
+        1> GET a
+        3> FLUSHALL
+        1> CLIENT TRACKING ON REDIRECT 1000000
+        1> CLIENT TRACKING ON REDIRECT x
+        1> CLIENT TRACKING ON REDIRECT {2} REDIRECT {3}
+        1> CLIENT TRACKING x
+        1> CLIENT TRACKING ON x
+        1> CLIENT TRACKING ON PREFIX a
+        1> CLIENT TRACKING ON OPTIN OPTOUT
+        1> CLIENT TRACKING ON REDIRECT
+        """,
+        """
+        1> HELLO 3
+        3> HELLO 3
+        1> CLIENT TRACKING ON REDIRECT {3}
+        1> GET a
+        2> SET a 1
+        1> GET a
+        1> RESET
+        2> SET a 2
+        1> GET a
+        """,
+        """
+        1> CLIENT TRACKING ON
+        1> GET a
+        2> SET a 1
+        1> HELLO 3
+        1> GET a
+        2> SET a 2
+        1> CLIENT TRACKINGINFO
+        """,
+    ];
+
     /// <summary>Begun by a client that has not authenticated. The default user's password is secret; reader's, who may change nothing, is
     /// p1; and p2 is that of shop, whose keys begin with shop:.</summary>
     public static string[] Security { get; } =

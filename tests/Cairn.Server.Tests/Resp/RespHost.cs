@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp;
@@ -22,6 +23,8 @@ internal sealed class RespHost : IDisposable
         Server = new RespServer(Store, clock);
     }
 
+    public string Path => _directory.FilePath;
+
     public CairnStore Store { get; }
 
     public RespServer Server { get; }
@@ -41,6 +44,7 @@ internal sealed class RespClient : RespPeer
 {
     private readonly RespSession _session;
     private readonly OutputBuffer _output = new();
+    private readonly ConcurrentQueue<Action<OutputBuffer>> _posts = new();
 
     public RespClient(RespHost host, long id)
     {
@@ -48,6 +52,8 @@ internal sealed class RespClient : RespPeer
         ConnectedAt = host.Server.Clock.GetUtcNow();
         _session = new RespSession(host.Server, this);
     }
+
+    public RespSession Session => _session;
 
     public override long Id { get; }
 
@@ -62,7 +68,7 @@ internal sealed class RespClient : RespPeer
     /// <summary>Whether the session may look ahead, as it does when more than a short request has arrived.</summary>
     public bool LooksAhead { get; init; } = true;
 
-    public override void Post(Action<OutputBuffer> write) => write(_output);
+    public override void Post(Action<OutputBuffer> write) => _posts.Enqueue(write);
 
     public override void Close(CloseReason reason) => ClosedFor = reason;
 
@@ -103,11 +109,25 @@ internal sealed class RespClient : RespPeer
     }
 
     /// <summary>Forgets what came back.</summary>
-    public void Drop() => _output.Clear();
+    public void Drop()
+    {
+        RunPosts();
+        _output.Clear();
+    }
+
+    // What the engine does in the connection's next turn.
+    private void RunPosts()
+    {
+        while (_posts.TryDequeue(out Action<OutputBuffer>? write))
+        {
+            write(_output);
+        }
+    }
 
     /// <summary>What came since the last time.</summary>
     public string Take()
     {
+        RunPosts();
         string text = Encoding.Latin1.GetString(_output.ToArray());
         _output.Clear();
         return text;

@@ -39,7 +39,7 @@ internal static class ConnectionCommands
                 Make("client|reply", 3, OfClient, Reply),
                 Make("client|no-evict", 3, OfClient | CommandFlags.Admin, OnOrOff),
                 Make("client|no-touch", 3, OfClient, OnOrOff),
-                Make("client|getredir", 2, OfClient, GetRedirection),
+                .. TrackingCommands.All,
             ],
         },
     ];
@@ -418,9 +418,6 @@ internal static class ConnectionCommands
         }
     }
 
-    private static void GetRedirection(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteInteger(-1);
-
     private static bool IsName(ReadOnlySpan<byte> name) => name.IndexOfAnyExceptInRange((byte)'!', (byte)'~') < 0;
 
     private static string Describe(RespSession session)
@@ -429,6 +426,16 @@ internal static class ConnectionCommands
         long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags=N db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir=-1 resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+    }
+
+    private static string FlagsOf(RespSession session)
+    {
+        string flags = (session.SubscriptionCount > 0 ? "P" : "")
+            + (session.IsInTransaction ? "x" : "")
+            + (session.Tracking is null ? "" : "t")
+            + (session.IsRedirectionBroken ? "R" : "")
+            + (session.Tracking is { IsBroadcast: true } ? "B" : "");
+        return flags.Length == 0 ? "N" : flags;
     }
 }

@@ -73,14 +73,24 @@ internal static class ServerCommands
         if (arguments.Count > 2 || (arguments.Count == 2 && !arguments.Is(1, "async"u8) && !arguments.Is(1, "sync"u8)))
         {
             writer.WriteError(RespErrors.Syntax);
+            return;
         }
-        else if (session.Server.Store.Clear())
+
+        session.Server.Tracking.BeginFlush();
+        try
         {
-            writer.WriteOk();
+            if (session.Server.Store.Clear())
+            {
+                writer.WriteOk();
+            }
+            else
+            {
+                writer.WriteError(RespErrors.Busy);
+            }
         }
-        else
+        finally
         {
-            writer.WriteError(RespErrors.Busy);
+            session.Server.Tracking.EndFlush();
         }
     }
 

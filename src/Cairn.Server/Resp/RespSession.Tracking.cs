@@ -1,0 +1,174 @@
+using Cairn.Protocol;
+using Cairn.Server.Resp.PubSub;
+using Cairn.Server.Resp.Tracking;
+
+namespace Cairn.Server.Resp;
+
+// What the client wants to be told of keys that it has read, and how it is told: pushed, or through another connection that has
+// subscribed to a channel.
+internal sealed partial class RespSession
+{
+    private volatile TrackingState? _tracking;
+    private volatile bool _isRedirectionBroken;
+    private bool _hasChanged;
+
+    /// <summary>Null if the client does not follow changes. Any worker.</summary>
+    public TrackingState? Tracking => _tracking;
+
+    /// <summary>Whether what the client should be told went to a connection that has ended.</summary>
+    public bool IsRedirectionBroken => _isRedirectionBroken;
+
+    /// <summary>The keys that the command at hand may change, while the hub knows this as their writer.</summary>
+    public List<ulong> OwnHashes { get; } = [];
+
+    /// <summary>After CLIENT CACHING: the next command is an exception.</summary>
+    public bool IsCachingException { get; set; }
+
+    private static ReadOnlySpan<byte> InvalidationChannel => "__redis__:invalidate"u8;
+
+    /// <summary>Follows changes from now on, otherwise than before, or no more.</summary>
+    public void Track(TrackingState? state)
+    {
+        TrackingState? before = _tracking;
+        _tracking = state;
+        _isRedirectionBroken = false;
+        IsCachingException = false;
+        if (before is not null || state is not null)
+        {
+            Server.Tracking.Change(this, before, state);
+        }
+    }
+
+    /// <summary>Tells the client soon that a key changed, or, with null, that all may have. Any worker.</summary>
+    public void Invalidate(byte[]? key)
+    {
+        if (_tracking is not { } state)
+        {
+            return;
+        }
+
+        RespSession? receiver = this;
+        if (state.Redirection != 0 && !Server.TryFind(state.Redirection, out receiver))
+        {
+            _isRedirectionBroken = true;
+            Deliver(PublishedMessage.Rent(default, default), null, InboxKind.RedirectionBroken);
+            return;
+        }
+
+        receiver.Deliver(
+            PublishedMessage.Rent(key, default), null, key is null ? InboxKind.InvalidateAll : InboxKind.Invalidate, isRedirected: state.Redirection != 0);
+    }
+
+    // Executes a command while somebody follows changes.
+    private void ExecuteTracked(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if ((command.Flags & CommandFlags.Write) != 0)
+        {
+            ExecuteChange(command, arguments, ref writer);
+        }
+        else
+        {
+            if (command.FirstKey > 0 && (command.Flags & CommandFlags.ReadOnly) != 0 && _tracking is { } state
+                && (!state.IsOptIn || IsCachingException) && (!state.IsOptOut || !IsCachingException))
+            {
+                int last = command.LastKeyOf(arguments.Count);
+                for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+                {
+                    Server.Tracking.Remember(this, state, arguments[i]);
+                }
+            }
+
+            command.Handler(this, arguments, ref writer);
+        }
+
+        if (!IsInTransaction && _holdDepth == 0 && !command.Name.StartsWith("client", StringComparison.Ordinal))
+        {
+            IsCachingException = false;
+        }
+    }
+
+    private void ExecuteChange(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        TrackingHub hub = Server.Tracking;
+        int last = command.FirstKey > 0 ? command.LastKeyOf(arguments.Count) : -1;
+        for (int i = command.FirstKey; i <= last && hub.HasBroadcasts; i += command.KeyStep)
+        {
+            hub.NoteName(arguments[i]);
+        }
+
+        _hasChanged = true;
+        if (_tracking is not { IsNoLoop: true } || last < 0 || !TryHoldKeys(arguments, command.FirstKey, last, command.KeyStep))
+        {
+            command.Handler(this, arguments, ref writer);
+            return;
+        }
+
+        OwnHashes.Clear();
+        for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+        {
+            OwnHashes.Add(Keys.PlaceOf(arguments[i]).Hash);
+        }
+
+        hub.BeginOwn(this);
+        try
+        {
+            command.Handler(this, arguments, ref writer);
+        }
+        finally
+        {
+            hub.EndOwn(this);
+            EndHold();
+        }
+    }
+
+    // Changes are told before the client that made them has its replies.
+    private void TellChanges()
+    {
+        if (_hasChanged)
+        {
+            _hasChanged = false;
+            Server.Tracking.Tell();
+        }
+    }
+
+    private void WriteInvalidation(InboxItem item, ref RespWriter writer)
+    {
+        if (item.Kind == InboxKind.RedirectionBroken)
+        {
+            if (IsResp3)
+            {
+                writer.WritePushHeader(2);
+                writer.WriteBulk("tracking-redir-broken"u8);
+                writer.WriteInteger(_tracking?.Redirection ?? 0);
+            }
+
+            return;
+        }
+
+        if (IsResp3)
+        {
+            writer.WritePushHeader(2);
+            writer.WriteBulk("invalidate"u8);
+        }
+        else if (item.IsRedirected && SubscriptionCount > 0)
+        {
+            writer.WritePushHeader(3);
+            writer.WriteBulk("message"u8);
+            writer.WriteBulk(InvalidationChannel);
+        }
+        else
+        {
+            return;
+        }
+
+        if (item.Kind == InboxKind.InvalidateAll)
+        {
+            writer.WriteNull();
+        }
+        else
+        {
+            writer.WriteArrayHeader(1);
+            writer.WriteBulk(item.Message.Channel);
+        }
+    }
+}

@@ -1,7 +1,10 @@
 namespace Cairn.Server;
 
 /// <summary>What a server serves, where, and to whom. Checked before anything is opened.</summary>
-/// <remarks>Addresses are HOST:PORT, [IPV6]:PORT, *:PORT for every address of the machine, or unix:PATH.</remarks>
+/// <remarks>
+/// Addresses are HOST:PORT, [IPV6]:PORT, PORT for 127.0.0.1, *:PORT for every address of the machine, or unix:PATH; several are separated
+/// by commas.
+/// </remarks>
 public sealed record ServerOptions
 {
     /// <summary>The port of memcached: 11211.</summary>

@@ -38,6 +38,7 @@ public sealed class ServeTests : ToolTest
     [InlineData("127.0.0.2:3", "-l", "127.0.0.2:3")]
     [InlineData("[::1]:11222", "-l", "::1", "-p", "11222")]
     [InlineData("[::1]:3", "-l", "[::1]:3")]
+    [InlineData("127.0.0.2:5,[::1]:11222,127.0.0.3:11222", "-l", "127.0.0.2:5, ::1, 127.0.0.3", "-p", "11222")]
     [InlineData("unix:/run/m.sock", "-s", "/run/m.sock", "-p", "11222")]
     [InlineData(null, "-p", "0")]
     public void Flags_of_memcached_say_where_its_protocol_is_spoken(string? address, params string[] flags)

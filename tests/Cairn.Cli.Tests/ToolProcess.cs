@@ -7,6 +7,7 @@ namespace Cairn.Cli.Tests;
 internal sealed partial class ToolProcess : IDisposable
 {
     public const int Interrupt = 2;
+    public const int Kill = 9;
     public const int Terminate = 15;
 
     private readonly Process _process;
@@ -72,7 +73,9 @@ internal sealed partial class ToolProcess : IDisposable
         return new ToolRun(_process.ExitCode, output.ToArray(), Result(error));
     }
 
-    public void Signal(int signal) => Assert.Equal(0, Kill(_process.Id, signal));
+    public void Signal(int signal) => Send(_process.Id, signal);
+
+    public static void Send(int process, int signal) => Assert.Equal(0, NativeKill(process, signal));
 
     /// <summary>The next line it writes to standard error.</summary>
     public string ReadErrorLine() => _process.StandardError.ReadLine() ?? "";
@@ -104,5 +107,5 @@ internal sealed partial class ToolProcess : IDisposable
 
     [LibraryImport("libc", EntryPoint = "kill")]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
-    private static partial int Kill(int process, int signal);
+    private static partial int NativeKill(int process, int signal);
 }

@@ -24,6 +24,10 @@ internal sealed class ServeCommand : ToolCommand
     private readonly Flag _verbose = new("--verbose", "Log more.");
     private readonly Option<string?> _pidFile = new("--pid-file") { HelpName = "FILE", Description = "Write the process' number to this file once clients can connect." };
 
+    private readonly Option<string?> _logFile = new("--log-file") { HelpName = "FILE", Description = "Append the log to this file, which SIGHUP opens anew, in place of standard error." };
+    private readonly Flag _detach = new("--detach", "Go on in the background once clients can connect. Its log goes to --log-file or nowhere.");
+    private readonly Flag _version = new("-V", "memcached's: print the version.");
+
     public ServeCommand(SharedOptions shared)
         : base("serve", "Serves a store to clients of memcached and Redis.")
     {
@@ -46,6 +50,10 @@ internal sealed class ServeCommand : ToolCommand
         Add(_logFormat);
         Add(_verbose);
         Add(_pidFile);
+        _detach.Aliases.Add("-d");
+        Add(_logFile);
+        Add(_detach);
+        Add(_version);
     }
 
     public override string Details =>
@@ -66,6 +74,12 @@ internal sealed class ServeCommand : ToolCommand
 
     public override int Run(Invocation invocation)
     {
+        if (invocation.Get(_version))
+        {
+            invocation.Output.WriteLine($"{Tool.Name} {Tool.Version}");
+            return ExitCode.Done;
+        }
+
         string? store = invocation.FindStorePath();
         ServerOptions options = ServeConfiguration.Read(_settings, invocation, store, invocation.Get(_config));
         _memcachedFlags.Apply(invocation, invocation.Warn, ref options);
@@ -74,15 +88,25 @@ internal sealed class ServeCommand : ToolCommand
             invocation.Get(_verbose) ? ServerLogLevel.Debug : ServerLogLevel.Information);
         try
         {
-            options = CairnServer.Check(options, invocation.Console.GetEnvironmentVariable);
+            ServerOptions complete = CairnServer.Check(options, invocation.Console.GetEnvironmentVariable);
             if (invocation.Get(_check))
             {
-                Report(invocation, options);
+                Report(invocation, complete);
                 return ExitCode.Done;
             }
 
             // Before the server starts, so that no signal is lost in between.
             CancellationToken interruption = invocation.Console.Interruption;
+            if (Detachment.IsDetached(invocation.Console.GetEnvironmentVariable))
+            {
+                Detachment.LeaveSession();
+            }
+            else if (invocation.Get(_detach))
+            {
+                return Detachment.StartInBackground(interruption);
+            }
+
+            using LogFile? file = invocation.Get(_logFile) is { } path ? new LogFile(path, log) : null;
 #pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
             return ServeAsync(invocation, options, log, interruption).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
@@ -110,6 +134,11 @@ internal sealed class ServeCommand : ToolCommand
             }
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Ready);
+            if (Detachment.IsDetached(invocation.Console.GetEnvironmentVariable))
+            {
+                Detachment.LetGoOfTerminal();
+            }
+
             var stopped = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             using CancellationTokenRegistration interrupted = interruption.Register(() => stopped.TrySetResult());
             using CancellationTokenRegistration asked = server.ShutdownRequested.Register(() => stopped.TrySetResult());

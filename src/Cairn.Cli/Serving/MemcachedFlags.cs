@@ -15,7 +15,7 @@ internal sealed class MemcachedFlags
     private readonly ValueOption<int> _port = new(
         "-p", "PORT", "memcached's: the port of memcached's protocol; 0 for no port.", "a number from 0 to 65535", TryPort);
 
-    private readonly Option<string?> _listen = new("-l") { HelpName = "HOST", Description = "memcached's: the address, or HOST:PORT, of memcached's protocol." };
+    private readonly Option<string?> _listen = new("-l") { HelpName = "HOST", Description = "memcached's: the address, or HOST:PORT, of memcached's protocol; several with commas between." };
     private readonly Option<string?> _socket = new("-s") { HelpName = "PATH", Description = "memcached's: speak memcached's protocol on this Unix socket, and on no port." };
     private readonly ValueOption<int> _memory = new(
         "-m", "MIB", "memcached's: the capacity in MiB.", "a number from 1 to 1048576",
@@ -102,10 +102,16 @@ internal sealed class MemcachedFlags
             return null;
         }
 
-        // Of IPv6 addresses, which hold colons, memcached wants brackets where a port follows.
-        host ??= "127.0.0.1";
-        bool hasPort = host.StartsWith('[') ? host.Contains("]:", StringComparison.Ordinal) : host.Count(c => c == ':') == 1;
-        string wrapped = !host.StartsWith('[') && host.Count(c => c == ':') > 1 ? $"[{host}]" : host;
-        return hasPort ? host : string.Create(CultureInfo.InvariantCulture, $"{wrapped}:{port ?? ServerOptions.MemcachedPort}");
+        return string.Join(',', (host ?? "127.0.0.1").Split(',').Select(one => WithPort(one.Trim(), port ?? ServerOptions.MemcachedPort)));
+    }
+
+    // Of IPv6 addresses, which hold colons, memcached wants brackets where a port follows.
+    private static string WithPort(string host, int port)
+    {
+        bool isBracketed = host.StartsWith('[');
+        int colons = host.Count(c => c == ':');
+        bool hasPort = isBracketed ? host.Contains("]:", StringComparison.Ordinal) : colons == 1;
+        string wrapped = !isBracketed && colons > 1 ? $"[{host}]" : host;
+        return hasPort ? host : string.Create(CultureInfo.InvariantCulture, $"{wrapped}:{port}");
     }
 }

@@ -7,7 +7,7 @@ namespace Cairn.Cli.Serving;
 /// <summary>Everything about a server that can be set. One table, from which options, variables, the file and the reference follow.</summary>
 internal static class ServeSettings
 {
-    private const string AddressForm = "HOST:PORT, PORT, [IPV6]:PORT, unix:PATH, or off";
+    private const string AddressForm = "HOST:PORT, PORT, [IPV6]:PORT, unix:PATH, several of them with commas between, or off";
     private const string SwitchForm = "on or off";
 
     // Letters are those of memcached, so that the server can stand in for it in a script or unit file.
@@ -25,6 +25,8 @@ internal static class ServeSettings
             Address((options, address) => options with { Resp = address })),
         new("both", "ADDRESS", "Where both are spoken, told apart by the first byte. Default off.", AddressForm,
             Address((options, address) => options with { Both = address })),
+        new("unix", "PATH", "Speak both on this Unix socket too. Short for an address unix:PATH of --both.", "a file",
+            Text((options, path) => options with { Both = options.Both is { } others ? $"{others},unix:{path}" : $"unix:{path}" })),
         new("unix-mode", "OCTAL", "Who may connect to Unix sockets. Default 600: the owner.", "permissions as chmod has them, such as 660", UnixMode, "-a"),
         new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 0 to 1024",
             Number(0, 1024, (options, count) => options with { Workers = (int)count }), "-t"),

@@ -16,10 +16,24 @@ internal enum ServerLogFormat
     Journal,
 }
 
-/// <summary>Writes what a server says to standard error, a line each.</summary>
-internal sealed class ServerLogWriter(TextWriter target, TimeProvider clock, ServerLogFormat format, ServerLogLevel least)
+/// <summary>Writes what a server says to standard error, or to a file, a line each.</summary>
+internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clock, ServerLogFormat format, ServerLogLevel least)
 {
     private readonly Lock _writing = new();
+    private TextWriter? _file;
+
+    /// <summary>Writes to a file from now on, or, with null, to standard error again. The file before it is closed.</summary>
+    public void Redirect(TextWriter? file)
+    {
+        TextWriter? before;
+        lock (_writing)
+        {
+            before = _file;
+            _file = file;
+        }
+
+        before?.Dispose();
+    }
 
     public void Write(ServerLogLevel level, string message)
     {
@@ -38,7 +52,7 @@ internal sealed class ServerLogWriter(TextWriter target, TimeProvider clock, Ser
         {
             try
             {
-                target.WriteLine(line);
+                (_file ?? standardError).WriteLine(line);
             }
             catch (IOException)
             {

@@ -6,11 +6,12 @@ namespace Cairn.Server.Hosting;
 /// <summary>Options that were checked, with everything filled in that was left open.</summary>
 internal sealed class ServerPlan
 {
-    private readonly ListenAddress? _memcached;
-    private readonly ListenAddress? _resp;
-    private readonly ListenAddress? _both;
+    private readonly IReadOnlyList<ListenAddress> _memcached;
+    private readonly IReadOnlyList<ListenAddress> _resp;
+    private readonly IReadOnlyList<ListenAddress> _both;
 
-    private ServerPlan(ServerOptions options, ListenAddress? memcached, ListenAddress? resp, ListenAddress? both)
+    private ServerPlan(
+        ServerOptions options, IReadOnlyList<ListenAddress> memcached, IReadOnlyList<ListenAddress> resp, IReadOnlyList<ListenAddress> both)
     {
         Options = options;
         _memcached = memcached;
@@ -35,9 +36,9 @@ internal sealed class ServerPlan
             throw new ServerException("TLS needs a certificate: name its file with --tls-certificate.");
         }
 
-        ListenAddress? memcached = Parse(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedOnly: true);
-        ListenAddress? resp = Parse(options.Resp, "RESP", ServerOptions.RespPort, options);
-        ListenAddress? both = Parse(options.Both, "both protocols", ServerOptions.MemcachedPort, options);
+        IReadOnlyList<ListenAddress> memcached = ParseAll(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedOnly: true);
+        IReadOnlyList<ListenAddress> resp = ParseAll(options.Resp, "RESP", ServerOptions.RespPort, options);
+        IReadOnlyList<ListenAddress> both = ParseAll(options.Both, "both protocols", ServerOptions.MemcachedPort, options);
         string path = options.IsEphemeral ? StorePlace.Ephemeral() : options.StorePath ?? StorePlace.Default(environment);
         if (options is { IsEphemeral: true, StorePath: not null })
         {
@@ -56,9 +57,9 @@ internal sealed class ServerPlan
         Add("memcached and resp", _both, new FirstByteSessionFactory(protocols.Memcached, protocols.Resp));
         return listeners;
 
-        void Add(string name, ListenAddress? address, SessionFactory sessions)
+        void Add(string name, IReadOnlyList<ListenAddress> addresses, SessionFactory sessions)
         {
-            if (address is not null)
+            foreach (ListenAddress address in addresses)
             {
                 listeners.Add(new ListenerOptions
                 {
@@ -71,13 +72,12 @@ internal sealed class ServerPlan
         }
     }
 
-    private static ListenAddress? Parse(string? text, string protocol, int port, ServerOptions options, bool isMemcachedOnly = false)
-    {
-        if (text is null)
-        {
-            return null;
-        }
+    private static IReadOnlyList<ListenAddress> ParseAll(
+        string? texts, string protocol, int port, ServerOptions options, bool isMemcachedOnly = false) =>
+        texts is null ? [] : [.. texts.Split(',').Select(text => Parse(text.Trim(), protocol, port, options, isMemcachedOnly))];
 
+    private static ListenAddress Parse(string text, string protocol, int port, ServerOptions options, bool isMemcachedOnly)
+    {
         if (!ListenAddress.TryParse(text, port, out ListenAddress? address))
         {
             throw new ServerException($"'{text}' is no address for {protocol}. Write HOST:PORT, [IPV6]:PORT, *:PORT or unix:PATH.");

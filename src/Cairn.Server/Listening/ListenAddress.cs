@@ -41,8 +41,8 @@ internal sealed record ListenAddress
         return new ListenAddress { UnixPath = Path.GetFullPath(path), UnixMode = mode };
     }
 
-    /// <summary>Understands HOST:PORT, [IPV6]:PORT, *:PORT and :PORT (both every address), HOST and PORT alone, and
-    /// unix:PATH.</summary>
+    /// <summary>Understands HOST:PORT, [IPV6]:PORT, *:PORT and :PORT (both every address), HOST alone, PORT alone (127.0.0.1),
+    /// and unix:PATH.</summary>
     /// <param name="text">What somebody wrote.</param>
     /// <param name="defaultPort">The port where none is named.</param>
     /// <param name="address">The address; null if it is none.</param>
@@ -106,7 +106,7 @@ internal sealed record ListenAddress
         {
             if (TryPort(text, out int portAlone))
             {
-                host = "*";
+                host = "127.0.0.1"; // Strangers are let in only where somebody writes so.
                 port = portAlone;
                 return true;
             }

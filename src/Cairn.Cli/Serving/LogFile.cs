@@ -1,0 +1,55 @@
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Cairn.Cli.Serving;
+
+/// <summary>
+/// A file that a log is appended to. SIGHUP has it opened anew, so that it may be moved away, as logrotate does; what the server writes
+/// meanwhile goes to the old one.
+/// </summary>
+internal sealed class LogFile : IDisposable
+{
+    private readonly string _path;
+    private readonly ServerLogWriter _log;
+    private readonly PosixSignalRegistration? _hangup;
+
+    /// <summary>Opens the file and has the log written to it.</summary>
+    /// <exception cref="IOException">It cannot be opened.</exception>
+    /// <exception cref="UnauthorizedAccessException">It may not be opened.</exception>
+    public LogFile(string path, ServerLogWriter log)
+    {
+        _path = Path.GetFullPath(path);
+        _log = log;
+        log.Redirect(Open());
+        if (!OperatingSystem.IsWindows())
+        {
+            _hangup = PosixSignalRegistration.Create(PosixSignal.SIGHUP, OnHangup);
+        }
+    }
+
+    public void Dispose()
+    {
+        _hangup?.Dispose();
+        _log.Redirect(null);
+    }
+
+    private StreamWriter Open()
+    {
+        // Others may move, read and remove it.
+        var stream = new FileStream(_path, FileMode.Append, FileAccess.Write, FileShare.ReadWrite | FileShare.Delete, bufferSize: 0);
+        return new StreamWriter(stream, new UTF8Encoding(false)) { AutoFlush = true, NewLine = "\n" };
+    }
+
+    private void OnHangup(PosixSignalContext context)
+    {
+        context.Cancel = true;
+        try
+        {
+            _log.Redirect(Open());
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            _log.Write(Server.ServerLogLevel.Error, $"The log file '{_path}' cannot be opened anew: {e.Message} The log goes on in the old one.");
+        }
+    }
+}

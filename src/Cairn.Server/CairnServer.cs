@@ -1,6 +1,6 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Hosting;
-using Cairn.Server.Listening;
+using Cairn.Server.Tls;
 
 namespace Cairn.Server;
 
@@ -37,15 +37,21 @@ public sealed class CairnServer : IAsyncDisposable
     /// <summary>Connections now.</summary>
     public int ConnectionCount => _engine.ConnectionCount;
 
-    /// <summary>Checks options without opening anything, and fills in the store's file.</summary>
+    /// <summary>Checks options, and the files of users and certificates that they name, and fills in the store's file. Opens no store and no socket.</summary>
     /// <param name="options">What to check.</param>
     /// <param name="environment">Gives the value of an environment variable; default: those of this process.</param>
-    /// <exception cref="ServerException">An address is none, nothing is served, or strangers could get in.</exception>
+    /// <exception cref="ServerException">An address is none, nothing is served, strangers could get in, or a file cannot be used.</exception>
     /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
     public static ServerOptions Check(ServerOptions options, Func<string, string?>? environment = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        return ServerPlan.Make(options, environment ?? Environment.GetEnvironmentVariable).Options;
+        ServerOptions complete = ServerPlan.Make(options, environment ?? Environment.GetEnvironmentVariable).Options;
+        if (complete.Tls is { } tls)
+        {
+            CertificateSource.Load(tls, ServerLog.None, TimeProvider.System).Dispose();
+        }
+
+        return complete;
     }
 
     /// <summary>Opens the store and begins to serve it.</summary>
@@ -60,7 +66,7 @@ public sealed class CairnServer : IAsyncDisposable
         ServerPlan plan = ServerPlan.Make(options, Environment.GetEnvironmentVariable);
         ServerLog serverLog = log is null ? ServerLog.None : new DelegateLog(log);
         CairnStore store = OpenStore(plan.Options, serverLog);
-        var protocols = new ServerProtocols(store, plan.Options);
+        var protocols = new ServerProtocols(store, plan);
         try
         {
             ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions

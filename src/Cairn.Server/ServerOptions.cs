@@ -67,6 +67,19 @@ public sealed record ServerOptions
     /// </summary>
     public string? MemcachedUsersPath { get; init; }
 
+    /// <summary>
+    /// The password that clients of RESP must give, as requirepass of Redis; they may then do everything. Default null: none. Not together
+    /// with <see cref="RespUsersPath"/>.
+    /// </summary>
+    public string? RespPassword { get; init; }
+
+    /// <summary>
+    /// A file of users of RESP, a line each: <c>NAME PASSWORD read-only|read-write [PREFIX]</c>, where PASSWORD is <c>sha256:HEX</c>,
+    /// <c>pbkdf2:ITERATIONS:SALT:HASH</c> or <c>nopass</c>, and PREFIX is what all the user's keys begin with. Who does not say its name is
+    /// <c>default</c>. Default null: anybody may do everything.
+    /// </summary>
+    public string? RespUsersPath { get; init; }
+
     /// <summary>Whether clients of memcached's protocol may empty the store. Default true.</summary>
     public bool AllowsFlush { get; init; } = true;
 

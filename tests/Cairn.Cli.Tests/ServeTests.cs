@@ -172,6 +172,49 @@ public sealed class ServeTests : ToolTest
     }
 
     [Fact]
+    public void Certificate_that_cannot_be_used_is_an_error()
+    {
+        ToolRun run = Run("serve", "--check", "--tls-certificate", PathOf("nowhere.pem"));
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains("nowhere.pem", run.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("--memcached", "--memcached-users", "reader:secret")]
+    [InlineData("--resp", "--resp-users", "default sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b read-only")]
+    public void Address_that_others_reach_is_served_to_users(string protocol, string option, string users)
+    {
+        string file = PathOf("users");
+        File.WriteAllText(file, users + "\n");
+
+        Assert.Equal(ExitCode.Server, Run("serve", "--check", protocol, "*:0").Code);
+        Assert.Equal(ExitCode.Done, Run("serve", "--check", protocol, "*:0", option, file).Code);
+        Assert.Equal(ExitCode.Server, Run("serve", "--check", "--both", "*:0", option, file).Code);
+    }
+
+    [Fact]
+    public void Mistake_in_the_file_of_users_is_an_error_that_tells_the_line()
+    {
+        string file = PathOf("users");
+        File.WriteAllText(file, "# Readers\nreader secret read-only\n");
+
+        ToolRun run = Run("serve", "--check", "--resp-users", file);
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains("line 2", run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Password_and_users_together_are_an_error()
+    {
+        ToolRun run = Run("serve", "--check", "--resp-users", PathOf("users"), "--resp-password", "secret");
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.Contains("not both", run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Store_that_keeps_nothing_has_no_file()
     {
         ToolRun run = Run("serve", "--check", "--ephemeral");

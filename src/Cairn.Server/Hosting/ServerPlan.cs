@@ -1,5 +1,7 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
+using Cairn.Server.Memcached;
+using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Hosting;
 
@@ -22,6 +24,12 @@ internal sealed class ServerPlan
     /// <summary>The options, with the store's file.</summary>
     public ServerOptions Options { get; }
 
+    /// <summary>Who may use memcached's protocol; null for anybody.</summary>
+    public MemcachedCredentials? MemcachedUsers { get; private init; }
+
+    /// <summary>Who may use RESP, and how.</summary>
+    public RespUsers RespUsers { get; private init; } = RespUsers.Nobody;
+
     public static ServerPlan Make(ServerOptions options, Func<string, string?> environment)
     {
         options.Limits.Validate();
@@ -36,16 +44,29 @@ internal sealed class ServerPlan
             throw new ServerException("TLS needs a certificate: name its file with --tls-certificate.");
         }
 
-        IReadOnlyList<ListenAddress> memcached = ParseAll(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedOnly: true);
-        IReadOnlyList<ListenAddress> resp = ParseAll(options.Resp, "RESP", ServerOptions.RespPort, options);
-        IReadOnlyList<ListenAddress> both = ParseAll(options.Both, "both protocols", ServerOptions.MemcachedPort, options);
+        if (options is { RespPassword: not null, RespUsersPath: not null })
+        {
+            throw new ServerException("RESP has either one password or a file of users, not both: give the password to a user named default.");
+        }
+
+        bool isMemcachedAuthenticated = options.MemcachedUsersPath is not null;
+        bool isRespAuthenticated = (options.RespPassword ?? options.RespUsersPath) is not null;
+        IReadOnlyList<ListenAddress> memcached = ParseAll(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedAuthenticated);
+        IReadOnlyList<ListenAddress> resp = ParseAll(options.Resp, "RESP", ServerOptions.RespPort, options, isRespAuthenticated);
+        IReadOnlyList<ListenAddress> both = ParseAll(options.Both, "both protocols", ServerOptions.MemcachedPort, options, isMemcachedAuthenticated && isRespAuthenticated);
         string path = options.IsEphemeral ? StorePlace.Ephemeral() : options.StorePath ?? StorePlace.Default(environment);
         if (options is { IsEphemeral: true, StorePath: not null })
         {
             throw new ServerException("A store that keeps nothing has no file: leave out either the file or --ephemeral.");
         }
 
-        return new ServerPlan(options with { StorePath = path }, memcached, resp, both);
+        return new ServerPlan(options with { StorePath = path }, memcached, resp, both)
+        {
+            MemcachedUsers = options.MemcachedUsersPath is { } memcachedUsers ? MemcachedCredentials.Load(memcachedUsers) : null,
+            RespUsers = options.RespPassword is { } password ? RespUsers.WithPassword(password)
+                : options.RespUsersPath is { } respUsers ? RespUsers.Load(respUsers)
+                : RespUsers.Nobody,
+        };
     }
 
     /// <summary>What to listen on, and what is spoken there.</summary>
@@ -73,10 +94,10 @@ internal sealed class ServerPlan
     }
 
     private static IReadOnlyList<ListenAddress> ParseAll(
-        string? texts, string protocol, int port, ServerOptions options, bool isMemcachedOnly = false) =>
-        texts is null ? [] : [.. texts.Split(',').Select(text => Parse(text.Trim(), protocol, port, options, isMemcachedOnly))];
+        string? texts, string protocol, int port, ServerOptions options, bool isAuthenticated) =>
+        texts is null ? [] : [.. texts.Split(',').Select(text => Parse(text.Trim(), protocol, port, options, isAuthenticated))];
 
-    private static ListenAddress Parse(string text, string protocol, int port, ServerOptions options, bool isMemcachedOnly)
+    private static ListenAddress Parse(string text, string protocol, int port, ServerOptions options, bool isAuthenticated)
     {
         if (!ListenAddress.TryParse(text, port, out ListenAddress? address))
         {
@@ -88,9 +109,8 @@ internal sealed class ServerPlan
             address = ListenAddress.Unix(path, options.UnixMode);
         }
 
-        bool isAuthenticated = options.Tls?.ClientCertificates == ClientCertificateMode.Required
-            || (isMemcachedOnly && options.MemcachedUsersPath is not null);
-        AddressGuard.Check(protocol, address, isAuthenticated, options.AllowsInsecure);
+        bool isCertified = options.Tls?.ClientCertificates == ClientCertificateMode.Required;
+        AddressGuard.Check(protocol, address, isAuthenticated || isCertified, options.AllowsInsecure);
         return address;
     }
 

@@ -14,9 +14,9 @@ internal sealed class ServerProtocols : IDisposable
     private readonly MemcachedSurroundings _surroundings;
 
     /// <summary>Makes the sessions of a store.</summary>
-    /// <exception cref="ServerException">The file of users cannot be used.</exception>
-    public ServerProtocols(CairnStore store, ServerOptions options)
+    public ServerProtocols(CairnStore store, ServerPlan plan)
     {
+        ServerOptions options = plan.Options;
         _surroundings = new MemcachedSurroundings
         {
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
@@ -26,11 +26,11 @@ internal sealed class ServerProtocols : IDisposable
             MaxItemBytes = options.MaxValueBytes == 0 ? store.MaxValueBytes : Math.Min(options.MaxValueBytes, store.MaxValueBytes),
             AllowFlush = options.AllowsFlush,
             Shutdown = options.AllowsShutdown ? isGraceful => { _ = _shutdown.CancelAsync(); } : null,
-            Credentials = options.MemcachedUsersPath is { } path ? MemcachedCredentials.Load(path) : null,
+            Credentials = plan.MemcachedUsers,
             Surroundings = _surroundings,
             Metrics = Metrics,
         });
-        _resp = new RespServer(store) { Metrics = Metrics };
+        _resp = new RespServer(store) { Metrics = Metrics, Users = plan.RespUsers };
         Resp = new RespSessionFactory(_resp);
     }
 
@@ -45,7 +45,11 @@ internal sealed class ServerProtocols : IDisposable
     public CancellationToken ShutdownRequested => _shutdown.Token;
 
     /// <summary>Lets the sessions tell of the engine that serves them.</summary>
-    public void Attach(ServerEngine engine) => _surroundings.Engine = engine;
+    public void Attach(ServerEngine engine)
+    {
+        _surroundings.Engine = engine;
+        _resp.Port = engine.Listeners.FirstOrDefault(listener => listener.Sessions == Resp && !listener.IsUnix)?.EndPoint?.Port ?? 0;
+    }
 
     public void Dispose()
     {

@@ -48,7 +48,7 @@ internal sealed class RespServer : IDisposable
     public string RunId { get; } = (Guid.NewGuid().ToString("N") + Guid.NewGuid().ToString("N"))[..40];
 
     /// <summary>The TCP port that clients are told; 0 if there is none.</summary>
-    public int Port { get; init; }
+    public int Port { get; set; }
 
     /// <summary>What the sessions made by this thread share: a session is made by the worker that serves it.</summary>
     public RespWorker CurrentWorker => _worker.Value!;

@@ -1,4 +1,4 @@
-namespace Cairn.Cli.Tests;
+namespace Cairn.Cli.Tests.Serving;
 
 /// <summary>What a server is to do, read from options, variables and a file. The server itself: Cairn.Server.Tests.</summary>
 public sealed class ServeTests : ToolTest

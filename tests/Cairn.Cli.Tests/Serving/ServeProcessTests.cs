@@ -3,12 +3,11 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
-using System.Text.RegularExpressions;
 
-namespace Cairn.Cli.Tests;
+namespace Cairn.Cli.Tests.Serving;
 
 /// <summary>A server as whoever starts and stops it meets it: processes, signals, files. Sessions and loops: Cairn.Server.Tests.</summary>
-public sealed partial class ServeProcessTests : IDisposable
+public sealed class ServeProcessTests : IDisposable
 {
     private const int Hangup = 1;
     private const string NoPort = "127.0.0.1:0";
@@ -21,7 +20,7 @@ public sealed partial class ServeProcessTests : IDisposable
     public void Server_that_is_asked_to_terminate_finishes_closes_and_exits_with_success()
     {
         using ToolProcess server = Serve();
-        using var client = new TextClient(MemcachedPort(server));
+        using var client = new TextClient(ServerLines.MemcachedPort(server));
         client.Ask("set a 0 0 1\r\n1\r\n", "STORED\r\n");
 
         server.Signal(ToolProcess.Terminate);
@@ -40,7 +39,7 @@ public sealed partial class ServeProcessTests : IDisposable
         const int Keys = 1000;
         using (ToolProcess server = Serve())
         {
-            using var client = new TextClient(MemcachedPort(server));
+            using var client = new TextClient(ServerLines.MemcachedPort(server));
             for (int key = 0; key < Keys; key++)
             {
                 client.Ask($"set key:{key} 7 0 4\r\n{key:D4}\r\n", "STORED\r\n");
@@ -51,7 +50,7 @@ public sealed partial class ServeProcessTests : IDisposable
         }
 
         using ToolProcess again = Serve();
-        using var reader = new TextClient(MemcachedPort(again));
+        using var reader = new TextClient(ServerLines.MemcachedPort(again));
         for (int key = 0; key < Keys; key++)
         {
             reader.Ask($"get key:{key}\r\n", $"VALUE key:{key} 7 4\r\n{key:D4}\r\nEND\r\n");
@@ -63,7 +62,7 @@ public sealed partial class ServeProcessTests : IDisposable
     {
         HashSet<string> before = FilesInMemory();
         using ToolProcess server = ToolProcess.Start("serve", "--ephemeral", "--capacity", "8MiB", "--memcached", NoPort, "--resp", "off");
-        using var client = new TextClient(MemcachedPort(server));
+        using var client = new TextClient(ServerLines.MemcachedPort(server));
         client.Ask("set a 0 0 1\r\n1\r\n", "STORED\r\n");
         server.Signal(ToolProcess.Kill);
         server.WaitForExit();
@@ -82,7 +81,7 @@ public sealed partial class ServeProcessTests : IDisposable
         using var server = Process.GetProcessById(int.Parse(File.ReadAllText(pidFile), CultureInfo.InvariantCulture));
         try
         {
-            using var client = new TextClient(PortIn(File.ReadAllText(log)));
+            using var client = new TextClient(ServerLines.PortIn(File.ReadAllText(log)));
             client.Ask("set a 0 0 1\r\n1\r\n", "STORED\r\n");
         }
         finally
@@ -144,7 +143,7 @@ public sealed partial class ServeProcessTests : IDisposable
     public void Client_may_stop_a_server_that_allows_it()
     {
         using ToolProcess server = ToolProcess.Start([.. ServeArguments(), "-A"]);
-        using var client = new TextClient(MemcachedPort(server));
+        using var client = new TextClient(ServerLines.MemcachedPort(server));
 
         client.Send("shutdown\r\n");
 
@@ -155,9 +154,9 @@ public sealed partial class ServeProcessTests : IDisposable
     public void Two_servers_on_one_store_show_the_same_values()
     {
         using ToolProcess first = Serve();
-        using var writer = new TextClient(MemcachedPort(first));
+        using var writer = new TextClient(ServerLines.MemcachedPort(first));
         using ToolProcess second = Serve();
-        using var reader = new TextClient(MemcachedPort(second));
+        using var reader = new TextClient(ServerLines.MemcachedPort(second));
 
         for (int turn = 0; turn < 500; turn++)
         {
@@ -178,7 +177,7 @@ public sealed partial class ServeProcessTests : IDisposable
     {
         string socket = _directory["both.sock"];
         using ToolProcess server = ToolProcess.Start([.. ServeArguments(), "--unix", socket]);
-        MemcachedPort(server);
+        ServerLines.MemcachedPort(server);
         using var memcached = new TextClient(socket);
         using var resp = new TextClient(socket);
 
@@ -207,71 +206,8 @@ public sealed partial class ServeProcessTests : IDisposable
         }
     }
 
-    /// <summary>The port that the system chose, from the log.</summary>
-    private static int MemcachedPort(ToolProcess server)
-    {
-        var log = new StringBuilder();
-        while (server.ReadErrorLine() is { Length: > 0 } line)
-        {
-            log.AppendLine(line);
-            if (ListeningLine().IsMatch(line))
-            {
-                return PortIn(line);
-            }
-        }
-
-        throw new InvalidOperationException($"The server ended: {log}");
-    }
-
-    private static int PortIn(string log) => int.Parse(ListeningLine().Match(log).Groups[1].Value, CultureInfo.InvariantCulture);
-
-    [GeneratedRegex(@"Listening for memcached on 127\.0\.0\.1:(\d+)\.")]
-    private static partial Regex ListeningLine();
-
     private ToolProcess Serve() => ToolProcess.Start(ServeArguments());
 
     private string[] ServeArguments(string memcached = NoPort) =>
         ["serve", "--store", _directory.FilePath, "--capacity", "8MiB", "--memcached", memcached, "--resp", "off"];
-
-    /// <summary>A client that knows no protocol: it sends, and expects to be sent.</summary>
-    private sealed class TextClient : IDisposable
-    {
-        private readonly Socket _socket;
-
-        public TextClient(int port)
-        {
-            _socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-            _socket.Connect(IPAddress.Loopback, port);
-        }
-
-        public TextClient(string path)
-        {
-            _socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
-            _socket.Connect(new UnixDomainSocketEndPoint(path));
-        }
-
-        public void Dispose() => _socket.Dispose();
-
-        public void Send(string request) => _socket.Send(Encoding.ASCII.GetBytes(request));
-
-        public void Ask(string request, string reply)
-        {
-            Send(request);
-            byte[] received = new byte[reply.Length];
-            int length = 0;
-            while (length < received.Length && _socket.Receive(received.AsSpan(length)) is > 0 and var count)
-            {
-                length += count;
-            }
-
-            Assert.Equal(reply, Encoding.ASCII.GetString(received, 0, length));
-        }
-
-        public string ReadToEnd()
-        {
-            using var stream = new NetworkStream(_socket, ownsSocket: false);
-            using var reader = new StreamReader(stream);
-            return reader.ReadToEnd();
-        }
-    }
 }

@@ -1,0 +1,152 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Cairn.Cli.Tests.Serving;
+
+/// <summary>Servers are killed under load; whatever a client was told is true of the server that comes after.</summary>
+public sealed class ServeKillTests : IDisposable
+{
+    private const int Kills = 8;
+    private const int Writers = 4;
+    private const int KeysOfWriter = 300;
+    private const int MostBatches = 400;
+
+    private readonly StoreDirectory _directory = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    [Theory]
+    [InlineData("uring", 1)]
+    [InlineData("epoll", 2)]
+    [InlineData("sockets", 3)]
+    public void Acknowledged_changes_are_there_after_a_kill(string io, int seed)
+    {
+        var random = new Random(seed);
+        KeyWriter[] writers = [.. Enumerable.Range(0, Writers).Select(number => new KeyWriter(number, KeysOfWriter, random.Next()))];
+        for (int kill = 0; kill < Kills; kill++)
+        {
+            using ToolProcess server = Serve(io);
+            int port = ServerLines.MemcachedPort(server);
+            using (var reader = new TextClient(port))
+            {
+                foreach (KeyWriter writer in writers)
+                {
+                    writer.Check(reader);
+                }
+            }
+
+            // The one that finishes its batches first kills the server in the midst of everybody else's.
+            int batches = random.Next(1, MostBatches);
+            int killed = 0;
+            Thread[] threads = [.. writers.Select(writer => new Thread(() =>
+            {
+                using var client = new TextClient(port);
+                for (int batch = 0; writer.TryWrite(client); batch++)
+                {
+                    if (batch >= batches && Interlocked.Exchange(ref killed, 1) == 0)
+                    {
+                        server.Signal(ToolProcess.Kill);
+                    }
+                }
+            }))];
+            Array.ForEach(threads, thread => thread.Start());
+            Array.ForEach(threads, thread => thread.Join());
+            server.WaitForExit();
+        }
+
+        Assert.True(CairnStore.Verify(_directory.FilePath).IsSound);
+    }
+
+    private ToolProcess Serve(string io) => ToolProcess.Start(
+        "serve", "--store", _directory.FilePath, "--capacity", "64MiB", "--memcached", "127.0.0.1:0", "--resp", "off", "--io", io);
+
+    // Changes keys of its own over one connection, and knows what each may hold: what was acknowledged last, or any of the
+    // changes that were sent since.
+    private sealed class KeyWriter(int number, int keys, int seed)
+    {
+        private const int MostRequests = 16;
+        private const int MostBytes = 4_000;
+        private const string Stored = "STORED\r\n";
+
+        private readonly Random _random = new(seed);
+        private readonly List<string>[] _states = [.. Enumerable.Range(0, keys).Select(_ => new List<string> { "" })];
+        private int _version;
+
+        public bool TryWrite(TextClient client)
+        {
+            var sent = new List<(int Key, string Value)>();
+            var requests = new StringBuilder();
+            int depth = _random.Next(1, MostRequests);
+            while (sent.Count < depth)
+            {
+                int key = _random.Next(keys);
+
+                // Setting before deleting gives both one reply of a known length, whatever was there.
+                string value = string.Create(CultureInfo.InvariantCulture, $"{++_version}:") + new string((char)('a' + (_version % 26)), _random.Next(MostBytes));
+                requests.Append(CultureInfo.InvariantCulture, $"set {NameOf(key)} 0 0 {value.Length}\r\n{value}\r\n");
+                sent.Add((key, value));
+                _states[key].Add(value);
+                if (_version % 5 == 0)
+                {
+                    requests.Append(CultureInfo.InvariantCulture, $"delete {NameOf(key)} noreply\r\n");
+                    _states[key].Add("");
+                }
+            }
+
+            string replies;
+            try
+            {
+                client.Send(requests.ToString());
+                replies = client.Receive(depth * Stored.Length);
+            }
+            catch (SocketException)
+            {
+                replies = "";
+            }
+
+            int acknowledged = replies.Length / Stored.Length;
+            Assert.Equal(string.Concat(Enumerable.Repeat(Stored, acknowledged)), replies[..(acknowledged * Stored.Length)]);
+            foreach ((int key, string value) in sent.Take(acknowledged))
+            {
+                // Nothing older can be there. A deletion that followed may still be on its way.
+                _states[key].RemoveRange(0, _states[key].LastIndexOf(value));
+            }
+
+            return acknowledged == depth;
+        }
+
+        public void Check(TextClient client)
+        {
+            for (int key = 0; key < keys; key++)
+            {
+                client.Send($"get {NameOf(key)}\r\n");
+                string value = ReadValue(client);
+                Assert.True(_states[key].Contains(value), $"{NameOf(key)} holds '{value}', none of: {string.Join(", ", _states[key])}");
+                _states[key] = [value];
+            }
+        }
+
+        private static string ReadValue(TextClient client)
+        {
+            var header = new StringBuilder();
+            while (header.Length == 0 || header[^1] != '\n')
+            {
+                header.Append(client.Receive(1));
+            }
+
+            string[] words = header.ToString().TrimEnd().Split(' ');
+            if (words[0] == "END")
+            {
+                return "";
+            }
+
+            int length = int.Parse(words[^1], CultureInfo.InvariantCulture);
+            string rest = client.Receive(length + "\r\nEND\r\n".Length);
+            Assert.EndsWith("\r\nEND\r\n", rest, StringComparison.Ordinal);
+            return rest[..length];
+        }
+
+        private string NameOf(int key) => string.Create(CultureInfo.InvariantCulture, $"writer:{number}:key:{key}");
+    }
+}

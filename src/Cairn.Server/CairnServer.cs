@@ -1,5 +1,6 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Hosting;
+using Cairn.Server.Listening;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server;
@@ -11,10 +12,14 @@ public sealed class CairnServer : IAsyncDisposable
     private readonly CairnStore _store;
     private readonly ServerEngine _engine;
     private readonly ServerProtocols _protocols;
+    private readonly HttpDoor? _http;
     private readonly TimeSpan _stopTimeout;
 
-    private CairnServer(CairnStore store, ServerEngine engine, ServerProtocols protocols, TimeSpan stopTimeout)
+    private CairnServer(
+        CairnStore store, ServerEngine engine, ServerProtocols protocols, HttpDoor? http, ServerInsight insight, TimeSpan stopTimeout)
     {
+        _http = http;
+        Insight = insight;
         _store = store;
         _engine = engine;
         _protocols = protocols;
@@ -29,10 +34,13 @@ public sealed class CairnServer : IAsyncDisposable
 
     /// <summary>Where the server can be reached, as name and address: ports that the system chose are told.</summary>
     public IReadOnlyList<KeyValuePair<string, string>> Addresses =>
-        [.. _engine.Listeners.Select(listener => new KeyValuePair<string, string>(listener.Name, listener.Where))];
+        [.. _engine.Listeners.Concat(_http?.Listeners ?? []).Select(listener => new KeyValuePair<string, string>(listener.Name, listener.Where))];
 
     /// <summary>Cancelled when a client asks the server to stop (<see cref="ServerOptions.AllowsShutdown"/>).</summary>
     public CancellationToken ShutdownRequested => _protocols.ShutdownRequested;
+
+    /// <summary>Health and figures.</summary>
+    public ServerInsight Insight { get; }
 
     /// <summary>Connections now.</summary>
     public int ConnectionCount => _engine.ConnectionCount;
@@ -57,18 +65,24 @@ public sealed class CairnServer : IAsyncDisposable
     /// <summary>Opens the store and begins to serve it.</summary>
     /// <param name="options">What to serve, where, and to whom.</param>
     /// <param name="log">Told what happens to the server, from any thread; must not block. Default: nobody.</param>
+    /// <param name="http">Makes what serves HTTP, when the first client of it connects. Default null: HTTP is not listened for.</param>
     /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, strangers could get in.</exception>
     /// <exception cref="StoreException">The store cannot be opened.</exception>
     /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
-    public static async Task<CairnServer> StartAsync(ServerOptions options, Action<ServerLogLevel, string>? log = null)
+    public static async Task<CairnServer> StartAsync(
+        ServerOptions options, Action<ServerLogLevel, string>? log = null, Func<ServerInsight, IHttpService>? http = null)
     {
         ArgumentNullException.ThrowIfNull(options);
         ServerPlan plan = ServerPlan.Make(options, Environment.GetEnvironmentVariable);
         ServerLog serverLog = log is null ? ServerLog.None : new DelegateLog(log);
-        CairnStore store = OpenStore(plan.Options, serverLog);
-        var protocols = new ServerProtocols(store, plan);
+        var insight = new ServerInsight(serverLog, TimeProvider.System);
+        HttpDoor? door = http is null ? null : OpenDoor(plan, () => http(insight), serverLog);
+        CairnStore? store = null;
+        ServerProtocols? protocols = null;
         try
         {
+            store = OpenStore(plan.Options, serverLog);
+            protocols = new ServerProtocols(store, plan);
             ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions
             {
                 Listeners = plan.Listeners(protocols),
@@ -79,12 +93,18 @@ public sealed class CairnServer : IAsyncDisposable
                 Metrics = protocols.Metrics,
             }).ConfigureAwait(false);
             protocols.Attach(engine);
-            return new CairnServer(store, engine, protocols, plan.Options.StopTimeout);
+            insight.OnStarted(protocols.FiguresOf(engine));
+            return new CairnServer(store, engine, protocols, door, insight, plan.Options.StopTimeout);
         }
         catch
         {
-            protocols.Dispose();
-            store.Dispose();
+            if (door is not null)
+            {
+                await door.DisposeAsync().ConfigureAwait(false);
+            }
+
+            protocols?.Dispose();
+            store?.Dispose();
             throw;
         }
     }
@@ -92,13 +112,43 @@ public sealed class CairnServer : IAsyncDisposable
     /// <summary>Accepts nobody any more, finishes the requests that have arrived, closes the connections, then the store.</summary>
     public async Task StopAsync()
     {
+        Insight.OnStopping();
         await _engine.StopAsync(_stopTimeout).ConfigureAwait(false);
+        if (_http is not null)
+        {
+            await _http.DisposeAsync().ConfigureAwait(false); // Last, to say meanwhile that the server stops.
+        }
+
         _protocols.Dispose();
         _store.Dispose();
     }
 
     /// <summary>As <see cref="StopAsync"/>.</summary>
     public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
+
+    private static HttpDoor? OpenDoor(ServerPlan plan, Func<IHttpService> make, ServerLog log)
+    {
+        if (plan.Http.Count == 0)
+        {
+            return null;
+        }
+
+        try
+        {
+            var door = HttpDoor.Open(plan.Http, make, log);
+            foreach (Listener listener in door.Listeners)
+            {
+                log.Write(ServerLogLevel.Information, $"Listening for http on {listener.Where}.");
+            }
+
+            return door;
+        }
+        catch (ServerException e) when (plan.Options.IsHttpOptional)
+        {
+            log.Write(ServerLogLevel.Warning, $"No figures are shown over HTTP: {e.Message}");
+            return null;
+        }
+    }
 
     private static CairnStore OpenStore(ServerOptions options, ServerLog log)
     {

@@ -13,6 +13,9 @@ public sealed record ServerOptions
     /// <summary>The port of Redis: 6379.</summary>
     public const int RespPort = 6379;
 
+    /// <summary>The port for HTTP: 8080.</summary>
+    public const int HttpPort = 8080;
+
     /// <summary>
     /// The store's file. Default null: <c>cairn/server.cairn</c> in the current user's data folder, or in the state directory that the
     /// service manager gives. Created if absent. Other processes, servers among them, may use it at the same time.
@@ -39,6 +42,16 @@ public sealed record ServerOptions
     /// RESP's inline commands are not understood there.
     /// </summary>
     public string? Both { get; init; }
+
+    /// <summary>
+    /// Where figures and health are shown over HTTP, without TLS; null for nowhere, which is the default. Whoever starts the server says what
+    /// serves it: <see cref="CairnServer.StartAsync"/>.
+    /// </summary>
+    public string? Http { get; init; }
+
+    /// <summary>Whether the server starts, with a warning, although <see cref="Http"/> cannot be listened on. Default false: that is an
+    /// error.</summary>
+    public bool IsHttpOptional { get; init; }
 
     /// <summary>Who may connect to Unix sockets: those who may write to their files. Default their owner.</summary>
     public UnixFileMode UnixMode { get; init; } = UnixFileMode.UserRead | UnixFileMode.UserWrite;
@@ -91,6 +104,12 @@ public sealed record ServerOptions
     /// an error.
     /// </summary>
     public bool AllowsInsecure { get; init; }
+
+    /// <summary>
+    /// Requests that take this long or longer are kept in the slow log and told in the log; zero for all,
+    /// <see cref="Timeout.InfiniteTimeSpan"/> for none. Default 10 ms, as with Redis.
+    /// </summary>
+    public TimeSpan SlowThreshold { get; init; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>How long <see cref="CairnServer.StopAsync"/> lets requests that have arrived be finished. Default 5 seconds.</summary>
     public TimeSpan StopTimeout { get; init; } = TimeSpan.FromSeconds(5);

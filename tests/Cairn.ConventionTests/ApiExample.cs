@@ -1,5 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 
+// Namespaces of frameworks that something that ships refers to are nothing that these names could be taken for.
+#pragma warning disable CA1724
 namespace Cairn.ConventionTests;
 
 /// <summary>One of each kind of member that the public API snapshot has to describe.</summary>

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Serving;
+using Cairn.Dashboard;
 using Cairn.Server;
 
 namespace Cairn.Cli.Commands;
@@ -21,6 +22,12 @@ internal sealed class ServeCommand : ToolCommand
 
     private readonly Flag _check = new("--check", "Only check the configuration.");
     private readonly Option<string?> _logFormat = new("--log-format") { HelpName = "FORMAT", Description = "text, json or journal. Default text, or journal under systemd." };
+    private readonly Option<string?> _otlp = new("--otlp")
+    {
+        HelpName = "URL",
+        Description = "Send figures to this collector of OpenTelemetry, by OTLP: http://127.0.0.1:4318. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or nowhere.",
+    };
+
     private readonly Flag _verbose = new("--verbose", "Log more.");
     private readonly Option<string?> _pidFile = new("--pid-file") { HelpName = "FILE", Description = "Write the process' number to this file once clients can connect." };
 
@@ -48,6 +55,7 @@ internal sealed class ServeCommand : ToolCommand
         Add(_config);
         Add(_check);
         Add(_logFormat);
+        Add(_otlp);
         Add(_verbose);
         Add(_pidFile);
         _detach.Aliases.Add("-d");
@@ -68,7 +76,7 @@ internal sealed class ServeCommand : ToolCommand
         new("cairn serve --config /etc/cairn.json --check", "Says whether the configuration can be used."),
     ];
 
-    public override string JsonShape => """With --check: {"store", "memcached", "resp", "both"}, the addresses null where a protocol is off.""";
+    public override string JsonShape => """With --check: {"store", "memcached", "resp", "both", "http"}, the addresses null where a protocol is off.""";
 
     public override string? MeaningOfNo => null;
 
@@ -88,6 +96,7 @@ internal sealed class ServeCommand : ToolCommand
             invocation.Get(_verbose) ? ServerLogLevel.Debug : ServerLogLevel.Information);
         try
         {
+            Uri? collector = Collector(invocation);
             ServerOptions complete = CairnServer.Check(options, invocation.Console.GetEnvironmentVariable);
             if (invocation.Get(_check))
             {
@@ -108,7 +117,7 @@ internal sealed class ServeCommand : ToolCommand
 
             using LogFile? file = invocation.Get(_logFile) is { } path ? new LogFile(path, log) : null;
 #pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
-            return ServeAsync(invocation, options, log, interruption).GetAwaiter().GetResult();
+            return ServeAsync(invocation, options, collector, log, interruption).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
         }
         catch (ServerException e)
@@ -121,12 +130,14 @@ internal sealed class ServeCommand : ToolCommand
         }
     }
 
-    private async Task<int> ServeAsync(Invocation invocation, ServerOptions options, ServerLogWriter log, CancellationToken interruption)
+    private async Task<int> ServeAsync(
+        Invocation invocation, ServerOptions options, Uri? collector, ServerLogWriter log, CancellationToken interruption)
     {
         log.Write(ServerLogLevel.Information, $"{Tool.Name} {Tool.Version} is starting.");
-        CairnServer server = await CairnServer.StartAsync(options, log.Write).ConfigureAwait(false);
+        CairnServer server = await CairnServer.StartAsync(options, log.Write, insight => new CairnDashboard(insight)).ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
+            using Telemetry? telemetry = Tell(invocation, server, collector);
             string? pidFile = invocation.Get(_pidFile);
             if (pidFile is not null)
             {
@@ -146,6 +157,7 @@ internal sealed class ServeCommand : ToolCommand
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Stopping);
             log.Write(ServerLogLevel.Information, "Stopping: requests that have arrived are finished.");
+            telemetry?.Dispose();
             await server.StopAsync().ConfigureAwait(false);
             if (pidFile is not null)
             {
@@ -157,6 +169,28 @@ internal sealed class ServeCommand : ToolCommand
         return ExitCode.Done;
     }
 
+    private Uri? Collector(Invocation invocation)
+    {
+        if (invocation.Get(_otlp) is not { } text)
+        {
+            return null;
+        }
+
+        return Uri.TryCreate(text, UriKind.Absolute, out Uri? collector) && collector.Scheme is "http" or "https"
+            ? collector
+            : throw ToolException.Usage($"--otlp takes a URL such as http://127.0.0.1:4318, not '{text}'");
+    }
+
+    // Apart, so that nothing of OpenTelemetry is loaded unless it is asked for.
+    private static Telemetry? Tell(Invocation invocation, CairnServer server, Uri? collector)
+    {
+        Func<string, string?> environment = invocation.Console.GetEnvironmentVariable;
+        bool isAskedFor = collector is not null
+            || !string.IsNullOrEmpty(environment(Telemetry.EndpointVariable))
+            || !string.IsNullOrEmpty(environment(Telemetry.MetricsEndpointVariable));
+        return isAskedFor ? Telemetry.Start(server.Insight, collector, environment) : null;
+    }
+
     private static void Report(Invocation invocation, ServerOptions options)
     {
         if (invocation.IsJson)
@@ -166,6 +200,7 @@ internal sealed class ServeCommand : ToolCommand
             line.Writer.WriteString("memcached"u8, options.Memcached);
             line.Writer.WriteString("resp"u8, options.Resp);
             line.Writer.WriteString("both"u8, options.Both);
+            line.Writer.WriteString("http"u8, options.Http);
             return;
         }
 

@@ -20,7 +20,7 @@ internal static class ServeConfiguration
     /// <exception cref="ToolException">Something is not known or has another form; the message says where it was written.</exception>
     public static ServerOptions Read(IReadOnlyList<ServeSetting> settings, Invocation invocation, string? store, string? file)
     {
-        var options = new ServerOptions();
+        var options = new ServerOptions { Http = $"127.0.0.1:{ServerOptions.HttpPort}", IsHttpOptional = true };
         if (file is not null)
         {
             ReadFile(settings, file, ref options);

@@ -27,6 +27,9 @@ internal static class ServeSettings
             Address((options, address) => options with { Both = address })),
         new("unix", "PATH", "Speak both on this Unix socket too. Short for an address unix:PATH of --both.", "a file",
             Text((options, path) => options with { Both = options.Both is { } others ? $"{others},unix:{path}" : $"unix:{path}" })),
+        new("http", "ADDRESS", "Where figures and health are shown over HTTP. Default 127.0.0.1:8080, or nowhere if that is taken.", AddressForm,
+            Address((options, address) => options with { Http = address, IsHttpOptional = false })),
+        new("slow", "DURATION", "Requests that take this long or longer go into the slow log and the log. Default 10ms.", SlowForm, Slow),
         new("unix-mode", "OCTAL", "Who may connect to Unix sockets. Default 600: the owner.", "permissions as chmod has them, such as 660", UnixMode, "-a"),
         new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 0 to 1024",
             Number(0, 1024, (options, count) => options with { Workers = (int)count }), "-t"),
@@ -67,6 +70,25 @@ internal static class ServeSettings
     ];
 
     private static string DurationForm => Duration.Form;
+
+    private static string SlowForm => $"{Duration.Form}, or off";
+
+    private static bool Slow(string text, ref ServerOptions options)
+    {
+        if (text.Equals("off", StringComparison.OrdinalIgnoreCase))
+        {
+            options = options with { SlowThreshold = Timeout.InfiniteTimeSpan };
+            return true;
+        }
+
+        if (!Duration.TryParse(text, out TimeSpan time))
+        {
+            return false;
+        }
+
+        options = options with { SlowThreshold = time };
+        return true;
+    }
 
     private static TlsOptions Tls(ServerOptions options) => options.Tls ?? new TlsOptions { CertificatePath = "" };
 

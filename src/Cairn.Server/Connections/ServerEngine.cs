@@ -50,6 +50,9 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     public IReadOnlyList<Listener> Listeners => _listeners;
 
+    /// <summary>Threads that serve connections.</summary>
+    public int WorkerCount => _workers.Length;
+
     /// <summary>Connections now.</summary>
     public int ConnectionCount => Volatile.Read(ref _connectionCount);
 

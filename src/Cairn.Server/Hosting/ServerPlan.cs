@@ -8,17 +8,24 @@ namespace Cairn.Server.Hosting;
 /// <summary>Options that were checked, with everything filled in that was left open.</summary>
 internal sealed class ServerPlan
 {
+    private const string HttpName = "HTTP";
+
     private readonly IReadOnlyList<ListenAddress> _memcached;
     private readonly IReadOnlyList<ListenAddress> _resp;
     private readonly IReadOnlyList<ListenAddress> _both;
 
     private ServerPlan(
-        ServerOptions options, IReadOnlyList<ListenAddress> memcached, IReadOnlyList<ListenAddress> resp, IReadOnlyList<ListenAddress> both)
+        ServerOptions options,
+        IReadOnlyList<ListenAddress> memcached,
+        IReadOnlyList<ListenAddress> resp,
+        IReadOnlyList<ListenAddress> both,
+        IReadOnlyList<ListenAddress> http)
     {
         Options = options;
         _memcached = memcached;
         _resp = resp;
         _both = both;
+        Http = http;
     }
 
     /// <summary>The options, with the store's file.</summary>
@@ -29,6 +36,9 @@ internal sealed class ServerPlan
 
     /// <summary>Who may use RESP, and how.</summary>
     public RespUsers RespUsers { get; private init; } = RespUsers.Nobody;
+
+    /// <summary>Where to listen for HTTP.</summary>
+    public IReadOnlyList<ListenAddress> Http { get; }
 
     public static ServerPlan Make(ServerOptions options, Func<string, string?> environment)
     {
@@ -54,13 +64,14 @@ internal sealed class ServerPlan
         IReadOnlyList<ListenAddress> memcached = ParseAll(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedAuthenticated);
         IReadOnlyList<ListenAddress> resp = ParseAll(options.Resp, "RESP", ServerOptions.RespPort, options, isRespAuthenticated);
         IReadOnlyList<ListenAddress> both = ParseAll(options.Both, "both protocols", ServerOptions.MemcachedPort, options, isMemcachedAuthenticated && isRespAuthenticated);
+        IReadOnlyList<ListenAddress> http = ParseAll(options.Http, HttpName, ServerOptions.HttpPort, options, isAuthenticated: false);
         string path = options.IsEphemeral ? StorePlace.Ephemeral() : options.StorePath ?? StorePlace.Default(environment);
         if (options is { IsEphemeral: true, StorePath: not null })
         {
             throw new ServerException("A store that keeps nothing has no file: leave out either the file or --ephemeral.");
         }
 
-        return new ServerPlan(options with { StorePath = path }, memcached, resp, both)
+        return new ServerPlan(options with { StorePath = path }, memcached, resp, both, http)
         {
             MemcachedUsers = options.MemcachedUsersPath is { } memcachedUsers ? MemcachedCredentials.Load(memcachedUsers) : null,
             RespUsers = options.RespPassword is { } password ? RespUsers.WithPassword(password)
@@ -110,7 +121,15 @@ internal sealed class ServerPlan
         }
 
         bool isCertified = options.Tls?.ClientCertificates == ClientCertificateMode.Required;
-        AddressGuard.Check(protocol, address, isAuthenticated || isCertified, options.AllowsInsecure);
+        if (protocol == HttpName)
+        {
+            AddressGuard.CheckHttp(address, options.AllowsInsecure); // It speaks no TLS.
+        }
+        else
+        {
+            AddressGuard.Check(protocol, address, isAuthenticated || isCertified, options.AllowsInsecure);
+        }
+
         return address;
     }
 
@@ -128,6 +147,13 @@ internal sealed class ServerPlan
             throw new ArgumentOutOfRangeException(
                 nameof(options), options.MaxValueBytes,
                 $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxValueBytes)} must be 0 to {StoreOptions.LargestValueBytes:N0}.");
+        }
+
+        if (options.SlowThreshold < TimeSpan.Zero && options.SlowThreshold != Timeout.InfiniteTimeSpan)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.SlowThreshold,
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.SlowThreshold)} must be zero or more, or infinite.");
         }
 
         if (options.StopTimeout < TimeSpan.Zero || options.StopTimeout > TimeSpan.FromHours(1))

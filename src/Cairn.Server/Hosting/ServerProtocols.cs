@@ -9,6 +9,7 @@ namespace Cairn.Server.Hosting;
 internal sealed class ServerProtocols : IDisposable
 {
     private readonly CancellationTokenSource _shutdown = new();
+    private readonly CairnStore _store;
     private readonly MemcachedSessions _memcached;
     private readonly RespServer _resp;
     private readonly MemcachedSurroundings _surroundings;
@@ -17,6 +18,8 @@ internal sealed class ServerProtocols : IDisposable
     public ServerProtocols(CairnStore store, ServerPlan plan)
     {
         ServerOptions options = plan.Options;
+        _store = store;
+        Metrics.SlowLog.Threshold = options.SlowThreshold;
         _surroundings = new MemcachedSurroundings
         {
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
@@ -50,6 +53,10 @@ internal sealed class ServerProtocols : IDisposable
         _surroundings.Engine = engine;
         _resp.Port = engine.Listeners.FirstOrDefault(listener => listener.Sessions == Resp && !listener.IsUnix)?.EndPoint?.Port ?? 0;
     }
+
+    /// <summary>Where the figures of the server come from.</summary>
+    public MetricSource FiguresOf(ServerEngine engine) =>
+        new(_store, engine, Metrics, _memcached, [.. MemcachedCommands.Metered, .. RespCommands.Metered]);
 
     public void Dispose()
     {

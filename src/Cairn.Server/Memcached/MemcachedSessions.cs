@@ -106,6 +106,18 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         return total;
     }
 
+    /// <summary>The numbers of all sessions since the server started, whatever was reset.</summary>
+    public MemcachedCounters TotalSinceStart()
+    {
+        var total = new MemcachedCounters();
+        lock (_countersLock)
+        {
+            AddAll(total);
+        }
+
+        return total;
+    }
+
     /// <summary>Counts from zero again.</summary>
     public void ResetCounters()
     {

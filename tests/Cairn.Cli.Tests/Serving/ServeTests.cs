@@ -13,6 +13,7 @@ public sealed class ServeTests : ToolTest
         Assert.Equal("127.0.0.1:11211", run.Json.GetProperty("memcached").GetString());
         Assert.Equal("127.0.0.1:6379", run.Json.GetProperty("resp").GetString());
         Assert.Equal(System.Text.Json.JsonValueKind.Null, run.Json.GetProperty("both").ValueKind);
+        Assert.Equal("127.0.0.1:8080", run.Json.GetProperty("http").GetString());
         Assert.False(File.Exists(StorePath));
     }
 
@@ -88,6 +89,8 @@ public sealed class ServeTests : ToolTest
     [InlineData("--idle-timeout", "5", "--idle-timeout takes a number with ms, s, m, h, d or w")]
     [InlineData("--io", "kqueue", "--io takes auto, uring, epoll or sockets, not 'kqueue'")]
     [InlineData("--unix-mode", "rw", "--unix-mode takes permissions as chmod has them, such as 660, not 'rw'")]
+    [InlineData("--slow", "soon", "--slow takes a number with ms, s, m, h, d or w, such as 90s, 5m, 1h30m or 2d, or off, not 'soon'")]
+    [InlineData("--otlp", "collector", "--otlp takes a URL such as http://127.0.0.1:4318, not 'collector'")]
     [InlineData("--insecure", "perhaps", "--insecure takes on or off, not 'perhaps'")]
     public void Setting_of_another_form_is_an_error_that_tells_the_form(string option, string text, string message)
     {
@@ -135,6 +138,17 @@ public sealed class ServeTests : ToolTest
 
         Assert.Equal(ExitCode.Server, refused.Code);
         Assert.Contains("would let everybody who reaches this machine read and change the cache", refused.Error, StringComparison.Ordinal);
+        Assert.Equal(ExitCode.Done, meant.Code);
+    }
+
+    [Fact]
+    public void Figures_are_shown_to_this_machine_only_unless_it_is_meant_otherwise()
+    {
+        ToolRun refused = Run("serve", "--check", "--http", "*:8080");
+        ToolRun meant = Run("serve", "--check", "--http", "*:8080", "--insecure");
+
+        Assert.Equal(ExitCode.Server, refused.Code);
+        Assert.Contains("would show the server's figures to everybody", refused.Error, StringComparison.Ordinal);
         Assert.Equal(ExitCode.Done, meant.Code);
     }
 

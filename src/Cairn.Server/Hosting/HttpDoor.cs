@@ -1,0 +1,130 @@
+// The door that clients of HTTP come through. Listening costs next to nothing; whatever serves them is made when the first one comes.
+using System.Net.Sockets;
+using Cairn.Server.Connections;
+using Cairn.Server.Listening;
+
+namespace Cairn.Server.Hosting;
+
+internal sealed class HttpDoor : IAsyncDisposable
+{
+    private const int RetryMs = 100;
+
+    private readonly List<Listener> _listeners;
+    private readonly Func<IHttpService> _make;
+    private readonly ServerLog _log;
+    private readonly SemaphoreSlim _making = new(1);
+    private readonly CancellationTokenSource _closing = new();
+    private readonly Task[] _accepting;
+    private IHttpService? _service;
+    private int _isClosed;
+
+    private HttpDoor(List<Listener> listeners, Func<IHttpService> make, ServerLog log)
+    {
+        _listeners = listeners;
+        _make = make;
+        _log = log;
+        _accepting = [.. listeners.Select(AcceptAsync)];
+    }
+
+    public IReadOnlyList<Listener> Listeners => _listeners;
+
+    /// <summary>Whether somebody has come already.</summary>
+    public bool IsServed => Volatile.Read(ref _service) is not null;
+
+    /// <summary>Listens.</summary>
+    /// <exception cref="ServerException">An address cannot be had.</exception>
+    public static HttpDoor Open(IReadOnlyList<ListenAddress> addresses, Func<IHttpService> make, ServerLog log)
+    {
+        var listeners = new List<Listener>();
+        try
+        {
+            foreach (ListenAddress address in addresses)
+            {
+                listeners.AddRange(Listener.Open(
+                    new ListenerOptions { Name = "http", Address = address, Sessions = NoSessions.Instance }, tls: null));
+            }
+        }
+        catch
+        {
+            listeners.ForEach(listener => listener.Dispose());
+            throw;
+        }
+
+        return new HttpDoor(listeners, make, log);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (Interlocked.Exchange(ref _isClosed, 1) != 0)
+        {
+            return;
+        }
+
+        await _closing.CancelAsync().ConfigureAwait(false);
+        _listeners.ForEach(listener => listener.Dispose());
+        await Task.WhenAll(_accepting).ConfigureAwait(false);
+        if (_service is { } service)
+        {
+            await service.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _making.Dispose();
+        _closing.Dispose();
+    }
+
+    private async Task AcceptAsync(Listener listener)
+    {
+        while (!_closing.IsCancellationRequested)
+        {
+            Socket? client = null;
+            try
+            {
+                client = await listener.Socket.AcceptAsync(_closing.Token).ConfigureAwait(false);
+                await ServeAsync(client).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+            catch (ObjectDisposedException)
+            {
+                client?.Dispose();
+                return;
+            }
+            catch (SocketException)
+            {
+                // The client has gone already, or descriptors have run out, which takes a while to change.
+                await Task.Delay(RetryMs, CancellationToken.None).ConfigureAwait(false);
+            }
+#pragma warning disable CA1031 // Figures that cannot be shown are no reason to stop serving the cache.
+            catch (Exception e)
+#pragma warning restore CA1031
+            {
+                client?.Dispose();
+                _log.Write(ServerLogLevel.Error, $"HTTP cannot be served: {e.Message}");
+            }
+        }
+    }
+
+    private async Task ServeAsync(Socket client)
+    {
+        await _making.WaitAsync(_closing.Token).ConfigureAwait(false);
+        try
+        {
+            _service ??= _make();
+            _service.Serve(client);
+        }
+        finally
+        {
+            _making.Release();
+        }
+    }
+
+    // Its clients are not the engine's.
+    private sealed class NoSessions : SessionFactory
+    {
+        public static NoSessions Instance { get; } = new();
+
+        public override Session Create(ClientConnection connection) => throw new NotSupportedException();
+    }
+}

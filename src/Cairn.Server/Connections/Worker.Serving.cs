@@ -18,9 +18,15 @@ internal sealed unsafe partial class Worker
     // Input that waits for its turn from which on nothing more is received.
     private const int WaitingInputBytes = 64 << 10;
 
+    // Turns after which those who have more to do come again although there is always somebody new.
+    private const int LongestWaitTurns = 8;
+
     private ClientConnection[] _ready = new ClientConnection[16];
     private ClientConnection[] _serving = new ClientConnection[16];
+    private ClientConnection[] _later = new ClientConnection[16];
     private int _readyCount;
+    private int _laterCount;
+    private int _laterTurns;
 
     /// <summary>Bytes arrived; they stay where they are until the turn ends.</summary>
     public void OnReceived(ClientConnection connection, byte* bytes, int count)
@@ -82,22 +88,8 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    /// <summary>Has the connection served in this turn or the next.</summary>
-    public void MakeReady(ClientConnection connection)
-    {
-        if (connection.IsReady || connection.State == ConnectionState.Closed)
-        {
-            return;
-        }
-
-        connection.IsReady = true;
-        if (_readyCount == _ready.Length)
-        {
-            Array.Resize(ref _ready, 2 * _readyCount);
-        }
-
-        _ready[_readyCount++] = connection;
-    }
+    /// <summary>Has the connection served in this turn or the next, or later if it was to be served later anyway.</summary>
+    public void MakeReady(ClientConnection connection) => List(connection, ref _ready, ref _readyCount);
 
     /// <summary>The handshake failed, or what arrived cannot be decrypted. What TLS has to say about it is sent first.</summary>
     public void OnTlsFailed(ClientConnection connection, Exception e)
@@ -106,8 +98,46 @@ internal sealed unsafe partial class Worker
         BeginClose(connection, CloseReason.TlsFailed);
     }
 
+    private static void List(ClientConnection connection, ref ClientConnection[] list, ref int count)
+    {
+        if (connection.IsReady || connection.State == ConnectionState.Closed)
+        {
+            return;
+        }
+
+        connection.IsReady = true;
+        if (count == list.Length)
+        {
+            Array.Resize(ref list, 2 * count);
+        }
+
+        list[count++] = connection;
+    }
+
+    // I2
+    private void ReadyThoseOfLater()
+    {
+        if (_laterCount == 0 || (!_isAllCollected && ++_laterTurns < LongestWaitTurns))
+        {
+            return;
+        }
+
+        _laterTurns = 0;
+        int count = _readyCount + _laterCount;
+        if (count > _ready.Length)
+        {
+            Array.Resize(ref _ready, Math.Max(count, 2 * _ready.Length));
+        }
+
+        Array.Copy(_later, 0, _ready, _readyCount, _laterCount);
+        Array.Clear(_later, 0, _laterCount);
+        _readyCount = count;
+        _laterCount = 0;
+    }
+
     private void ServeReady()
     {
+        ReadyThoseOfLater();
         int count = _readyCount;
         if (count == 0)
         {
@@ -386,7 +416,7 @@ internal sealed unsafe partial class Worker
         {
             if (!connection.Output.IsFull)
             {
-                MakeReady(connection);
+                List(connection, ref _later, ref _laterCount);
             }
         }
         else if (connection.IsInputEnded && unsent == 0 && !connection.IsReady)

@@ -4,8 +4,9 @@
 //   Collect --> posted actions --> for each group: Prefetch, PrefetchFurther, Execute, Send --> EndTurn --> deadlines
 //
 //   I1  Everything here happens on the worker's thread, except Post, Close and Wake.
-//   I2  A connection is in the list of the ready at most once, and every turn serves the whole list: whoever has more to do
-//       comes again in the next turn, after the others.
+//   I2  A connection is in the list of the ready or in that of the later at most once. Every turn serves all who are ready;
+//       whoever has more to do than a turn allows is later, and comes again when all that had arrived was collected and
+//       served, or after a few turns.
 //   I3  Before the thread sleeps it says so, and then looks for posts once more; whoever posts looks whether it sleeps
 //       afterwards. So one of the two sees the other.
 using System.Collections.Concurrent;
@@ -248,7 +249,7 @@ internal sealed unsafe partial class Worker
 
     private int MillisecondsToWait()
     {
-        if (_readyCount > 0 || !_isAllCollected || !_posts.IsEmpty)
+        if (_readyCount > 0 || _laterCount > 0 || !_isAllCollected || !_posts.IsEmpty)
         {
             return 0;
         }

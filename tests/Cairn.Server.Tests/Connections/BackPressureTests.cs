@@ -10,6 +10,9 @@ public class BackPressureTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
+    /// <summary>Those that see at once what has arrived, with no thread of the runtime in between.</summary>
+    public static TheoryData<LoopUnderTest> DirectLoops => [.. Testing.Loops.All.Where(loop => loop != LoopUnderTest.Sockets)];
+
     [Theory]
     [MemberData(nameof(Loops))]
     public async Task Client_that_does_not_read_is_not_served_further_and_gets_everything_when_it_reads(LoopUnderTest loop)
@@ -23,11 +26,14 @@ public class BackPressureTests
         slow.Send(string.Concat(Enumerable.Repeat($"big {Bytes}\n", Requests)));
         ClientConnection connection = server.Sessions.Connected.Take();
         await connection.UntilBlocked();
+        long executions = server.Sessions.Executions;
         for (int i = 0; i < 100; i++)
         {
             other.Send("echo still here\n");
             Assert.Equal("still here", other.ReadLine());
         }
+
+        Assert.InRange(server.Sessions.Executions - executions, 100, 110); // The kernel may have taken a little more meanwhile.
 
         // What waits is a full output and the reply that filled it.
         Assert.InRange(await connection.OnWorker(() => connection.Output.UnsentBytes), 1, OutputBuffer.FullBytes + Bytes);
@@ -103,6 +109,66 @@ public class BackPressureTests
         await reading;
         await sending; // The kernel's buffers hold what is not read, and the last of it.
         Assert.Equal(sentBytes / "echo x\n".Length * 2, readBytes + endless.Skip((sentBytes / "echo x\n".Length * 2) - readBytes));
+    }
+
+    [Theory]
+    [MemberData(nameof(DirectLoops))]
+    public async Task Request_among_endless_pipelines_is_executed_in_one_of_the_next_turns(LoopUnderTest loop)
+    {
+        const int Others = 50;
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        TestClient[] others = [.. Enumerable.Range(0, Others).Select(_ => server.Connect())];
+        for (int i = 0; i < Others; i++)
+        {
+            server.Sessions.Connected.Take();
+        }
+
+        using var client = server.Connect();
+        ClientConnection connection = server.Sessions.Connected.Take();
+
+        // All is there before anything is collected, the single request last.
+        using var mayGoOn = new ManualResetEventSlim();
+        Task held = connection.OnWorker(mayGoOn.Wait);
+        Array.ForEach(others, other => other.Send(string.Concat(Enumerable.Repeat("echo x\n", 10_000))));
+        client.Send("echo hello\n");
+        long executions = server.Sessions.Executions;
+        mayGoOn.Set();
+
+        Assert.Equal("hello", client.ReadLine());
+        Assert.InRange(((TestSession)connection.Session).LastExecution - executions, 1, Others + 1);
+        await held;
+        Array.ForEach(others, other => other.Dispose());
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Those_who_have_sent_half_a_request_cost_the_others_nothing(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        using RawClients others = RawClients.Connect(server.EndPoint, 1000);
+        for (int i = 0; i < others.Count; i++)
+        {
+            others.Send(i, "put 10\nxxx"u8);
+        }
+
+        server.Sessions.WaitForExecutions(others.Count);
+        using var client = server.Connect();
+        for (int i = 0; i < 100; i++)
+        {
+            client.Send("echo hello\n");
+            Assert.Equal("hello", client.ReadLine());
+        }
+
+        Assert.Equal(others.Count + 100, server.Sessions.Executions);
+        for (int i = 0; i < others.Count; i++)
+        {
+            others.Send(i, "xxxxxxx"u8);
+        }
+
+        for (int i = 0; i < others.Count; i++)
+        {
+            others.Expect(i, "stored 10\n"u8);
+        }
     }
 
     [Theory]

@@ -1,7 +1,5 @@
-using System.Net;
 using System.Text;
 using Cairn.Server.Connections;
-using Cairn.Server.Io;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
@@ -10,6 +8,21 @@ namespace Cairn.Server.Tests.Connections;
 public class CostTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
+
+    public static TheoryData<LoopUnderTest, WireProtocol> LoopsAndProtocols
+    {
+        get
+        {
+            var pairs = new TheoryData<LoopUnderTest, WireProtocol>();
+            foreach (LoopUnderTest loop in Testing.Loops.All)
+            {
+                pairs.Add(loop, WireProtocol.Memcached);
+                pairs.Add(loop, WireProtocol.Resp);
+            }
+
+            return pairs;
+        }
+    }
 
     [Theory]
     [MemberData(nameof(Loops))]
@@ -41,60 +54,81 @@ public class CostTests
     }
 
     [Theory]
-    [MemberData(nameof(Loops))]
-    public async Task Five_thousand_idle_connections_cost_less_than_20_MB(LoopUnderTest loop)
+    [MemberData(nameof(LoopsAndProtocols))]
+    public async Task Nothing_is_allocated_for_usual_requests(LoopUnderTest loop, WireProtocol protocol)
     {
-        const int Count = 5000;
-        LinuxSockets.RaiseDescriptorLimit((2 * Count) + 1000);
-        await using var server = await TestServer.StartAsync(loop);
-        int[] clients = new int[Count];
-        byte[] address = Address(server.EndPoint);
+        const int Rounds = 2000;
+        await using var server = await StoreServer.StartAsync(loop);
+        using TestClient client = server.Connect(protocol);
+        (string Sent, string Received)[] steps = UsualRequests(protocol);
+        Run(500);
+        ClientConnection connection = server.Engine.Connections.Single();
+        long before = await connection.OnWorker(GC.GetAllocatedBytesForCurrentThread);
+
+        Run(Rounds);
+
+        long allocated = await connection.OnWorker(GC.GetAllocatedBytesForCurrentThread) - before;
+        Assert.InRange(allocated, 0, Rounds);
+
+        void Run(int rounds)
+        {
+            for (int i = 0; i < rounds; i++)
+            {
+                foreach ((string sent, string received) in steps)
+                {
+                    client.Send(sent);
+                    Assert.Equal(received.Length, client.Skip(received.Length));
+                }
+            }
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(LoopsAndProtocols))]
+    public async Task Five_thousand_idle_connections_cost_less_than_20_MB(LoopUnderTest loop, WireProtocol protocol)
+    {
+        const int Most = 5000;
+        await using var server = await StoreServer.StartAsync(loop, options => options with { Workers = 2 });
+        using TestClient first = server.Connect(protocol); // What is made once.
+        (string sent, string received) = UsualRequests(protocol)[0];
+        first.Send(sent);
+        Assert.Equal(received.Length, first.Skip(received.Length));
 
         // Blocks of input and output are the collector's too; only the ring's buffers are not, which do not grow with connections.
         long before = GC.GetTotalMemory(forceFullCollection: true);
-
-        for (int i = 0; i < Count; i++)
+        using RawClients clients = RawClients.Connect(server.EndPoint(protocol), Most);
+        for (int i = 0; i < clients.Count; i++)
         {
-            clients[i] = Connect(address);
+            clients.Send(i, Encoding.ASCII.GetBytes(sent)); // Each has worked before it is idle.
         }
 
-        for (int i = 0; i < Count; i++)
+        for (int i = 0; i < clients.Count; i++)
         {
-            LinuxSockets.TrySend(clients[i], "echo hello\n"u8); // Each has worked before it is idle.
-        }
-
-        for (int i = 0; i < Count; i++)
-        {
-            ReceiveReply(clients[i]);
+            clients.Expect(i, Encoding.ASCII.GetBytes(received));
         }
 
         long after = GC.GetTotalMemory(forceFullCollection: true);
-        Assert.Equal(Count, server.Engine.ConnectionCount);
-        Assert.InRange(after - before, 0, 20_000_000);
-        Array.ForEach(clients, LinuxSockets.CloseDescriptor);
+        Assert.Equal(clients.Count + 1, server.Engine.ConnectionCount);
+        Assert.InRange((after - before) / clients.Count, 0, 20_000_000 / Most);
     }
 
-    private static byte[] Address(IPEndPoint endPoint)
+    // Alone, in a pipeline, and long. The first one needs nothing to be there.
+    private static (string Sent, string Received)[] UsualRequests(WireProtocol protocol)
     {
-        SocketAddress address = endPoint.Serialize();
-        return address.Buffer.Span[..address.Size].ToArray();
-    }
-
-    // By system calls: the clients' own memory is not what is measured.
-    private static unsafe int Connect(byte[] address)
-    {
-        int descriptor = LinuxSockets.Socket(LinuxSockets.InternetFamily, LinuxSockets.Stream | LinuxSockets.CloseOnExec, 0);
-        fixed (byte* start = address)
-        {
-            Assert.Equal(0, LinuxSockets.Connect(descriptor, start, (uint)address.Length));
-        }
-
-        return descriptor;
-    }
-
-    private static unsafe void ReceiveReply(int descriptor)
-    {
-        byte* reply = stackalloc byte[6];
-        Assert.Equal(6, LinuxSockets.Receive(descriptor, reply, 6, LinuxSockets.WaitAll));
+        string value = new('x', 100);
+        string longValue = new('y', 20_000);
+        (string set, string stored, string get, string found, string setLong, string getLong, string foundLong) = protocol == WireProtocol.Memcached
+            ? ($"set key 0 0 100\r\n{value}\r\n", "STORED\r\n", "get key\r\n", $"VALUE key 0 100\r\n{value}\r\nEND\r\n",
+                $"set long 0 0 20000\r\n{longValue}\r\n", "get long\r\n", $"VALUE long 0 20000\r\n{longValue}\r\nEND\r\n")
+            : ($"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$100\r\n{value}\r\n", "+OK\r\n", "*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", $"$100\r\n{value}\r\n",
+                $"*3\r\n$3\r\nSET\r\n$4\r\nlong\r\n$20000\r\n{longValue}\r\n", "*2\r\n$3\r\nGET\r\n$4\r\nlong\r\n", $"$20000\r\n{longValue}\r\n");
+        return
+        [
+            (set, stored),
+            (get, found),
+            (string.Concat(Enumerable.Repeat(get + set, 16)), string.Concat(Enumerable.Repeat(found + stored, 16))),
+            (setLong, stored),
+            (getLong + get, foundLong + found),
+        ];
     }
 }

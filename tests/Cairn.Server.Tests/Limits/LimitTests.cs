@@ -168,10 +168,11 @@ public class LimitTests
         Assert.Equal("a", Echo(other, "a"));
     }
 
-    [Fact]
-    public async Task Turn_executes_no_more_requests_of_a_connection_than_allowed()
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Turn_executes_no_more_requests_of_a_connection_than_allowed(LoopUnderTest loop)
     {
-        await using var server = await Start(LoopUnderTest.Epoll, new ConnectionLimits { RequestsPerTurn = 10 });
+        await using var server = await Start(loop, new ConnectionLimits { RequestsPerTurn = 10 });
         using var client = server.Connect();
 
         client.Send(string.Concat(Enumerable.Repeat("echo x\n", 1000)));

@@ -1,3 +1,4 @@
+using System.Net;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 using Cairn.Server.Memcached;
@@ -36,8 +37,11 @@ internal sealed class StoreServer : IAsyncDisposable
         return server;
     }
 
-    public TestClient Connect(WireProtocol protocol, int? receiveBufferBytes = null) => TestClient.Connect(
-        Engine.Listeners.Single(listener => listener.Name == protocol.ToString()).EndPoint!, receiveBufferBytes);
+    public IPEndPoint EndPoint(WireProtocol protocol) =>
+        Engine.Listeners.Single(listener => listener.Name == protocol.ToString()).EndPoint!;
+
+    public TestClient Connect(WireProtocol protocol, int? receiveBufferBytes = null) =>
+        TestClient.Connect(EndPoint(protocol), receiveBufferBytes);
 
     public async ValueTask DisposeAsync()
     {

@@ -21,15 +21,15 @@ internal sealed class TestSession : Session
 
     public ClientConnection Connection { get; }
 
-    public int LongestExecution { get; private set; }
+    /// <summary>The number of the last execution, counted over all sessions.</summary>
+    public long LastExecution { get; private set; }
 
     public override void Prefetch(ReadOnlySpan<byte> input) => _sessions.CountPrefetch();
 
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
     {
         NeededBytes = 0;
-        LongestExecution = Math.Max(LongestExecution, input.Length);
-        _sessions.CountExecution();
+        LastExecution = _sessions.CountExecution();
         int consumed = 0;
         while (budget-- > 0 && !output.IsFull && TryExecute(input[consumed..], output, out int bytes))
         {

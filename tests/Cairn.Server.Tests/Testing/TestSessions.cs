@@ -56,12 +56,13 @@ internal sealed class TestSessions : SessionFactory
 
     public void CountPrefetch() => Interlocked.Increment(ref _prefetches);
 
-    public void CountExecution()
+    /// <returns>The how manieth it is.</returns>
+    public long CountExecution()
     {
         lock (_gate)
         {
-            _executions++;
             Monitor.PulseAll(_gate);
+            return ++_executions;
         }
     }
 

@@ -27,7 +27,7 @@ internal sealed unsafe class UringLoop : IoLoop
     private const int MessagesAtOnce = 64;
     private static readonly int MessageBytes = sizeof(LinuxSockets.MessageHeader) + (VectorsAtOnce * sizeof(LinuxSockets.IoVector));
 
-    // The kernel works off so many completions at a time when none is waited for.
+    // The kernel works off about so many completions at a time, and leaves the others for the next call.
     private const int WorkAtOnce = 16;
 
     private const int KindShift = 56;
@@ -181,7 +181,7 @@ internal sealed unsafe class UringLoop : IoLoop
             CompleteTried();
         }
 
-        return isAll && (mustWait || count < WorkAtOnce);
+        return isAll && count < WorkAtOnce;
     }
 
     public override void EndTurn()

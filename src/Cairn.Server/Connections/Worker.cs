@@ -146,11 +146,8 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    /// <summary>Has the worker look at its deadlines now. Any thread.</summary>
-    public void Wake()
-    {
-        Post(new Posted());
-    }
+    /// <summary>Has the worker look at the time and at its deadlines now. Any thread.</summary>
+    public void Wake() => Post(OnAwake);
 
     /// <summary>The loop accepted a client.</summary>
     public void OnAccepted(Listener listener, AcceptedSocket socket) => _engine.Deal(listener, socket);
@@ -280,7 +277,7 @@ internal sealed unsafe partial class Worker
             }
             else
             {
-                posted.OnWorker?.Invoke();
+                posted.OnWorker!();
             }
         }
     }

@@ -15,7 +15,7 @@ public class ListenTests
     [InlineData("::1", "[::1]:99")]
     [InlineData("*:5", "*:5")]
     [InlineData(":5", "*:5")]
-    [InlineData("5", "*:5")]
+    [InlineData("5", "127.0.0.1:5")]
     [InlineData("unix:/tmp/s", "unix:/tmp/s")]
     public void Address_is_understood(string text, string address)
     {

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using Cairn.Server.Connections;
+using Cairn.Server.Io;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server.Listening;
@@ -116,8 +117,13 @@ internal sealed class Listener : IDisposable
                 socket.DualMode = endPoint.Address.Equals(IPAddress.IPv6Any) && options.Address.Host == "*";
             }
 
-            // Accepted sockets inherit both.
+            // Accepted sockets inherit all of it.
             socket.NoDelay = true;
+            if (IPAddress.IsLoopback(endPoint.Address))
+            {
+                LinuxSockets.KeepCongestionControlPlain(socket);
+            }
+
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, optionValue: true);
             socket.Bind(endPoint);
             socket.Listen(Backlog);

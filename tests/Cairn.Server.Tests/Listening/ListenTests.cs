@@ -56,4 +56,19 @@ public class ListenTests
 
         Assert.Contains("192.0.2.1", e.Message, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void Loopback_has_the_plain_congestion_control_and_sends_at_once()
+    {
+        const int Tcp = 6;
+        const int CongestionControl = 13;
+        var options = new ListenerOptions { Name = "test", Address = ListenAddress.Tcp("127.0.0.1", 0), Sessions = new TestSessions() };
+
+        using Listener listener = Assert.Single(Listener.Open(options, tls: null));
+
+        Span<byte> name = stackalloc byte[16];
+        int length = listener.Socket.GetRawSocketOption(Tcp, CongestionControl, name);
+        Assert.Equal("reno", System.Text.Encoding.ASCII.GetString(name[..length]).TrimEnd('\0'));
+        Assert.True(listener.Socket.NoDelay);
+    }
 }

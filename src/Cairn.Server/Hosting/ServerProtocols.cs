@@ -51,6 +51,7 @@ internal sealed class ServerProtocols : IDisposable
     public void Attach(ServerEngine engine)
     {
         _surroundings.Engine = engine;
+        _resp.Engine = engine;
         _resp.Port = engine.Listeners.FirstOrDefault(listener => listener.Sessions == Resp && !listener.IsUnix)?.EndPoint?.Port ?? 0;
     }
 

@@ -84,7 +84,7 @@ internal sealed class CommandInfo
     public bool AcceptsCount(int arguments) => Arity >= 0 ? arguments == Arity : arguments >= -Arity;
 
     /// <summary>The last key of a request with so many arguments.</summary>
-    public int LastKeyOf(int arguments) => LastKey >= 0 ? LastKey : arguments + LastKey;
+    public int LastKeyOf(int arguments) => LastKey >= 0 ? Math.Min(LastKey, arguments - 1) : arguments + LastKey;
 
     public CommandInfo? FindSubcommand(ReadOnlySpan<byte> name)
     {

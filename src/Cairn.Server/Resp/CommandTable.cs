@@ -27,8 +27,10 @@ internal static class CommandTable
             .. HashCommands.All,
             .. TransactionCommands.All,
             .. PubSubCommands.All,
+            .. ScriptCommands.All,
             .. ServerCommands.All,
         ];
+        Executable = [.. All.SelectMany(command => command.Subcommands.Length > 0 ? command.Subcommands : [command])];
         int number = RequestRecorder.Resp + 1; // The first stands for requests that are none.
         foreach (CommandInfo command in All.SelectMany(command => command.Subcommands.Prepend(command)))
         {
@@ -51,6 +53,9 @@ internal static class CommandTable
 
     /// <summary>Every command, by family.</summary>
     public static CommandInfo[] All { get; }
+
+    /// <summary>Those that are executed: commands without subcommands, and subcommands.</summary>
+    public static CommandInfo[] Executable { get; }
 
     /// <summary>The command of that name, in any case; null if there is none.</summary>
     public static CommandInfo? Find(ReadOnlySpan<byte> name)

@@ -33,6 +33,10 @@ internal static class RespErrors
 
     public static ReadOnlySpan<byte> NoPermissionForKey => "NOPERM this user has no permissions to access one of the keys used as arguments"u8;
 
+    /// <summary>A subcommand has more arguments than it knows.</summary>
+    public static byte[] WrongCount(scoped in RespArguments arguments) => Text.Bytes(
+        $"ERR unknown subcommand or wrong number of arguments for '{Text.Latin(arguments[1])}'. Try {Text.Latin(arguments[0]).ToUpperInvariant()} HELP.");
+
     /// <summary>Why a write was not done.</summary>
     public static ReadOnlySpan<byte> Of(WriteStatus status) => status switch
     {

@@ -18,6 +18,18 @@ internal abstract class RespPeer
     /// again costs no allocation.</summary>
     public abstract void Post(Action<OutputBuffer> write);
 
+    /// <summary>Has what has arrived executed soon, though nothing more did. Any thread.</summary>
+    public abstract void Resume();
+
+    /// <summary>The address that the client connected to, in words.</summary>
+    public virtual string Local => "";
+
+    /// <summary>Bytes that arrived, and that were sent.</summary>
+    public virtual (long Received, long Sent) Bytes => (0, 0);
+
+    /// <summary>Bytes of requests that wait, and of replies.</summary>
+    public virtual (long Input, long Output) Waiting => (0, 0);
+
     /// <summary>Ends the connection when what was written has been sent. Any thread.</summary>
     public abstract void Close(CloseReason reason);
 }
@@ -25,6 +37,8 @@ internal abstract class RespPeer
 /// <summary>A connection of the engine.</summary>
 internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 {
+    private static readonly Action<ClientConnection> s_resume = connection => connection.Worker.MakeReady(connection);
+
     private volatile Posting? _last;
 
     public override long Id => connection.Id;
@@ -45,6 +59,12 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 
         connection.Post(last.OnConnection);
     }
+
+    public override void Resume() => connection.Post(s_resume);
+
+    public override (long Received, long Sent) Bytes => (connection.BytesReceived, connection.BytesSent);
+
+    public override (long Input, long Output) Waiting => (connection.WaitingInputBytes, 0);
 
     public override void Close(CloseReason reason) => connection.Close(reason);
 

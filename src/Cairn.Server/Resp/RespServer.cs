@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
@@ -13,6 +14,9 @@ internal sealed class RespServer : IDisposable
     private readonly ConcurrentDictionary<long, RespSession> _sessions = new();
     private readonly ThreadLocal<RespWorker> _worker = new(() => new RespWorker(), trackAllValues: true);
     private volatile RespUsers _users = RespUsers.Nobody;
+    private readonly Lock _pauseLock = new();
+    private readonly ITimer _pauseTimer;
+    private volatile PauseState? _pause;
     private long _connections;
 
     public RespServer(CairnStore store, TimeProvider? clock = null)
@@ -20,7 +24,9 @@ internal sealed class RespServer : IDisposable
         Store = store;
         Clock = clock ?? TimeProvider.System;
         StartedAt = Clock.GetUtcNow();
+        _pauseTimer = Clock.CreateTimer(_ => EndPauseIfDue(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Tracking = new TrackingHub(this);
+        Statistics = new RespStatistics(this);
     }
 
     public CairnStore Store { get; }
@@ -39,8 +45,20 @@ internal sealed class RespServer : IDisposable
     /// <summary>Where requests are counted.</summary>
     public ServerMetrics Metrics { get; init; } = new();
 
+    /// <summary>What is counted, for those who ask through the protocol.</summary>
+    public RespStatistics Statistics { get; }
+
+    /// <summary>The engine that serves the sessions; null in tests.</summary>
+    public ServerEngine? Engine { get; set; }
+
     /// <summary>Who is told of which changes.</summary>
     public TrackingHub Tracking { get; }
+
+    /// <summary>Null unless commands have to wait.</summary>
+    public PauseState? Pause => _pause;
+
+    /// <summary>Whether commands have to wait.</summary>
+    public bool IsPaused => _pause is not null;
 
     public PubSubHub Messages { get; } = new();
 
@@ -72,8 +90,62 @@ internal sealed class RespServer : IDisposable
 
     public void Remove(RespSession session) => _sessions.TryRemove(session.Peer.Id, out _);
 
+    /// <summary>Lets commands wait. Of two pauses, the later end and the stricter kind hold.</summary>
+    public void BeginPause(TimeSpan time, bool isWritesOnly)
+    {
+        lock (_pauseLock)
+        {
+            long until = Clock.GetTimestampMs() + (long)time.TotalMilliseconds;
+            PauseState? before = _pause;
+            _pause = new PauseState(Math.Max(until, before?.UntilMs ?? 0), isWritesOnly && (before is null || before.IsWritesOnly));
+            ScheduleEnd();
+        }
+    }
+
+    /// <summary>Lets commands go on.</summary>
+    public void EndPause()
+    {
+        lock (_pauseLock)
+        {
+            if (_pause is null)
+            {
+                return;
+            }
+
+            _pause = null;
+        }
+
+        foreach (RespSession session in Sessions)
+        {
+            session.Resume();
+        }
+    }
+
+    private void EndPauseIfDue()
+    {
+        lock (_pauseLock)
+        {
+            if (_pause is not { } pause)
+            {
+                return;
+            }
+
+            if (pause.UntilMs > Clock.GetTimestampMs())
+            {
+                ScheduleEnd();
+                return;
+            }
+        }
+
+        EndPause();
+    }
+
+    private void ScheduleEnd() => _pauseTimer.Change(
+        TimeSpan.FromMilliseconds(Math.Clamp(_pause!.UntilMs - Clock.GetTimestampMs(), 1, uint.MaxValue - 1)), Timeout.InfiniteTimeSpan);
+
     public void Dispose()
     {
+        _pauseTimer.Dispose();
         Tracking.Dispose();
         _worker.Dispose();
     }

@@ -112,9 +112,14 @@ internal sealed partial class RespSession : Session
                 }
             }
 
+            var arguments = new RespArguments(_reader, rest, request);
+            if (Server.IsPaused && MustWait(command, arguments, request, length))
+            {
+                break;
+            }
+
             consumed += length;
             executed++;
-            var arguments = new RespArguments(_reader, rest, request);
             if (ReplyMode == ReplyMode.On)
             {
                 Dispatch(command, arguments, rest[..length], ref writer);

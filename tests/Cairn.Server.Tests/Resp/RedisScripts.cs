@@ -472,6 +472,62 @@ internal static partial class RedisScripts
         CONFIG GET timeout
         CONFIG GET nothing
         CONFIG FOO
+        CONFIG REWRITE
+        CONFIG SET databases 5
+        CONFIG SET nothing 5
+        CONFIG SET databases
+        CONFIG SET slowlog-max-len x
+        CONFIG SET slowlog-max-len -1
+        CONFIG SET slowlog-log-slower-than -2
+        CONFIG SET slowlog-max-len 5 slowlog-max-len 6
+        CONFIG SET slowlog-max-len 100 slowlog-log-slower-than -1
+        CONFIG GET slowlog-max-len
+        CONFIG GET slowlog-log-slower-than
+        CONFIG SET slowlog-max-len 128 slowlog-log-slower-than 10000
+        SLOWLOG GET x
+        SLOWLOG GET -2
+        SLOWLOG GET 1 2
+        SLOWLOG FOO
+        SLOWLOG HELP
+        SLOWLOG RESET
+        SLOWLOG LEN
+        SLOWLOG GET
+        MEMORY USAGE none
+        MEMORY USAGE none SAMPLES x
+        MEMORY USAGE none SAMPLES -1
+        MEMORY USAGE none FOO
+        MEMORY FOO
+        EVAL x a
+        EVAL x 5 a
+        EVAL x -1 a
+        EVALSHA abc 0
+        EVALSHA abc
+        SCRIPT EXISTS a b
+        SCRIPT LOAD
+        SCRIPT FOO
+        SCRIPT FLUSH x
+        SCRIPT FLUSH ASYNC
+        CLIENT PAUSE x
+        CLIENT PAUSE -1
+        CLIENT PAUSE 1 FOO
+        CLIENT PAUSE 1 WRITE x
+        CLIENT PAUSE
+        CLIENT PAUSE 1
+        CLIENT UNPAUSE
+        CLIENT KILL USER nobody
+        CLIENT KILL TYPE x
+        CLIENT KILL SKIPME x
+        CLIENT KILL ID 0
+        CLIENT KILL ID x
+        CLIENT KILL FOO x
+        CLIENT KILL LADDR x
+        CLIENT KILL ADDR x
+        CLIENT KILL TYPE pubsub
+        CLIENT KILL x
+        CLIENT LIST TYPE x
+        CLIENT LIST TYPE master
+        CLIENT LIST ID x
+        CLIENT LIST FOO
         COMMAND FOO
         COMMAND GETKEYS SET a b
         COMMAND GETKEYS MSET a 1 b 2

@@ -44,6 +44,7 @@ internal sealed class RespClient : RespPeer
 {
     private readonly RespSession _session;
     private readonly OutputBuffer _output = new();
+    private readonly List<byte> _waiting = [];
     private readonly ConcurrentQueue<Action<OutputBuffer>> _posts = new();
 
     public RespClient(RespHost host, long id)
@@ -70,6 +71,11 @@ internal sealed class RespClient : RespPeer
 
     public override void Post(Action<OutputBuffer> write) => _posts.Enqueue(write);
 
+    public override void Resume() => IsResumed = true;
+
+    /// <summary>Whether it was asked to execute what has arrived.</summary>
+    public bool IsResumed { get; private set; }
+
     public override void Close(CloseReason reason) => ClosedFor = reason;
 
     /// <summary>Sends lines, each ended with CR LF, and returns all that came back.</summary>
@@ -81,15 +87,14 @@ internal sealed class RespClient : RespPeer
     /// <summary>Sends bytes in pieces and returns all that came back.</summary>
     public string Send(byte[] bytes, int pieceBytes)
     {
-        var waiting = new List<byte>();
-        for (int start = 0; start < bytes.Length; start += Math.Max(pieceBytes, 1))
+        for (int start = 0; start == 0 || start < bytes.Length; start += Math.Max(pieceBytes, 1))
         {
-            waiting.AddRange(bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start)));
+            _waiting.AddRange(bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start)));
             int consumed;
-            while (waiting.Count > 0 && ClosedFor == CloseReason.None
-                && (consumed = Execute(waiting.ToArray(), budget: 3)) > 0)
+            while (_waiting.Count > 0 && ClosedFor == CloseReason.None
+                && (consumed = Execute(_waiting.ToArray(), budget: 3)) > 0)
             {
-                waiting.RemoveRange(0, consumed);
+                _waiting.RemoveRange(0, consumed);
             }
         }
 

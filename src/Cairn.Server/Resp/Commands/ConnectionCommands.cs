@@ -36,6 +36,8 @@ internal static class ConnectionCommands
                 Make("client|info", 2, OfClient, Info),
                 Make("client|list", -2, OfClient | CommandFlags.Admin, List),
                 Make("client|kill", -3, OfClient | CommandFlags.Admin, Kill),
+                Make("client|pause", -3, OfClient | CommandFlags.Admin, Pause),
+                Make("client|unpause", 2, OfClient | CommandFlags.Admin, Unpause),
                 Make("client|reply", 3, OfClient, Reply),
                 Make("client|no-evict", 3, OfClient | CommandFlags.Admin, OnOrOff),
                 Make("client|no-touch", 3, OfClient, OnOrOff),
@@ -47,6 +49,14 @@ internal static class ConnectionCommands
     // Only reached with the container's name alone, which has too few arguments.
     private static void Container(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
         writer.WriteError(RespErrors.Syntax);
+
+    private enum ClientKind
+    {
+        None,
+        Normal,
+        PubSub,
+        Other,
+    }
 
     private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
         new() { Name = name, Arity = arity, Flags = flags, Group = "connection", Handler = handler };
@@ -268,17 +278,15 @@ internal static class ConnectionCommands
     private static void List(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         HashSet<long>? wanted = null;
+        ClientKind? kind = null;
         if (arguments.Count == 4 && arguments.Is(2, "type"u8))
         {
-            if (arguments.Is(3, "master"u8) || arguments.Is(3, "replica"u8) || arguments.Is(3, "slave"u8))
+            if (!TryReadKind(arguments[3], out ClientKind given, ref writer))
             {
-                wanted = [];
-            }
-            else if (!arguments.Is(3, "normal"u8) && !arguments.Is(3, "pubsub"u8))
-            {
-                writer.WriteError(Text.Bytes($"ERR Unknown client type '{Text.Latin(arguments[3])}'"));
                 return;
             }
+
+            kind = given;
         }
         else if (arguments.Count > 3 && arguments.Is(2, "id"u8))
         {
@@ -301,7 +309,7 @@ internal static class ConnectionCommands
         }
 
         IEnumerable<string> lines = session.Server.Sessions
-            .Where(other => wanted is null || wanted.Contains(other.Peer.Id))
+            .Where(other => (wanted is null || wanted.Contains(other.Peer.Id)) && (kind is null || kind == KindOf(other)))
             .OrderBy(other => other.Peer.Id)
             .Select(other => Describe(other) + "\n");
         writer.WriteVerbatim(Text.Bytes(string.Concat(lines)), "txt"u8);
@@ -324,15 +332,18 @@ internal static class ConnectionCommands
             return;
         }
 
-        bool isSelfSpared = true;
-        long? id = null;
-        string? remote = null;
         if (arguments.Count % 2 != 0)
         {
             writer.WriteError(RespErrors.Syntax);
             return;
         }
 
+        bool isSelfSpared = true;
+        long? id = null;
+        string? remote = null;
+        string? local = null;
+        string? user = null;
+        ClientKind? kind = null;
         for (int i = 2; i < arguments.Count; i += 2)
         {
             if (arguments.Is(i, "id"u8))
@@ -345,15 +356,37 @@ internal static class ConnectionCommands
 
                 id = number;
             }
+            else if (arguments.Is(i, "type"u8))
+            {
+                if (!TryReadKind(arguments[i + 1], out ClientKind given, ref writer))
+                {
+                    return;
+                }
+
+                kind = given;
+            }
             else if (arguments.Is(i, "addr"u8))
             {
                 remote = Text.Latin(arguments[i + 1]);
+            }
+            else if (arguments.Is(i, "laddr"u8))
+            {
+                local = Text.Latin(arguments[i + 1]);
+            }
+            else if (arguments.Is(i, "user"u8))
+            {
+                user = Text.Latin(arguments[i + 1]);
+                if (!session.Server.Users.Has(user))
+                {
+                    writer.WriteError(Text.Bytes($"ERR No such user '{user}'"));
+                    return;
+                }
             }
             else if (arguments.Is(i, "skipme"u8) && (arguments.Is(i + 1, "yes"u8) || arguments.Is(i + 1, "no"u8)))
             {
                 isSelfSpared = arguments.Is(i + 1, "yes"u8);
             }
-            else if (!arguments.Is(i, "type"u8) || !arguments.Is(i + 1, "normal"u8))
+            else
             {
                 writer.WriteError(RespErrors.Syntax);
                 return;
@@ -364,13 +397,71 @@ internal static class ConnectionCommands
         [
             .. session.Server.Sessions.Where(other =>
                 (id is null || other.Peer.Id == id) && (remote is null || other.Peer.Remote == remote)
-                && !(isSelfSpared && other == session)),
+                && (local is null || other.Peer.Local == local) && (user is null || other.User?.Name == user)
+                && (kind is null || KindOf(other) == kind) && !(isSelfSpared && other == session)),
         ];
         writer.WriteInteger(victims.Length);
         foreach (RespSession victim in victims)
         {
             KillOne(session, victim);
         }
+    }
+
+    private static bool TryReadKind(ReadOnlySpan<byte> text, out ClientKind kind, ref RespWriter writer)
+    {
+        kind = Text.EqualsIgnoreCase(text, "normal"u8) ? ClientKind.Normal
+            : Text.EqualsIgnoreCase(text, "pubsub"u8) ? ClientKind.PubSub
+            : Text.EqualsIgnoreCase(text, "master"u8) || Text.EqualsIgnoreCase(text, "replica"u8) || Text.EqualsIgnoreCase(text, "slave"u8)
+                ? ClientKind.Other
+            : ClientKind.None;
+        if (kind == ClientKind.None)
+        {
+            writer.WriteError(Text.Bytes($"ERR Unknown client type '{Text.Latin(text)}'"));
+        }
+
+        return kind != ClientKind.None;
+    }
+
+    private static ClientKind KindOf(RespSession session) => session.SubscriptionCount > 0 ? ClientKind.PubSub : ClientKind.Normal;
+
+    private static void Pause(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        bool isWritesOnly = false;
+        if (arguments.Count > 4)
+        {
+            writer.WriteError(RespErrors.WrongCount(arguments));
+            return;
+        }
+
+        if (arguments.Count == 4)
+        {
+            isWritesOnly = arguments.Is(3, "write"u8);
+            if (!isWritesOnly && !arguments.Is(3, "all"u8))
+            {
+                writer.WriteError("ERR CLIENT PAUSE mode must be WRITE or ALL"u8);
+                return;
+            }
+        }
+
+        if (!Text.TryParse(arguments[2], out long timeMs) || timeMs > int.MaxValue)
+        {
+            writer.WriteError("ERR timeout is not an integer or out of range"u8);
+        }
+        else if (timeMs < 0)
+        {
+            writer.WriteError("ERR timeout is negative"u8);
+        }
+        else
+        {
+            writer.WriteOk();
+            session.Server.BeginPause(TimeSpan.FromMilliseconds(timeMs), isWritesOnly);
+        }
+    }
+
+    private static void Unpause(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        session.Server.EndPause();
+        writer.WriteOk();
     }
 
     private static void KillOne(RespSession session, RespSession victim)
@@ -426,7 +517,7 @@ internal static class ConnectionCommands
         long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"id={peer.Id} addr={peer.Remote} laddr= fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+            $"id={peer.Id} addr={peer.Remote} laddr={peer.Local} fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf={peer.Waiting.Input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem={peer.Waiting.Input + peer.Waiting.Output} tot-net-in={peer.Bytes.Received} tot-net-out={peer.Bytes.Sent} events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
     }
 
     private static string FlagsOf(RespSession session)

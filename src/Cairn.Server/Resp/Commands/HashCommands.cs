@@ -29,7 +29,8 @@ internal static class HashCommands
         Make("hscan", -3, CommandFlags.ReadOnly, Scan),
     ];
 
-    private static ReadOnlySpan<byte> TooLong => "ERR a hash has at most 1 MiB, its directory counted"u8;
+    /// <summary>A hash that is longer than the store has them.</summary>
+    public static ReadOnlySpan<byte> TooLong => "ERR a hash has at most 1 MiB, its directory counted"u8;
 
     private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) => new()
     {

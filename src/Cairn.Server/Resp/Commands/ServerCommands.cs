@@ -1,6 +1,5 @@
-using System.Globalization;
-using System.Text;
 using Cairn.Protocol;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;
 
@@ -17,38 +16,35 @@ internal static class ServerCommands
         (CommandFlags.NoAuth, "no_auth"), (CommandFlags.NoMulti, "no_multi"),
     ];
 
-    // What clients ask for on connecting.
-    private static readonly (string Name, string Value)[] s_settings =
-    [
-        ("appendonly", "no"), ("databases", "1"), ("maxmemory-policy", "allkeys-lru"), ("notify-keyspace-events", ""),
-        ("proto-max-bulk-len", "536870912"), ("replica-read-only", "yes"), ("save", ""), ("slave-read-only", "yes"), ("timeout", "0"),
-    ];
-
     public static CommandInfo[] All { get; } =
     [
         Make("dbsize", 1, CommandFlags.ReadOnly | CommandFlags.Fast | CommandFlags.AllKeys, DbSize),
         Make("flushdb", -1, CommandFlags.Write | CommandFlags.AllKeys, Flush),
         Make("flushall", -1, CommandFlags.Write | CommandFlags.AllKeys, Flush),
         Make("time", 1, AnyTime | CommandFlags.Fast, Time),
-        Make("info", -1, AnyTime, Info),
+        Make("info", -1, AnyTime, InfoCommand.Info),
         new CommandInfo
         {
             Name = "command", Arity = -1, Flags = AnyTime, Group = "server", Handler = AllCommands, Subcommands =
             [
                 Make("command|count", 2, AnyTime, CommandCount),
-                Make("command|docs", -2, AnyTime, CommandDocs),
+                Make("command|docs", -2, AnyTime, Docs),
                 Make("command|info", -2, AnyTime, CommandInfos),
                 Make("command|list", -2, AnyTime, CommandList),
                 Make("command|getkeys", -4, AnyTime, CommandGetKeys),
             ],
         },
+        ConfigCommands.All,
+        SlowLogCommands.All,
         new CommandInfo
         {
-            Name = "config", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = ConfigGet, Subcommands =
+            Name = "memory", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = MemoryUsage, Subcommands =
             [
-                Make("config|get", -3, AnyTime | CommandFlags.Admin | CommandFlags.NoScript, ConfigGet),
-                Make("config|set", -4, AnyTime | CommandFlags.Admin | CommandFlags.NoScript, ConfigSet),
-                Make("config|resetstat", 2, AnyTime | CommandFlags.Admin | CommandFlags.NoScript, ConfigResetStatistics),
+                new CommandInfo
+                {
+                    Name = "memory|usage", Arity = -3, Flags = CommandFlags.ReadOnly, Group = "server", Handler = MemoryUsage,
+                    FirstKey = 2, LastKey = 2, KeyStep = 1,
+                },
             ],
         },
     ];
@@ -60,13 +56,7 @@ internal static class ServerCommands
         new() { Name = name, Arity = arity, Flags = flags, Group = "server", Handler = handler };
 
     private static void DbSize(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteInteger(CountKeys(session.Server.Store));
-
-    private static long CountKeys(CairnStore store)
-    {
-        StoreStatistics statistics = store.GetStatistics();
-        return Math.Max(0, statistics.Entries - statistics.Collections.Where(collection => collection.Name.Length > 0).Sum(collection => collection.Entries));
-    }
+        writer.WriteInteger(InfoCommand.CountKeys(session.Server.Store.GetStatistics()));
 
     private static void Flush(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -102,68 +92,39 @@ internal static class ServerCommands
         writer.WriteBulk(microseconds % 1_000_000);
     }
 
-    private static void Info(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    // What the entry takes in its segment, and its slot in the index.
+    private static void MemoryUsage(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        RespServer server = session.Server;
-        StoreStatistics statistics = server.Store.GetStatistics();
-        long uptime = (long)(server.Clock.GetUtcNow() - server.StartedAt).TotalSeconds;
-        long keys = CountKeys(server.Store);
-        (string Name, string[] Lines)[] sections =
-        [
-            ("Server",
-            [
-                $"redis_version:{Encoding.ASCII.GetString(RedisVersion)}", "redis_mode:standalone", $"os:{Environment.OSVersion}", "arch_bits:64",
-                "server_name:cairn", $"process_id:{Environment.ProcessId}", $"run_id:{server.RunId}", $"tcp_port:{server.Port}",
-                $"uptime_in_seconds:{uptime}", $"uptime_in_days:{uptime / 86_400}",
-            ]),
-            ("Clients", [$"connected_clients:{server.Sessions.Count}", "blocked_clients:0"]),
-            ("Memory",
-            [
-                $"used_memory:{statistics.Bytes}", $"used_memory_human:{statistics.Bytes}B", $"used_memory_rss:{Environment.WorkingSet}",
-                $"maxmemory:{statistics.FileBytes}", "maxmemory_policy:allkeys-lru",
-            ]),
-            ("Persistence", ["loading:0", "rdb_bgsave_in_progress:0", "aof_enabled:0"]),
-            ("Stats",
-            [
-                $"total_connections_received:{server.ConnectionCount}", $"total_commands_processed:{server.CommandCount}",
-                "instantaneous_ops_per_sec:0", $"expired_keys:{statistics.Expirations}", $"evicted_keys:{statistics.Evictions}",
-                $"keyspace_hits:{statistics.Hits}", $"keyspace_misses:{statistics.Misses}",
-            ]),
-            ("Replication", ["role:master", "connected_slaves:0", "master_repl_offset:0"]),
-            ("CPU", []),
-            ("Modules", []),
-            ("Errorstats", []),
-            ("Cluster", ["cluster_enabled:0"]),
-            ("Keyspace", keys > 0 ? [$"db0:keys={keys},expires=0,avg_ttl=0"] : []),
-        ];
-        var text = new StringBuilder();
-        foreach ((string name, string[] lines) in sections)
+        for (int i = 3; i < arguments.Count; i += 2)
         {
-            if (!IsSectionWanted(arguments, name))
+            if (!arguments.Is(i, "samples"u8) || i + 1 == arguments.Count)
             {
-                continue;
+                writer.WriteError(RespErrors.Syntax);
+                return;
             }
 
-            text.Append(text.Length > 0 ? "\r\n" : "").Append("# ").Append(name).Append("\r\n");
-            foreach (string line in lines)
+            if (!Text.TryParse(arguments[i + 1], out long samples))
             {
-                text.Append(line).Append("\r\n");
+                writer.WriteError(RespErrors.NotAnInteger);
+                return;
+            }
+
+            if (samples < 0)
+            {
+                writer.WriteError(RespErrors.Syntax);
+                return;
             }
         }
 
-        writer.WriteVerbatim(Text.Bytes(text.ToString()), "txt"u8);
-    }
-
-    private static bool IsSectionWanted(scoped in RespArguments arguments, string name)
-    {
-        bool isWanted = arguments.Count == 1;
-        for (int i = 1; i < arguments.Count; i++)
+        if (!session.Keys.TryGetInfo(arguments[2], out EntryInfo info))
         {
-            isWanted |= Ascii.EqualsIgnoreCase(arguments[i], name) || arguments.Is(i, "all"u8)
-                || arguments.Is(i, "default"u8) || arguments.Is(i, "everything"u8);
+            writer.WriteNull();
+            return;
         }
 
-        return isWanted;
+        int fields = info.DeadlineUnixMs != long.MaxValue ? sizeof(uint) + sizeof(long) : info.Flags != 0 ? sizeof(uint) : 0;
+        int bytes = EntryView.HeaderBytes + fields + arguments[2].Length + info.ValueBytes;
+        writer.WriteInteger(((bytes + (EntryView.Alignment - 1)) & -EntryView.Alignment) + sizeof(ulong));
     }
 
     private static void AllCommands(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -178,7 +139,7 @@ internal static class ServerCommands
     private static void CommandCount(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
         writer.WriteInteger(CommandTable.All.Length);
 
-    private static void CommandDocs(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    private static void Docs(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         List<CommandInfo> commands = [];
         for (int i = 2; i < arguments.Count; i++)
@@ -197,16 +158,61 @@ internal static class ServerCommands
         writer.WriteMapHeader(commands.Count);
         foreach (CommandInfo command in commands)
         {
-            writer.WriteBulk(Text.Bytes(command.Name));
-            writer.WriteMapHeader(command.Subcommands.Length > 0 ? 3 : 2);
+            CommandDocs docs = CommandDocs.Of(command);
+            bool hasArguments = docs.Arguments.Length > 0;
+            writer.WriteText(command.Name);
+            writer.WriteMapHeader(3 + (command.Subcommands.Length > 0 ? 1 : 0) + (hasArguments ? 1 : 0));
             writer.WriteBulk("summary"u8);
-            writer.WriteBulk("As in Redis."u8);
+            writer.WriteText(docs.Summary);
+            writer.WriteBulk("since"u8);
+            writer.WriteText(docs.Since);
             writer.WriteBulk("group"u8);
-            writer.WriteBulk(Text.Bytes(command.Group));
+            writer.WriteText(command.Group);
+            if (hasArguments)
+            {
+                writer.WriteBulk("arguments"u8);
+                WriteArguments(docs.Arguments, ref writer);
+            }
+
             if (command.Subcommands.Length > 0)
             {
                 writer.WriteBulk("subcommands"u8);
                 WriteDocs(command.Subcommands, ref writer);
+            }
+        }
+    }
+
+    private static void WriteArguments(CommandDocs.Argument[] arguments, ref RespWriter writer)
+    {
+        writer.WriteArrayHeader(arguments.Length);
+        foreach (CommandDocs.Argument argument in arguments)
+        {
+            string[] flags = [.. argument.IsOptional ? ["optional"] : Array.Empty<string>(), .. argument.IsMultiple ? ["multiple"] : Array.Empty<string>()];
+            writer.WriteMapHeader(2 + (argument.Token.Length > 0 ? 1 : 0) + (flags.Length > 0 ? 1 : 0) + (argument.Parts.Length > 0 ? 1 : 0));
+            writer.WriteBulk("name"u8);
+            writer.WriteText(argument.Name);
+            writer.WriteBulk("type"u8);
+            writer.WriteText(argument.Kind);
+            if (argument.Token.Length > 0)
+            {
+                writer.WriteBulk("token"u8);
+                writer.WriteText(argument.Token);
+            }
+
+            if (flags.Length > 0)
+            {
+                writer.WriteBulk("flags"u8);
+                writer.WriteSetHeader(flags.Length);
+                foreach (string flag in flags)
+                {
+                    writer.WriteSimple(Text.Bytes(flag));
+                }
+            }
+
+            if (argument.Parts.Length > 0)
+            {
+                writer.WriteBulk("arguments"u8);
+                WriteArguments(argument.Parts, ref writer);
             }
         }
     }
@@ -315,59 +321,4 @@ internal static class ServerCommands
             WriteCommand(subcommand, ref writer);
         }
     }
-
-    private static void ConfigGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
-    {
-        var found = new List<(string Name, string Value)>();
-        foreach ((string name, string value) in s_settings.Append(("maxmemory", session.Server.Store.GetStatistics().FileBytes.ToString(CultureInfo.InvariantCulture))))
-        {
-            for (int i = 2; i < arguments.Count; i++)
-            {
-                if (KeyFilter.Glob(Text.Latin(arguments[i]).ToLowerInvariant()).Matches(Text.Bytes(name)))
-                {
-                    found.Add((name, value));
-                    break;
-                }
-            }
-        }
-
-        writer.WriteMapHeader(found.Count);
-        foreach ((string name, string value) in found)
-        {
-            writer.WriteBulk(Text.Bytes(name));
-            writer.WriteBulk(Text.Bytes(value));
-        }
-    }
-
-    // Settings are given when the server starts. One that would change nothing is accepted.
-    private static void ConfigSet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
-    {
-        if (arguments.Count % 2 != 0)
-        {
-            writer.WriteError("ERR wrong number of arguments for 'config|set' command"u8);
-            return;
-        }
-
-        for (int i = 2; i < arguments.Count; i += 2)
-        {
-            string name = Text.Latin(arguments[i]);
-            (string Name, string Value) setting = s_settings.FirstOrDefault(known => known.Name.Equals(name, StringComparison.OrdinalIgnoreCase));
-            if (setting.Name is null)
-            {
-                writer.WriteError(Text.Bytes($"ERR Unknown option or number of arguments for CONFIG SET - '{name}'"));
-                return;
-            }
-
-            if (!setting.Value.Equals(Text.Latin(arguments[i + 1]), StringComparison.OrdinalIgnoreCase))
-            {
-                writer.WriteError(Text.Bytes($"ERR CONFIG SET failed (possibly related to argument '{name}') - can't set immutable config"));
-                return;
-            }
-        }
-
-        writer.WriteOk();
-    }
-
-    private static void ConfigResetStatistics(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteOk();
 }

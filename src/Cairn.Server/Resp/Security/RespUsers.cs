@@ -94,6 +94,9 @@ internal sealed class RespUsers
         return users._users.Count > 0 ? users : throw new ServerException($"'{name}' has no user.");
     }
 
+    /// <summary>Whether there is a user of that name.</summary>
+    public bool Has(string name) => _users.ContainsKey(name);
+
     /// <summary>The user of that name, if the password is right. A wrong name takes as long as a wrong password.</summary>
     public RespUser? Authenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
     {

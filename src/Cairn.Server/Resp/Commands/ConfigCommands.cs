@@ -1,0 +1,153 @@
+using System.Globalization;
+using Cairn.Protocol;
+using Cairn.Server.Metrics;
+
+namespace Cairn.Server.Resp.Commands;
+
+// CONFIG. Most settings are given when the server starts, and can be read here; those of the slow log can be changed.
+internal static class ConfigCommands
+{
+    private const CommandFlags Flags = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Admin | CommandFlags.NoScript;
+
+    private static readonly Setting[] s_settings =
+    [
+        new("appendonly", _ => "no"),
+        new("databases", _ => "1"),
+        new("latency-tracking", _ => "yes"),
+        new("maxclients", server => Number(server.Engine?.Limits.Connections ?? 0)),
+        new("maxmemory", server => Number(server.Store.GetStatistics().FileBytes)),
+        new("maxmemory-policy", _ => "allkeys-lru"),
+        new("notify-keyspace-events", _ => ""),
+        new("port", server => Number(server.Port)),
+        new("proto-max-bulk-len", _ => "536870912"),
+        new("replica-read-only", _ => "yes"),
+        new("save", _ => ""),
+        new("slave-read-only", _ => "yes"),
+        new("slowlog-log-slower-than", server => Number(MicrosecondsOf(server.Metrics.SlowLog)))
+        {
+            Least = -1,
+            Set = (server, value) => server.Metrics.SlowLog.Threshold = value < 0 || value > long.MaxValue / TimeSpan.TicksPerMicrosecond
+                ? Timeout.InfiniteTimeSpan
+                : TimeSpan.FromMicroseconds(value),
+        },
+        new("slowlog-max-len", server => Number(server.Metrics.SlowLog.Capacity))
+        {
+            Set = (server, value) => server.Metrics.SlowLog.Capacity = (int)Math.Min(value, MostSlowRequests),
+        },
+        new("timeout", server => Number(
+            server.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0)),
+        new("tracking-table-max-keys", server => Number(server.Tracking.MostKeys)),
+    ];
+
+    // Each may keep some kilobytes.
+    private const int MostSlowRequests = 65_536;
+
+    public static CommandInfo All { get; } = new()
+    {
+        Name = "config", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = Get, Subcommands =
+        [
+            Make("config|get", -3, Get),
+            Make("config|set", -4, Set),
+            Make("config|resetstat", 2, ResetStatistics),
+            Make("config|rewrite", 2, Rewrite),
+        ],
+    };
+
+    private static CommandInfo Make(string name, int arity, CommandHandler handler) =>
+        new() { Name = name, Arity = arity, Flags = Flags, Group = "server", Handler = handler };
+
+    private static void Get(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        List<Setting> found = [];
+        foreach (Setting setting in s_settings)
+        {
+            bool isWanted = false;
+            for (int i = 2; i < arguments.Count && !isWanted; i++)
+            {
+                isWanted = KeyFilter.Glob(Text.Latin(arguments[i]).ToLowerInvariant()).Matches(Text.Bytes(setting.Name));
+            }
+
+            if (isWanted)
+            {
+                found.Add(setting);
+            }
+        }
+
+        writer.WriteMapHeader(found.Count);
+        foreach (Setting setting in found)
+        {
+            writer.WriteText(setting.Name);
+            writer.WriteText(setting.Get(session.Server));
+        }
+    }
+
+    // All are looked at before any is set. One that would change nothing is accepted.
+    private static void Set(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count % 2 != 0)
+        {
+            writer.WriteError("ERR wrong number of arguments for 'config|set' command"u8);
+            return;
+        }
+
+        List<(Setting Setting, long Value)> changes = [];
+        HashSet<string> named = new(StringComparer.OrdinalIgnoreCase);
+        for (int i = 2; i < arguments.Count; i += 2)
+        {
+            string name = Text.Latin(arguments[i]);
+            Setting? setting = Array.Find(s_settings, known => known.Name.Equals(name, StringComparison.OrdinalIgnoreCase));
+            if (setting is null)
+            {
+                writer.WriteError(Text.Bytes($"ERR Unknown option or number of arguments for CONFIG SET - '{name}'"));
+                return;
+            }
+
+            long value = 0;
+            string? mistake = !named.Add(name) ? "duplicate parameter" : MistakeOf(session.Server, setting, arguments[i + 1], out value);
+            if (mistake is not null)
+            {
+                writer.WriteError(Text.Bytes($"ERR CONFIG SET failed (possibly related to argument '{name}') - {mistake}"));
+                return;
+            }
+
+            changes.Add((setting, value));
+        }
+
+        changes.ForEach(change => change.Setting.Set?.Invoke(session.Server, change.Value));
+        writer.WriteOk();
+    }
+
+    private static string? MistakeOf(RespServer server, Setting setting, ReadOnlySpan<byte> text, out long value)
+    {
+        value = 0;
+        if (setting.Set is null)
+        {
+            return setting.Get(server).Equals(Text.Latin(text), StringComparison.OrdinalIgnoreCase) ? null : "can't set immutable config";
+        }
+
+        return !Text.TryParse(text, out value) ? "argument couldn't be parsed into an integer"
+            : value < setting.Least ? $"argument must be between {setting.Least} and {long.MaxValue} inclusive"
+            : null;
+    }
+
+    private static void ResetStatistics(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        session.Server.Statistics.Reset();
+        writer.WriteOk();
+    }
+
+    private static void Rewrite(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteError("ERR The server is running without a config file"u8);
+
+    private static long MicrosecondsOf(SlowLog log) => log.ThresholdNs == SlowLog.Off ? -1 : log.ThresholdNs / 1000;
+
+    private static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private sealed record Setting(string Name, Func<RespServer, string> Get)
+    {
+        /// <summary>Null if it is given when the server starts.</summary>
+        public Action<RespServer, long>? Set { get; init; }
+
+        public long Least { get; init; }
+    }
+}

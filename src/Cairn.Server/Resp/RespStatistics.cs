@@ -1,0 +1,113 @@
+using Cairn.Server.Metrics;
+
+namespace Cairn.Server.Resp;
+
+/// <summary>The numbers of a server since its start, or since they were reset. Any thread.</summary>
+internal sealed class RespStatistics(RespServer server)
+{
+    private static readonly TimeSpan s_shortestSample = TimeSpan.FromMilliseconds(100);
+
+    private readonly Lock _lock = new();
+    private Numbers _base = new(0, 0, 0, 0, 0, 0, 0, 0);
+    private Dictionary<int, CommandNumbers> _commandBases = [];
+    private (DateTimeOffset At, Numbers Numbers)? _sample;
+    private Rates _rates = new(0, 0, 0);
+
+    /// <summary>Numbers since the last reset.</summary>
+    public Numbers Current
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return Sum().Minus(_base);
+            }
+        }
+    }
+
+    /// <summary>A command's numbers since the last reset.</summary>
+    public CommandNumbers Of(CommandInfo command)
+    {
+        CommandNumbers total = Sum(command.Number);
+        lock (_lock)
+        {
+            return _commandBases.TryGetValue(command.Number, out CommandNumbers? before) ? total.Minus(before) : total;
+        }
+    }
+
+    /// <summary>What happened in a second, on average since somebody asked last.</summary>
+    public Rates TakeRates()
+    {
+        lock (_lock)
+        {
+            DateTimeOffset now = server.Clock.GetUtcNow();
+            (DateTimeOffset at, Numbers numbers) = _sample ?? (server.StartedAt, new Numbers(0, 0, 0, 0, 0, 0, 0, 0));
+            double seconds = (now - at).TotalSeconds;
+            if (now - at >= s_shortestSample)
+            {
+                Numbers total = Sum();
+                Numbers since = total.Minus(numbers);
+                _rates = new Rates(
+                    (long)Math.Round(since.Commands / seconds), since.BytesReceived / 1024.0 / seconds, since.BytesSent / 1024.0 / seconds);
+                _sample = (now, total);
+            }
+
+            return _rates;
+        }
+    }
+
+    /// <summary>Counts from zero again.</summary>
+    public void Reset()
+    {
+        lock (_lock)
+        {
+            _base = Sum();
+            _commandBases = CommandTable.Executable.ToDictionary(command => command.Number, command => Sum(command.Number));
+        }
+    }
+
+    private Numbers Sum()
+    {
+        ServerMetrics metrics = server.Metrics;
+        long hits = 0;
+        long misses = 0;
+        long errors = metrics.Total(recorder => recorder.Rejected(RespCommands.Unknown));
+        foreach (CommandInfo command in CommandTable.Executable)
+        {
+            hits += metrics.Total(recorder => recorder.Hits(command.Number));
+            misses += metrics.Total(recorder => recorder.Misses(command.Number));
+            errors += metrics.Total(recorder => recorder.Errors(command.Number) + recorder.Rejected(command.Number));
+        }
+
+        return new Numbers(
+            server.CommandCount, server.ConnectionCount, server.Engine?.RefusedCount ?? 0, hits, misses, errors,
+            metrics.Total(recorder => Volatile.Read(ref recorder.BytesReceived)), metrics.Total(recorder => Volatile.Read(ref recorder.BytesSent)));
+    }
+
+    private CommandNumbers Sum(int command)
+    {
+        ServerMetrics metrics = server.Metrics;
+        return new CommandNumbers(
+            metrics.Total(recorder => recorder.Requests(command)), metrics.Total(recorder => recorder.Errors(command)),
+            metrics.Total(recorder => recorder.Rejected(command)), metrics.Total(recorder => recorder.BusyNs(command)));
+    }
+
+    /// <summary>What all clients did.</summary>
+    public sealed record Numbers(
+        long Commands, long Connections, long Refused, long Hits, long Misses, long Errors, long BytesReceived, long BytesSent)
+    {
+        public Numbers Minus(Numbers other) => new(
+            Commands - other.Commands, Connections - other.Connections, Refused - other.Refused, Hits - other.Hits, Misses - other.Misses,
+            Errors - other.Errors, BytesReceived - other.BytesReceived, BytesSent - other.BytesSent);
+    }
+
+    /// <summary>What came of a command.</summary>
+    public sealed record CommandNumbers(long Requests, long Errors, long Rejected, long BusyNs)
+    {
+        public CommandNumbers Minus(CommandNumbers other) =>
+            new(Requests - other.Requests, Errors - other.Errors, Rejected - other.Rejected, BusyNs - other.BusyNs);
+    }
+
+    /// <summary>What happens in a second.</summary>
+    public sealed record Rates(long Commands, double KilobytesReceived, double KilobytesSent);
+}

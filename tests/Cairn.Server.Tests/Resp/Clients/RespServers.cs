@@ -1,0 +1,31 @@
+using System.Net;
+
+namespace Cairn.Server.Tests.Resp.Clients;
+
+/// <summary>A redis-server and a Cairn server for the tests of one class, started when the first of them runs.</summary>
+public sealed class RespServers : IAsyncLifetime
+{
+    private RedisProcess? _redis;
+    private RespSocketServer? _cairn;
+
+    /// <summary>The address of redis-server.</summary>
+    public IPEndPoint Redis => _redis!.EndPoint;
+
+    /// <summary>The address of Cairn.</summary>
+    public IPEndPoint Cairn => _cairn!.EndPoint;
+
+    public async Task InitializeAsync()
+    {
+        _redis = RedisProcess.Start();
+        _cairn = await RespSocketServer.StartAsync();
+    }
+
+    public async Task DisposeAsync()
+    {
+        _redis?.Dispose();
+        if (_cairn is not null)
+        {
+            await _cairn.DisposeAsync();
+        }
+    }
+}

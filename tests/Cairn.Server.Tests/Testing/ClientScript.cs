@@ -1,0 +1,78 @@
+using System.Globalization;
+using System.Net;
+
+namespace Cairn.Server.Tests.Testing;
+
+/// <summary>
+/// A script that uses a client of another project and prints what the server of the given port answered. Run with a stock
+/// server and with Cairn, it has to print the same, and "done" at last.
+/// </summary>
+internal static class ClientScript
+{
+    // The system's Python: what Debian packages install, no other interpreter finds.
+    public const string Python = "/usr/bin/python3";
+
+    /// <summary>Runs one script with both servers at once, and compares what it prints.</summary>
+    /// <param name="file">Below the test project, with the extension of its language. <c>with_NAME.c</c> is compiled first, with the library NAME.</param>
+    /// <param name="stock">The server whose answers are right.</param>
+    /// <param name="cairn">The server that has to give the same.</param>
+    /// <param name="arguments">What the script gets after the port.</param>
+    public static async Task AssertAnswersAlikeAsync(string file, IPEndPoint stock, IPEndPoint cairn, params string[] arguments)
+    {
+        Func<IPEndPoint, ClientProgram> program = await ProgramAsync(Path.Combine(AppContext.BaseDirectory, file), arguments);
+
+        string[] outputs = await Task.WhenAll(program(stock).RunAsync(), program(cairn).RunAsync());
+
+        Assert.EndsWith("done\n", outputs[0], StringComparison.Ordinal);
+        AssertSameLines(outputs[0], outputs[1]);
+    }
+
+    /// <summary>Compares what two servers led to, and shows the lines that differ.</summary>
+    public static void AssertSameLines(string stock, string cairn)
+    {
+        string[] expected = stock.Split('\n');
+        string[] actual = cairn.Split('\n');
+        IEnumerable<string> differences =
+            from index in Enumerable.Range(0, Math.Max(expected.Length, actual.Length))
+            let expectedLine = expected.ElementAtOrDefault(index)
+            let actualLine = actual.ElementAtOrDefault(index)
+            where expectedLine != actualLine
+            select $"line {index + 1}\n  stock: {Shortened(expectedLine)}\n  cairn: {Shortened(actualLine)}";
+
+        Assert.True(stock == cairn, string.Join('\n', differences.Take(20)));
+    }
+
+    private static string Shortened(string? line) =>
+        line is null ? "(nothing)" : line.Length > 300 ? line[..300] + "…" : line;
+
+    private static async Task<Func<IPEndPoint, ClientProgram>> ProgramAsync(string file, string[] arguments)
+    {
+        string[] Arguments(IPEndPoint server) => [server.Port.ToString(CultureInfo.InvariantCulture), .. arguments];
+
+        switch (Path.GetExtension(file))
+        {
+            case ".py":
+                // -B: beside the script is no place for what Python compiles.
+                return server => new ClientProgram(Python, ["-B", file, .. Arguments(server)]);
+            case ".rb":
+                return server => new ClientProgram("ruby", [file, .. Arguments(server)]);
+            case ".php":
+                return server => new ClientProgram("php", [file, .. Arguments(server)]);
+            case ".pl":
+                return server => new ClientProgram("perl", [file, .. Arguments(server)]);
+            case ".js":
+                string modules = await NodeModules.InstalledAsync(Path.GetDirectoryName(file)!);
+                return server => new ClientProgram("node", [file, .. Arguments(server)])
+                {
+                    Environment = new() { ["NODE_PATH"] = modules },
+                };
+            case ".c":
+                string compiled = Path.ChangeExtension(file, null);
+                string library = Path.GetFileName(compiled)["with_".Length..];
+                await new ClientProgram("cc", "-O1", "-Wall", "-Werror", "-o", compiled, file, "-l" + library).RunAsync();
+                return server => new ClientProgram(compiled, Arguments(server));
+            default:
+                throw new ArgumentException("No program is known that runs " + file, nameof(file));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+using System.Security.Cryptography;
+
+namespace Cairn.Server.Tests.Testing;
+
+/// <summary>
+/// Packages of npm that a folder's package-lock.json names, installed once for all runs: in artifacts/npm/KEY, where KEY is
+/// a hash of the lock file. A folder appears there only when it is complete.
+/// </summary>
+internal static class NodeModules
+{
+    private static readonly string[] Files = ["package.json", "package-lock.json"];
+
+    /// <summary>The folder to give to Node as NODE_PATH.</summary>
+    /// <param name="directory">Where package.json and package-lock.json are.</param>
+    public static async Task<string> InstalledAsync(string directory)
+    {
+        byte[] locked = await File.ReadAllBytesAsync(Path.Combine(directory, "package-lock.json"));
+        string cache = Path.Combine(Root(), "artifacts", "npm");
+        string installed = Path.Combine(cache, Convert.ToHexStringLower(SHA256.HashData(locked))[..16]);
+        if (!Directory.Exists(installed))
+        {
+            Directory.CreateDirectory(cache);
+            using var staging = new TestDirectory(cache);
+            foreach (string file in Files)
+            {
+                File.Copy(Path.Combine(directory, file), staging[file]);
+            }
+
+            await new ClientProgram(
+                "npm", "ci", "--prefix", staging.Path, "--ignore-scripts", "--no-audit", "--no-fund").RunAsync();
+            Directory.Move(staging["node_modules"], installed);
+        }
+
+        return installed;
+    }
+
+    private static string Root()
+    {
+        for (DirectoryInfo? directory = new(AppContext.BaseDirectory); directory is not null; directory = directory.Parent)
+        {
+            if (File.Exists(Path.Combine(directory.FullName, "Cairn.slnx")))
+            {
+                return directory.FullName;
+            }
+        }
+
+        throw new InvalidOperationException("The tests do not run from the repository.");
+    }
+}

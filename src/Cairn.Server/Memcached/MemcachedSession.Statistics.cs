@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Reflection;
 using System.Text;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
@@ -10,6 +11,9 @@ namespace Cairn.Server.Memcached;
 // memcached has when nothing happens.
 internal sealed unsafe partial class MemcachedSession
 {
+    private static readonly string s_productVersion =
+        typeof(MemcachedSession).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion.Split('+')[0];
+
     private void Stats(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
         MemcachedTokens words = request.EnumerateArguments(input);
@@ -101,8 +105,9 @@ internal sealed unsafe partial class MemcachedSession
         ServerEngine? engine = _sessions.Options.Surroundings.Engine;
         DateTimeOffset now = _sessions.Options.Clock.GetUtcNow();
         Environment.ProcessCpuUsage processor = Environment.CpuUsage;
-        long received = engine?.Connections.Sum(connection => connection.BytesReceived) ?? 0;
-        long sent = engine?.Connections.Sum(connection => connection.BytesSent) ?? 0;
+        ServerMetrics metrics = _sessions.Options.Metrics;
+        long received = metrics.Total(recorder => recorder.BytesReceived);
+        long sent = metrics.Total(recorder => recorder.BytesSent);
         return
         [
             ("pid", Text(Environment.ProcessId)),
@@ -196,6 +201,7 @@ internal sealed unsafe partial class MemcachedSession
             ("moves_within_lru", "0"),
             ("direct_reclaims", "0"),
             ("lru_bumps_dropped", "0"),
+            ("cairn_version", s_productVersion),
         ];
     }
 
@@ -234,6 +240,10 @@ internal sealed unsafe partial class MemcachedSession
             ("hashpower_init", "0"),
             ("slab_reassign", "no"),
             ("slab_automove", "0"),
+            ("slab_automove_ratio", "0.80"),
+            ("slab_automove_window", "30"),
+            ("slab_automove_freeratio", "0.010"),
+            ("slab_chunk_max", "524288"),
             ("lru_crawler", "yes"),
             ("lru_crawler_sleep", "0"),
             ("lru_crawler_tocrawl", "0"),
@@ -242,9 +252,18 @@ internal sealed unsafe partial class MemcachedSession
             ("dump_enabled", YesNo(options.AllowDump)),
             ("lru_maintainer_thread", "no"),
             ("lru_segmented", "no"),
+            ("hot_lru_pct", "20"),
+            ("warm_lru_pct", "40"),
+            ("hot_max_factor", "0.20"),
+            ("warm_max_factor", "2.00"),
+            ("temp_lru", "no"),
+            ("temporary_ttl", "61"),
             ("idle_timeout", Text(IdleSeconds())),
             ("track_sizes", "no"),
             ("inline_ascii_response", "no"),
+            ("worker_logbuf_size", "65536"),
+            ("watcher_logbuf_size", "262144"),
+            ("read_buf_mem_limit", "0"),
             ("ssl_enabled", "no"),
         ];
     }

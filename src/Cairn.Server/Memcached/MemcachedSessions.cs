@@ -5,8 +5,8 @@ namespace Cairn.Server.Memcached;
 /// <summary>Makes the sessions that serve a store through memcached's protocol, and holds what they share.</summary>
 internal sealed class MemcachedSessions : SessionFactory, IDisposable
 {
-    /// <summary>What clients are told; they compare it with the version that brought a command.</summary>
-    public const string Version = "1.6.18-cairn";
+    /// <summary>What clients are told: three numbers and nothing else, which they compare with the version that brought a command.</summary>
+    public const string Version = "1.6.18";
 
     private static readonly ReadOnlyMemory<byte> TooMany = "ERROR Too many open connections\r\n"u8.ToArray();
 

@@ -9,7 +9,7 @@ namespace Cairn.Cli.Tests;
 /// <summary>docs/reference/tool.md tells of everything that there is in the tool, and of nothing that there is not.</summary>
 public sealed partial class ReferenceTests
 {
-    private static readonly string Reference = File.ReadAllText(FindReference());
+    private static readonly string Reference = File.ReadAllText(RepositoryFile.At("docs", "reference", "tool.md"));
 
     public static TheoryData<string> Commands => [.. Root().Subcommands.Select(command => command.Name)];
 
@@ -93,19 +93,6 @@ public sealed partial class ReferenceTests
         Assert.True(start >= 0, $"No section '{heading}'.");
         int end = Reference.IndexOf("\n## ", start + 1, StringComparison.Ordinal);
         return Reference[start..(end < 0 ? Reference.Length : end)];
-    }
-
-    private static string FindReference()
-    {
-        for (string? directory = AppContext.BaseDirectory; directory is not null; directory = Path.GetDirectoryName(directory))
-        {
-            if (File.Exists(Path.Combine(directory, "Cairn.slnx")))
-            {
-                return Path.Combine(directory, "docs", "reference", "tool.md");
-            }
-        }
-
-        throw new InvalidOperationException($"No Cairn.slnx above {AppContext.BaseDirectory}.");
     }
 
     [GeneratedRegex(@"(?<=\n\| |, )`(--[a-z0-9-]+)[^`]*`(?=[^|\n]*\|)")]

@@ -9,7 +9,7 @@ internal static class Repository
     private static readonly string[] GeneratedDirectories =
         ["bin", "obj", "artifacts", ".git", ".vs", ".idea", "TestResults", "BenchmarkDotNet.Artifacts", "node_modules"];
 
-    public static string Root { get; } = FindRoot();
+    public static string Root => RepositoryFile.Root;
 
     public static IReadOnlyList<string> Files { get; } = [.. EnumerateFiles(Root).Order(StringComparer.Ordinal)];
 
@@ -51,18 +51,5 @@ internal static class Repository
                 }
             }
         }
-    }
-
-    private static string FindRoot()
-    {
-        for (var directory = AppContext.BaseDirectory; directory is not null; directory = Path.GetDirectoryName(directory))
-        {
-            if (File.Exists(Path.Combine(directory, "Cairn.slnx")))
-            {
-                return directory;
-            }
-        }
-
-        throw new InvalidOperationException($"No Cairn.slnx above {AppContext.BaseDirectory}.");
     }
 }

@@ -9,6 +9,8 @@ namespace Cairn.Cli.Commands;
 internal sealed class ServeCommand : ToolCommand
 {
     private const string JournalVariable = "JOURNAL_STREAM";
+    private const string ConfigVariable = "CAIRN_CONFIG";
+    private const string LogFormatVariable = "CAIRN_LOG_FORMAT";
 
     private readonly IReadOnlyList<ServeSetting> _settings = ServeSettings.Create();
 
@@ -89,7 +91,7 @@ internal sealed class ServeCommand : ToolCommand
         }
 
         string? store = invocation.FindStorePath();
-        ServerOptions options = ServeConfiguration.Read(_settings, invocation, store, invocation.Get(_config));
+        ServerOptions options = ServeConfiguration.Read(_settings, invocation, store, GetText(invocation, _config, ConfigVariable));
         _memcachedFlags.Apply(invocation, invocation.Warn, ref options);
         var log = new ServerLogWriter(
             invocation.Console.Error, invocation.Console.Clock, Format(invocation),
@@ -207,7 +209,7 @@ internal sealed class ServeCommand : ToolCommand
         invocation.Output.WriteLine("the configuration can be used");
     }
 
-    private ServerLogFormat Format(Invocation invocation) => invocation.Get(_logFormat)?.ToUpperInvariant() switch
+    private ServerLogFormat Format(Invocation invocation) => GetText(invocation, _logFormat, LogFormatVariable)?.ToUpperInvariant() switch
     {
         null => string.IsNullOrEmpty(invocation.Console.GetEnvironmentVariable(JournalVariable)) ? ServerLogFormat.Text : ServerLogFormat.Journal,
         "TEXT" => ServerLogFormat.Text,
@@ -215,4 +217,7 @@ internal sealed class ServeCommand : ToolCommand
         "JOURNAL" => ServerLogFormat.Journal,
         var other => throw ToolException.Usage($"--log-format takes text, json or journal, not '{other}'"),
     };
+
+    private static string? GetText(Invocation invocation, Option<string?> option, string variable) =>
+        invocation.Get(option) ?? (invocation.Console.GetEnvironmentVariable(variable) is { Length: > 0 } text ? text : null);
 }

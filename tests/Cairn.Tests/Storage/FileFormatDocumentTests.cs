@@ -54,7 +54,7 @@ public sealed partial class FileFormatDocumentTests
     // Rows whose size is a number: the others describe what follows the structure.
     private static List<Row> RowsOf(string section)
     {
-        string document = File.ReadAllText(Path.Combine(RepositoryRoot(), "docs", "file-format.md"));
+        string document = File.ReadAllText(RepositoryFile.At("docs", "file-format.md"));
         string text = document.Split("\n## ").Single(part => part.StartsWith(section + "\n", StringComparison.Ordinal));
         string table = text.Split("| offset | bytes | field | meaning |\n")[1].Split("\n\n")[0];
         return
@@ -70,17 +70,6 @@ public sealed partial class FileFormatDocumentTests
         field.GetCustomAttribute<FixedBufferAttribute>() is { } buffer
             ? buffer.Length * Marshal.SizeOf(buffer.ElementType)
             : Marshal.SizeOf(field.FieldType);
-
-    private static string RepositoryRoot()
-    {
-        string? directory = AppContext.BaseDirectory;
-        while (!File.Exists(Path.Combine(directory!, "Cairn.slnx")))
-        {
-            directory = Path.GetDirectoryName(directory);
-        }
-
-        return directory!;
-    }
 
     [GeneratedRegex(@"^\| (\d+) \| (\d+) \| `?(\w+)`? \|", RegexOptions.Multiline)]
     private static partial Regex TableRow();

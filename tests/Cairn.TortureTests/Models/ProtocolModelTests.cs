@@ -12,7 +12,7 @@ public class ProtocolModelTests(ITestOutputHelper output)
     [RequiresToolFact("spin", "gcc")]
     public async Task Spin_verifies_every_protocol_model_and_catches_every_broken_twin()
     {
-        var directory = Path.Combine(FindRepository(), "docs", "models");
+        var directory = Path.Combine(RepositoryFile.Root, "docs", "models");
 
         var (exitCode, lines) = await RunCheck(directory);
 
@@ -55,18 +55,5 @@ public class ProtocolModelTests(ITestOutputHelper output)
         await process.WaitForExitAsync();
         lines.AddRange((await errors).Split('\n', StringSplitOptions.RemoveEmptyEntries));
         return (process.ExitCode, lines);
-    }
-
-    private static string FindRepository()
-    {
-        for (var directory = AppContext.BaseDirectory; directory is not null; directory = Path.GetDirectoryName(directory))
-        {
-            if (File.Exists(Path.Combine(directory, "Cairn.slnx")))
-            {
-                return directory;
-            }
-        }
-
-        throw new InvalidOperationException($"No Cairn.slnx above {AppContext.BaseDirectory}.");
     }
 }

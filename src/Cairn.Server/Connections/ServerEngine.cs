@@ -20,6 +20,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     private readonly ConcurrentDictionary<long, ClientConnection> _connections = new();
     private readonly long[] _ended = new long[CloseReasons.Count];
     private readonly List<Listener> _listeners = [];
+    private readonly LogLimiter _limiter;
     private Worker[] _workers = [];
     private CertificateSource[] _certificates = [];
     private long _lastConnectionId;
@@ -32,6 +33,8 @@ internal sealed class ServerEngine : IAsyncDisposable
     {
         _options = options;
         Memory = new MemoryAccount(options.Limits.BufferBytes);
+        _limiter = new LogLimiter(options.Clock);
+        Metrics.SlowLog.Added = TellSlow;
     }
 
     public ConnectionLimits Limits => _options.Limits;
@@ -156,6 +159,16 @@ internal sealed class ServerEngine : IAsyncDisposable
         _connections.TryRemove(connection.Id, out _);
         Interlocked.Increment(ref _ended[(int)connection.CloseReason]);
         OnGone();
+        TellMisbehaviour(connection);
+    }
+
+    /// <summary>The handshake failed, or what arrived cannot be decrypted.</summary>
+    public void OnTlsFailed(ClientConnection connection, Exception e)
+    {
+        if (_limiter.MayTell(LogSubject.TlsFailed, out string others))
+        {
+            Log.Write(ServerLogLevel.Warning, $"TLS with {connection.RemoteText} on '{connection.ListenerName}' failed: {e.Message}{others}");
+        }
     }
 
     /// <summary>A client that was counted is no more.</summary>
@@ -282,6 +295,35 @@ internal sealed class ServerEngine : IAsyncDisposable
         }
 
         await Task.WhenAll(workers.Select(worker => worker.Ended)).ConfigureAwait(false);
+    }
+
+    private void TellMisbehaviour(ClientConnection connection)
+    {
+        (LogSubject Subject, string What)? misbehaviour = connection.CloseReason switch
+        {
+            CloseReason.RequestTooLarge => (LogSubject.RequestTooLarge, $"its request is longer than {Limits.InputBytesPerConnection:N0} bytes"),
+            CloseReason.RequestTooSlow => (LogSubject.RequestTooSlow, $"its request was not complete after {Limits.RequestTimeout}"),
+            CloseReason.ReaderTooSlow => (LogSubject.ReaderTooSlow, $"it did not read its replies for {Limits.SlowReaderTimeout}"),
+            CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {Limits.OutputBytesPerConnection:N0} bytes unread"),
+            CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {Limits.BufferBytes:N0} bytes"),
+            _ => null,
+        };
+        if (misbehaviour is { } known && _limiter.MayTell(known.Subject, out string others))
+        {
+            Log.Write(
+                ServerLogLevel.Warning,
+                $"The client {connection.RemoteText} on '{connection.ListenerName}' was disconnected: {known.What}.{others}");
+        }
+    }
+
+    private void TellSlow(SlowRequest request)
+    {
+        if (_limiter.MayTell(LogSubject.SlowRequest, out string others))
+        {
+            Log.Write(
+                ServerLogLevel.Warning,
+                $"A request of {request.Client} over {request.Protocol} took {request.Duration.TotalMilliseconds:N1} ms: {request.Summary}.{others}");
+        }
     }
 
     private void NoteTooMany()

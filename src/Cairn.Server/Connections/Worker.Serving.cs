@@ -94,7 +94,7 @@ internal sealed unsafe partial class Worker
     /// <summary>The handshake failed, or what arrived cannot be decrypted. What TLS has to say about it is sent first.</summary>
     public void OnTlsFailed(ClientConnection connection, Exception e)
     {
-        Log.Write(ServerLogLevel.Debug, $"TLS with {connection.RemoteText} on '{connection.ListenerName}' failed: {e.Message}");
+        _engine.OnTlsFailed(connection, e);
         BeginClose(connection, CloseReason.TlsFailed);
     }
 

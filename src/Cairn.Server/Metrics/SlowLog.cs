@@ -31,6 +31,22 @@ internal sealed record SlowRequest
     /// values, where the protocol has them among the arguments.</summary>
     public required IReadOnlyList<byte[]> Arguments { get; init; }
 
+    /// <summary>The command and what it was first about, a key as a rule, for a line of a log.</summary>
+    public string Summary
+    {
+        get
+        {
+            const int MostLetters = 64;
+            var text = new System.Text.StringBuilder();
+            foreach (byte letter in Arguments.Take(2).SelectMany(argument => argument.Prepend((byte)' ')).Skip(1).Take(MostLetters))
+            {
+                text.Append(letter is >= 0x20 and < 0x7F ? (char)letter : '?'); // A key may hold anything, line ends too.
+            }
+
+            return text.ToString();
+        }
+    }
+
     /// <summary>What is kept of an argument.</summary>
     public static byte[] Cut(ReadOnlySpan<byte> argument)
     {

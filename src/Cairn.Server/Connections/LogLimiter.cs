@@ -1,0 +1,43 @@
+namespace Cairn.Server.Connections;
+
+/// <summary>What may happen often, and is told now and then.</summary>
+internal enum LogSubject
+{
+    RequestTooLarge = 0,
+    RequestTooSlow,
+    ReaderTooSlow,
+    TooMuchOutput,
+    OutOfMemory,
+    TlsFailed,
+    SlowRequest,
+}
+
+/// <summary>Lets the first of many messages of a kind through, then one in ten seconds. Any thread.</summary>
+internal sealed class LogLimiter(TimeProvider clock)
+{
+    private const long QuietMs = 10_000;
+    private static readonly int s_subjects = Enum.GetValues<LogSubject>().Length;
+
+    private readonly long[] _toldAt = [.. Enumerable.Repeat(long.MinValue, s_subjects)];
+    private readonly long[] _unsaid = new long[s_subjects];
+
+    /// <summary>Whether to tell of this one now.</summary>
+    /// <param name="subject">What it is.</param>
+    /// <param name="others">Words that tell how many there were since the last one that was told; empty if none.</param>
+    public bool MayTell(LogSubject subject, out string others)
+    {
+        long now = clock.GetTimestampMs();
+        long toldAt = Interlocked.Read(ref _toldAt[(int)subject]);
+        bool isDue = toldAt == long.MinValue || now - toldAt >= QuietMs;
+        if (!isDue || Interlocked.CompareExchange(ref _toldAt[(int)subject], now, toldAt) != toldAt)
+        {
+            Interlocked.Increment(ref _unsaid[(int)subject]);
+            others = "";
+            return false;
+        }
+
+        long unsaid = Interlocked.Exchange(ref _unsaid[(int)subject], 0);
+        others = unsaid == 0 ? "" : $" ({unsaid} more since the last such line)";
+        return true;
+    }
+}

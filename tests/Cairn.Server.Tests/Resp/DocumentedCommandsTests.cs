@@ -1,0 +1,39 @@
+using System.Text.RegularExpressions;
+using Cairn.Server.Resp;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>docs/protocols.md names every command that there is, and none that there is not.</summary>
+public sealed partial class DocumentedCommandsTests
+{
+    [Fact]
+    public void Commands_in_the_document_are_those_of_the_table()
+    {
+        string document = File.ReadAllText(RepositoryFile.At("docs", "protocols.md"));
+        int start = document.IndexOf("## Commands of RESP", StringComparison.Ordinal);
+        string section = document[start..document.IndexOf("\n## ", start + 1, StringComparison.Ordinal)];
+
+        // Options of commands stand in parentheses, and so do subcommands: those are names only behind their own command.
+        SortedSet<string> documented = new(StringComparer.Ordinal);
+        foreach (Match match in Name().Matches(section))
+        {
+            string name = match.Groups["name"].Value.ToLowerInvariant();
+            documented.Add(name.Replace(' ', '|'));
+            if (CommandTable.All.FirstOrDefault(command => command.Name == name) is { Subcommands.Length: > 0 })
+            {
+                documented.UnionWith(Word().Matches(match.Groups["more"].Value).Select(word => $"{name}|{word.Groups[1].Value.ToLowerInvariant()}"));
+                documented.Remove(name);
+            }
+        }
+
+        string[] existing = [.. CommandTable.Executable.Select(command => command.Name)];
+        Assert.Empty(existing.Except(documented));
+        Assert.Empty(documented.Except(existing));
+    }
+
+    [GeneratedRegex(@"`(?<name>[A-Z]+(?: [A-Z]+)?)`(?: \((?<more>[^)]*)\))?")]
+    private static partial Regex Name();
+
+    [GeneratedRegex("`([A-Z-]+)`")]
+    private static partial Regex Word();
+}

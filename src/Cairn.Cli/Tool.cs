@@ -19,6 +19,27 @@ internal static class Tool
     // Keys may begin with @, which otherwise names a file of arguments, and with a hyphen after --.
     private static readonly ParserConfiguration Parsing = new() { ResponseFileTokenReplacer = null, EnablePosixBundling = false };
 
+    // Each is made when it is needed: the options of all of them take longer to make than most commands to run.
+    private static readonly KeyValuePair<string, Func<SharedOptions, Command>>[] Commands =
+    [
+        new("get", shared => new GetCommand(shared)),
+        new("set", shared => new SetCommand(shared)),
+        new("del", shared => new DelCommand(shared)),
+        new("touch", shared => new TouchCommand(shared)),
+        new("keys", shared => new KeysCommand(shared)),
+        new("dump", shared => new DumpCommand(shared)),
+        new("export", shared => new ExportCommand(shared)),
+        new("import", shared => new ImportCommand(shared)),
+        new("verify", shared => new VerifyCommand(shared)),
+        new("compact", shared => new CompactCommand(shared)),
+        new("stats", shared => new StatsCommand(shared)),
+        new("top", shared => new TopCommand(shared)),
+        new("bigkeys", shared => new BigKeysCommand(shared)),
+        new("create", shared => new CreateCommand(shared)),
+        new("serve", shared => new ServeCommand(shared)),
+        new("completion", _ => new CompletionCommand()),
+    ];
+
     /// <summary>Runs the tool.</summary>
     /// <returns>The exit code: one of <see cref="ExitCode"/>.</returns>
     public static int Run(IReadOnlyList<string> args, ToolConsole console)
@@ -52,28 +73,21 @@ internal static class Tool
         return code;
     }
 
-    /// <summary>All commands with their options, as a run sees them.</summary>
-    public static Command CreateRoot(SharedOptions shared)
+    /// <summary>Commands with their options, as a run sees them.</summary>
+    /// <param name="shared">The options that all commands have.</param>
+    /// <param name="named">Makes this command only, if there is one of that name; by default all.</param>
+    public static Command CreateRoot(SharedOptions shared, string? named = null)
     {
-        var root = new Command(Name, "Works on the store files of Cairn, also while other processes use them, and serves them.")
+        var root = new Command(Name, "Works on the store files of Cairn, also while other processes use them, and serves them.");
+        bool isNamed = Commands.Any(command => command.Key == named);
+        foreach ((string name, Func<SharedOptions, Command> make) in Commands)
         {
-            new GetCommand(shared),
-            new SetCommand(shared),
-            new DelCommand(shared),
-            new TouchCommand(shared),
-            new KeysCommand(shared),
-            new DumpCommand(shared),
-            new ExportCommand(shared),
-            new ImportCommand(shared),
-            new VerifyCommand(shared),
-            new CompactCommand(shared),
-            new StatsCommand(shared),
-            new TopCommand(shared),
-            new BigKeysCommand(shared),
-            new CreateCommand(shared),
-            new ServeCommand(shared),
-            new CompletionCommand(),
-        };
+            if (!isNamed || name == named)
+            {
+                root.Add(make(shared));
+            }
+        }
+
         root.Add(shared.Store);
         root.Add(shared.Json);
         root.Add(shared.Help);
@@ -88,7 +102,7 @@ internal static class Tool
     private static int RunCommand(IReadOnlyList<string> args, ToolConsole console)
     {
         var shared = new SharedOptions();
-        Command root = CreateRoot(shared);
+        Command root = CreateRoot(shared, args.Count > 0 ? args[0] : null);
         if (Suggestions.IsAskedFor(args))
         {
             Suggestions.Write(root, Parsing, args, console.Output);

@@ -94,6 +94,7 @@ public sealed class CairnServer : IAsyncDisposable
             }).ConfigureAwait(false);
             protocols.Attach(engine);
             insight.OnStarted(protocols.FiguresOf(engine));
+            door?.Accept();
             return new CairnServer(store, engine, protocols, door, insight, plan.Options.StopTimeout);
         }
         catch

@@ -168,6 +168,18 @@ public sealed partial class CommandLineTests : ToolTest
         Assert.Contains("export", run.Lines);
     }
 
+    [Fact]
+    public void Command_that_is_named_is_made_alone_and_as_it_is_among_all()
+    {
+        foreach (Command command in Root().Subcommands)
+        {
+            Command alone = Assert.Single(Tool.CreateRoot(new SharedOptions(), command.Name).Subcommands);
+
+            Assert.Equal(command.Name, alone.Name);
+            Assert.Equal(command.Options.Select(option => option.Name), alone.Options.Select(option => option.Name));
+        }
+    }
+
     private static Command Root() => Tool.CreateRoot(new SharedOptions());
 
     // What is written after "cairn " up to where the shell takes over.

@@ -14,7 +14,7 @@ internal sealed class HttpDoor : IAsyncDisposable
     private readonly ServerLog _log;
     private readonly SemaphoreSlim _making = new(1);
     private readonly CancellationTokenSource _closing = new();
-    private readonly Task[] _accepting;
+    private Task[] _accepting = [];
     private IHttpService? _service;
     private int _isClosed;
 
@@ -23,7 +23,6 @@ internal sealed class HttpDoor : IAsyncDisposable
         _listeners = listeners;
         _make = make;
         _log = log;
-        _accepting = [.. listeners.Select(AcceptAsync)];
     }
 
     public IReadOnlyList<Listener> Listeners => _listeners;
@@ -52,6 +51,10 @@ internal sealed class HttpDoor : IAsyncDisposable
 
         return new HttpDoor(listeners, make, log);
     }
+
+    /// <summary>Lets in who waits and who comes. Not part of listening, because it takes a while that the start of a server has not:
+    /// it starts threads.</summary>
+    public void Accept() => _accepting = [.. _listeners.Select(AcceptAsync)];
 
     public async ValueTask DisposeAsync()
     {

@@ -13,7 +13,7 @@ namespace Cairn.Server.Resp.Security;
 internal sealed class RespUsers
 {
     private readonly Dictionary<string, RespUser> _users = new(StringComparer.Ordinal);
-    private PasswordHash _nobody = PasswordHash.OfNobody(0);
+    private PasswordHash? _nobody; // Null as long as nobody has a password: then OpenSSL is not loaded for it.
 
     private RespUsers()
     {
@@ -106,15 +106,19 @@ internal sealed class RespUsers
             return user;
         }
 
-        bool isRight = (user?.Password ?? _nobody).Matches(password);
+        bool isRight = (user?.Password ?? _nobody)?.Matches(password) == true;
         return isRight ? user : null;
     }
 
     private RespUsers With(RespUser user)
     {
         _users.Add(user.Name, user);
-        int longest = _users.Values.Max(each => each.Password?.Iterations ?? 0);
-        _nobody = _nobody.Iterations == longest ? _nobody : PasswordHash.OfNobody(longest);
+        if (user.Password is not null)
+        {
+            int longest = _users.Values.Max(each => each.Password?.Iterations ?? 0);
+            _nobody = _nobody?.Iterations == longest ? _nobody : PasswordHash.OfNobody(longest);
+        }
+
         return this;
     }
 }

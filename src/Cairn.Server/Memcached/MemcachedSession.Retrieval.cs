@@ -49,7 +49,7 @@ internal sealed unsafe partial class MemcachedSession
             {
                 bool withVersion = request.Command == MemcachedCommand.Gets;
                 byte* key = bytes + request.Key.Offset;
-                KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(key, request.Key.Length, 0));
+                KeyPlacement place = _isPlaced ? _place : _engine.Memory.Place(_engine.Memory.HashKey(key, request.Key.Length, 0));
                 ValueResult result = WriteValue(key, request.Key.Length, place, withVersion, output);
                 CountGet(key, request.Key.Length, result);
                 if (result == ValueResult.Begun)

@@ -76,7 +76,7 @@ internal sealed unsafe partial class MemcachedSession : Session
                 break;
             }
 
-            int used = _isAuthenticated ? ExecuteOne(rest, output) : Authenticate(rest, output);
+            int used = _isAuthenticated ? ExecuteNext(rest, consumed, output) : Authenticate(rest, output);
             if (used == 0)
             {
                 break;
@@ -86,6 +86,7 @@ internal sealed unsafe partial class MemcachedSession : Session
             _searchedBytes = 0;
         }
 
+        _aheadCount = 0; // I3
         return IsEnded ? input.Length : consumed;
     }
 
@@ -111,26 +112,28 @@ internal sealed unsafe partial class MemcachedSession : Session
     {
         ParseStatus status = MemcachedReader.TryRead(
             input, out MemcachedRequest request, out int consumed, _searchedBytes, _sessions.Options.MaxMultigetBytes);
-        if (status == ParseStatus.Complete)
+        return status == ParseStatus.Complete
+            ? ExecuteComplete(input, request, consumed, output)
+            : ExecuteUnusual(input, status, request, consumed, output);
+    }
+
+    private int ExecuteComplete(ReadOnlySpan<byte> input, in MemcachedRequest request, int bytes, OutputBuffer output)
+    {
+        _command = request.Command;
+        long watched = _recorder.Watch(MayTakeLong(request));
+        bool isDone = Dispatch(input, request, output);
+        if (watched != 0)
         {
-            _command = request.Command;
-            long watched = _recorder.Watch(MayTakeLong(request));
-            bool isDone = Dispatch(input, request, output);
-            if (watched != 0)
-            {
-                NoteIfSlow(watched, input[..request.LineBytes]);
-            }
-
-            if (!isDone)
-            {
-                return 0;
-            }
-
-            _recorder.Count(RequestRecorder.Memcached + (int)request.Command);
-            return consumed;
+            NoteIfSlow(watched, input[..request.LineBytes]);
         }
 
-        return ExecuteUnusual(input, status, request, consumed, output);
+        if (!isDone)
+        {
+            return 0;
+        }
+
+        _recorder.Count(RequestRecorder.Memcached + (int)request.Command);
+        return bytes;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -262,7 +265,7 @@ internal sealed unsafe partial class MemcachedSession : Session
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private KeyRef KeyOf(byte* key, int length) => _engine.Place(key, length, 0);
+    private KeyRef KeyOf(byte* key, int length) => _isPlaced ? new KeyRef(key, length, 0, _place) : _engine.Place(key, length, 0);
 
     // memcached's rules: 0 never, negative at once, up to 30 days from now, more a Unix time.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -25,7 +25,7 @@ internal sealed class SessionUnderTest : IDisposable
 
     public CairnStore Store { get; }
 
-    public MemcachedSession Session { get; }
+    public MemcachedSession Session { get; private set; }
 
     public OutputBuffer Output => _output;
 
@@ -34,6 +34,15 @@ internal sealed class SessionUnderTest : IDisposable
 
     /// <summary>Another connection to the same store.</summary>
     public MemcachedSession CreateAnother() => _sessions.CreateDetached();
+
+    /// <summary>Goes on with a connection that has said nothing yet.</summary>
+    public void Reconnect()
+    {
+        Session.OnClosed(CloseReason.ClosedByClient);
+        Session = _sessions.CreateDetached();
+        _rest = [];
+        _output.Clear();
+    }
 
     /// <summary>Sends text and reads all that is answered.</summary>
     public string Send(string text) => Send(Encoding.Latin1.GetBytes(text));
@@ -52,6 +61,16 @@ internal sealed class SessionUnderTest : IDisposable
 
     /// <summary>Sends bytes that wait to be executed.</summary>
     public void Add(ReadOnlySpan<byte> bytes) => _rest = [.. _rest, .. bytes];
+
+    /// <summary>Has the session look ahead over what waits, if it may be executed.</summary>
+    public void LookAhead()
+    {
+        if (_rest.Length > 0 && _rest.Length >= Session.NeededBytes && !_output.IsFull)
+        {
+            Session.Prefetch(_rest);
+            Session.PrefetchFurther();
+        }
+    }
 
     /// <summary>Executes once what was sent, if the session wants to be called. False if that consumed nothing.</summary>
     public bool Execute(int budget)

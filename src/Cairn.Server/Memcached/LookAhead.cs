@@ -1,0 +1,48 @@
+using Cairn.Indexing;
+using Cairn.Protocol;
+
+namespace Cairn.Server.Memcached;
+
+/// <summary>
+/// The requests that a worker's connections are about to execute: a ring that all of them use, because each needs its part for a moment
+/// only. Whoever finds that others have overtaken it reads its requests again.
+/// </summary>
+internal sealed class LookAhead
+{
+    // What a turn serves at once, mostly; and small enough to stay in the processor's cache.
+    private const int Size = 512;
+
+    private readonly AheadRequest[] _requests = new AheadRequest[Size];
+
+    /// <summary>The number of the next request.</summary>
+    public long Next { get; private set; }
+
+    /// <summary>Where the next request is put: then <see cref="Add"/> it.</summary>
+    public ref AheadRequest Place => ref this[Next];
+
+    public ref AheadRequest this[long number] => ref _requests[number & (Size - 1)];
+
+    /// <summary>Takes what is at <see cref="Place"/>.</summary>
+    public void Add() => Next++;
+
+    /// <summary>Whether a request is still there. The oldest is not: it is where the next one is put.</summary>
+    public bool Holds(long number) => Next - number < Size;
+}
+
+/// <summary>A complete request that was read ahead.</summary>
+internal struct AheadRequest
+{
+    /// <summary>The request, relative to where it starts.</summary>
+    public MemcachedRequest Request;
+
+    /// <summary>Where its key lies.</summary>
+    public KeyPlacement Place;
+
+    /// <summary>Whether there is a <see cref="Place"/>.</summary>
+    public bool IsPlaced;
+
+    /// <summary>Where it starts in the input.</summary>
+    public int Position;
+
+    public int Bytes;
+}

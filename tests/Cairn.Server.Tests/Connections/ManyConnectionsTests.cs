@@ -10,9 +10,9 @@ public class ManyConnectionsTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
-    /// <summary>10,000 over the loops of Linux' own; over the others as many with CAIRN_SERVER_TESTS=long, else 2,000.</summary>
+    /// <summary>10,000 over the loops of Linux' own; over the others as many with CAIRN_SERVER=long, else 2,000.</summary>
     private static int ManyFor(LoopUnderTest loop) =>
-        loop is LoopUnderTest.Uring or LoopUnderTest.Epoll || Environment.GetEnvironmentVariable("CAIRN_SERVER_TESTS") == "long"
+        loop is LoopUnderTest.Uring or LoopUnderTest.Epoll || Environment.GetEnvironmentVariable("CAIRN_SERVER") == "long"
             ? 10_000
             : 2_000;
 

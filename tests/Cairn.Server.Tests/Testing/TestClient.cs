@@ -84,6 +84,22 @@ internal sealed class TestClient : IDisposable
         }
     }
 
+    /// <summary>The next bytes; fewer if the server ends it before.</summary>
+    public byte[] Read(int count)
+    {
+        byte[] bytes = new byte[count];
+        int read = 0;
+        while (read < count && (_start < _end || Fill()))
+        {
+            int next = Math.Min(_end - _start, count - read);
+            _buffer.AsSpan(_start, next).CopyTo(bytes.AsSpan(read));
+            _start += next;
+            read += next;
+        }
+
+        return bytes[..read];
+    }
+
     /// <summary>Reads so many bytes.</summary>
     /// <returns>How many came before the server ended it.</returns>
     public long Skip(long bytes)

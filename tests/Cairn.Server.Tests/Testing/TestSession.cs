@@ -48,6 +48,15 @@ internal sealed class TestSession : Session
 
     public override void OnClosed(CloseReason reason) => _sessions.NoteClosed(reason);
 
+    /// <summary>What <c>big</c> replies.</summary>
+    public static void FillPattern(Span<char> text, int bytes)
+    {
+        for (int i = 0; i < bytes; i++)
+        {
+            text[i] = LetterAt(bytes - i);
+        }
+    }
+
     private bool TryExecute(ReadOnlySpan<byte> input, OutputBuffer output, out int consumed)
     {
         consumed = 0;
@@ -117,13 +126,16 @@ internal sealed class TestSession : Session
             Span<byte> room = output.Reserve(count)[..count];
             for (int i = 0; i < count; i++)
             {
-                room[i] = (byte)('a' + ((bytes - i) % 26));
+                room[i] = (byte)LetterAt(bytes - i);
             }
 
             output.Advance(count);
             bytes -= count;
         }
     }
+
+    // So many bytes from the end.
+    private static char LetterAt(int left) => (char)('a' + (left % 26));
 
     private static void WriteNumber(OutputBuffer output, ReadOnlySpan<byte> word, int number)
     {

@@ -27,8 +27,6 @@ internal static class RespErrors
     /// <summary>Not Redis': there a key may be empty, or longer.</summary>
     public static ReadOnlySpan<byte> KeyLength => "ERR a key has 1 to 65536 bytes"u8;
 
-    public static ReadOnlySpan<byte> NotAuthenticated => "NOAUTH Authentication required."u8;
-
     public static ReadOnlySpan<byte> WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8;
 
     public static ReadOnlySpan<byte> NoPermissionForKey => "NOPERM this user has no permissions to access one of the keys used as arguments"u8;

@@ -40,9 +40,7 @@ internal sealed partial class RespSession
             bool isFree = (command.Flags & CommandFlags.NoAuth) != 0;
             if (!isFree)
             {
-                writer.WriteError(command.Name == "exec"
-                    ? "EXECABORT Transaction discarded because of: NOAUTH Authentication required."u8
-                    : RespErrors.NotAuthenticated);
+                RejectCommand(command, "NOAUTH Authentication required.", ref writer);
             }
 
             return isFree;
@@ -50,7 +48,7 @@ internal sealed partial class RespSession
 
         if ((command.Flags & CommandFlags.NoAuth) == 0 && !user.MayUse(command))
         {
-            Reject($"NOPERM this user has no permissions to run the '{command.Name}' command", ref writer);
+            RejectCommand(command, $"NOPERM this user has no permissions to run the '{command.Name}' command", ref writer);
             return false;
         }
 

@@ -19,6 +19,7 @@ internal sealed partial class RespSession
     private ArrayBufferWriter<byte>? _queued;
     private RespRequestReader? _queuedReader;
     private bool _isTransactionBroken;
+    private bool _isExecutingQueue;
 
     /// <summary>Between MULTI and EXEC.</summary>
     public bool IsInTransaction { get; private set; }
@@ -87,6 +88,7 @@ internal sealed partial class RespSession
             }
 
             IsInTransaction = false;
+            _isExecutingQueue = true;
             writer.WriteArrayHeader(QueuedCount);
             RespRequestReader reader = QueueReader();
             while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
@@ -97,6 +99,7 @@ internal sealed partial class RespSession
         }
         finally
         {
+            _isExecutingQueue = false;
             EndHold();
             EndTransaction();
         }

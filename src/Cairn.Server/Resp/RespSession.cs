@@ -202,8 +202,7 @@ internal sealed partial class RespSession : Session
 
         if (!command.AcceptsCount(arguments.Count))
         {
-            BreakTransaction();
-            Reject($"ERR wrong number of arguments for '{command.Name}' command", ref writer);
+            RejectCommand(command, $"ERR wrong number of arguments for '{command.Name}' command", ref writer);
             _recorder.CountRejected(command.Number);
             return;
         }
@@ -223,10 +222,10 @@ internal sealed partial class RespSession : Session
             return;
         }
 
-        if (!IsResp3 && SubscriptionCount > 0 && (command.Flags & CommandFlags.Subscribed) == 0)
+        if (!IsResp3 && SubscriptionCount > 0 && !_isExecutingQueue && (command.Flags & CommandFlags.Subscribed) == 0)
         {
-            BreakTransaction();
-            Reject(
+            RejectCommand(
+                command,
                 $"ERR Can't execute '{command.Name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
                 ref writer);
             _recorder.CountRejected(command.Number);
@@ -343,6 +342,19 @@ internal sealed partial class RespSession : Session
         }
 
         return true;
+    }
+
+    // A command that is known and may not be executed. EXEC ends its transaction with that.
+    private void RejectCommand(CommandInfo command, string text, ref RespWriter writer)
+    {
+        BreakTransaction();
+        if (command.Name == "exec")
+        {
+            EndTransaction();
+            text = "EXECABORT Transaction discarded because of: " + (text.StartsWith("ERR ", StringComparison.Ordinal) ? text[4..] : text);
+        }
+
+        Reject(text, ref writer);
     }
 
     private static void Reject(string text, ref RespWriter writer) => writer.WriteError(Text.Bytes(text));

@@ -34,4 +34,29 @@ internal static class Text
 
     /// <summary>Reads a whole number.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out long value) => DecimalText.TryParseInt64(text, out value);
+
+    /// <summary>Reads a scan's cursor as Redis does, which is as C does: with a sign or zeros before it, and nothing is 0.</summary>
+    public static bool TryParseCursor(ReadOnlySpan<byte> text, out ulong cursor)
+    {
+        cursor = 0;
+        bool isNegative = text.StartsWith("-"u8);
+        ReadOnlySpan<byte> digits = isNegative || text.StartsWith("+"u8) ? text[1..] : text;
+        if (digits.IsEmpty)
+        {
+            return text.IsEmpty;
+        }
+
+        foreach (byte digit in digits)
+        {
+            if (digit is < (byte)'0' or > (byte)'9' || cursor > (ulong.MaxValue - (digit - (uint)'0')) / 10)
+            {
+                return false;
+            }
+
+            cursor = (cursor * 10) + (digit - (uint)'0');
+        }
+
+        cursor = isNegative ? 0 - cursor : cursor;
+        return true;
+    }
 }

@@ -429,6 +429,14 @@ internal static partial class RedisScripts
         KEYS k[aeiou]y:?
         SCAN 0 MATCH nothing* COUNT 1000000
         SCAN x
+        SCAN 00 MATCH nothing* COUNT 1000000
+        HSCAN none -1
+        HSCAN none +00
+        HSCAN none -
+        HSCAN none ""
+        HSCAN none " 1"
+        HSCAN none 18446744073709551615
+        HSCAN none 18446744073709551616
         SCAN 0 COUNT 0
         SCAN 0 COUNT x
         SCAN 0 FOO bar
@@ -502,6 +510,9 @@ internal static partial class RedisScripts
         EVAL x -1 a
         EVALSHA abc 0
         EVALSHA abc
+        EVALSHA abc x
+        EVALSHA 0123456789012345678901234567890123456789 x
+        EVALSHA 0123456789012345678901234567890123456789 0
         SCRIPT EXISTS a b
         SCRIPT LOAD
         SCRIPT FOO

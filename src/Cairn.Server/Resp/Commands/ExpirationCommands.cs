@@ -97,7 +97,7 @@ internal static class ExpirationCommands
                 : Conditions.None;
             if (condition == Conditions.None)
             {
-                writer.WriteError(Text.Bytes($"ERR Unsupported option {Text.Latin(arguments[i])}"));
+                writer.WriteError(Text.Bytes($"ERR Unsupported option {Text.Latin(arguments[i]).TrimEnd('\r', '\n')}"));
                 return false;
             }
 

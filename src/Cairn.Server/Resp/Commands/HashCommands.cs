@@ -373,7 +373,7 @@ internal static class HashCommands
 
     private static void Scan(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!DecimalText.TryParseUInt64(arguments[2], out _))
+        if (!Text.TryParseCursor(arguments[2], out _))
         {
             writer.WriteError("ERR invalid cursor"u8);
             return;

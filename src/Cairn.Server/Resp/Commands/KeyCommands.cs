@@ -220,7 +220,7 @@ internal static class KeyCommands
 
     private static void Scan(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!DecimalText.TryParseUInt64(arguments[1], out ulong start))
+        if (!Text.TryParseCursor(arguments[1], out ulong start))
         {
             writer.WriteError("ERR invalid cursor"u8);
             return;

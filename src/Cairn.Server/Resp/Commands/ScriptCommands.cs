@@ -48,18 +48,15 @@ internal static class ScriptCommands
 
     private static void EvaluateDigest(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!IsCountValid(arguments, ref writer))
-        {
-            return;
-        }
-
-        if (Text.EqualsIgnoreCase(arguments[1], KnownDigest))
-        {
-            Evaluate(session, arguments, isKnown: true, ref writer);
-        }
-        else
+        // What is no digest is told before the number of keys is looked at, any other script after it.
+        bool isKnown = Text.EqualsIgnoreCase(arguments[1], KnownDigest);
+        if (arguments[1].Length != 2 * DigestBytes || (!isKnown && IsCountValid(arguments, ref writer)))
         {
             writer.WriteError("NOSCRIPT No matching script. Please use EVAL."u8);
+        }
+        else if (isKnown)
+        {
+            Evaluate(session, arguments, isKnown: true, ref writer);
         }
     }
 

@@ -3,6 +3,8 @@ namespace Cairn.Server.Tests.Memcached;
 /// <summary>Requests that memcached is asked, too. \n stands for a line end.</summary>
 internal static class MemcachedScripts
 {
+    private static readonly IEnumerable<char> s_letters = Enumerable.Range('A', 'z' - 'A' + 1).Select(letter => (char)letter).Where(char.IsAsciiLetter);
+
     private static readonly string[] s_more =
     [
         "get " + new string('k', 250) + "\nget " + new string('k', 251) + "\n",
@@ -68,8 +70,20 @@ internal static class MemcachedScripts
     ];
 
     public static IEnumerable<string> All =>
-        StorageTests.Scripts.Concat(MetaTests.Scripts).Select(row => (string)row[0]).Where(IsExact).Concat(s_more)
+        StorageTests.Scripts.Concat(MetaTests.Scripts).Select(row => (string)row[0]).Where(IsExact).Concat(s_more).Concat(Flags())
             .Select(script => script.Replace("\n", "\r\n", StringComparison.Ordinal));
+
+    // Each letter as a flag of each command, without and with a token.
+    private static IEnumerable<string> Flags()
+    {
+        foreach ((string command, string block) in new[] { ("mg YWE=", ""), ("ms YWE= 1", "1\n"), ("md YWE=", ""), ("ma YWE=", ""), ("mn", ""), ("me YWE=", "") })
+        {
+            foreach (string token in new[] { "", "1", "x" })
+            {
+                yield return string.Concat(s_letters.Select(letter => $"{command} {letter}{token}\n{block}md YWE= q\n"));
+            }
+        }
+    }
 
     // When an entry was last read is approximate here.
     private static bool IsExact(string script) =>

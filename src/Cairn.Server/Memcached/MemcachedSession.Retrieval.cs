@@ -192,7 +192,7 @@ internal sealed unsafe partial class MemcachedSession
         int valueBytes = LikelyValueBytes;
         while (true)
         {
-            Span<byte> room = output.Reserve(6 + keyLength + MaxTailBytes + valueBytes);
+            Span<byte> room = output.Reserve(start + MaxTailBytes + valueBytes);
             Span<byte> value = room[start..^MaxTailBytes];
             ReadOutcome outcome = _engine.TryGet(keyRef, value, acceptStale: false, out EntryInfo info);
             switch (outcome)

@@ -31,6 +31,22 @@ public class RetrievalTests
     }
 
     [Fact]
+    public void Value_comes_back_however_little_room_the_output_has_left()
+    {
+        using var session = new SessionUnderTest();
+        string value = Text(3_000);
+        session.Send($"set value 0 0 {value.Length}\r\n{value}\r\n");
+
+        // Steps shorter than the few bytes that a reply's first line may take more or less.
+        for (int before = 55_000; before < 63_000; before += 3)
+        {
+            session.Send($"set before 0 0 {before}\r\n{Text(before)}\r\n");
+            string reply = session.Send("get before value\r\n");
+            Assert.EndsWith($"VALUE value 0 {value.Length}\r\n{value}\r\nEND\r\n", reply, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
     public void Long_reply_is_written_as_the_client_reads_it()
     {
         using var session = new SessionUnderTest();

@@ -37,6 +37,7 @@ internal static class Tool
         new("bigkeys", shared => new BigKeysCommand(shared)),
         new("create", shared => new CreateCommand(shared)),
         new("serve", shared => new ServeCommand(shared)),
+        new("bench", shared => new BenchCommand(shared)),
         new("completion", _ => new CompletionCommand()),
     ];
 

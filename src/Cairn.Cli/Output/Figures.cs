@@ -44,6 +44,19 @@ internal static class Figures
         };
     }
 
+    /// <summary>Such as 85 µs, 1.25 ms, 3.1 s: three digits that matter.</summary>
+    public static string Latency(long nanoseconds)
+    {
+        (double value, string unit) = nanoseconds switch
+        {
+            < 999_500 => (nanoseconds / 1e3, "µs"),
+            < 999_500_000 => (nanoseconds / 1e6, "ms"),
+            _ => (nanoseconds / 1e9, "s"),
+        };
+        string format = value >= 99.95 ? "0" : value >= 9.995 ? "0.0" : "0.00";
+        return $"{value.ToString(format, CultureInfo.InvariantCulture)} {unit}";
+    }
+
     /// <summary>ISO 8601 in UTC with the milliseconds that a store keeps.</summary>
     public static string Moment(DateTimeOffset moment) =>
         moment.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);

@@ -48,7 +48,17 @@ internal sealed class ProgressLine : IDisposable
         }
 
         _nextAt = elapsed + Interval;
-        string text = Describe(count, done, total, elapsed);
+        Show(Describe(count, done, total, elapsed));
+    }
+
+    /// <summary>Shows a text of one's own, at once.</summary>
+    public void Show(string text)
+    {
+        if (!_isShown)
+        {
+            return;
+        }
+
         int width = Math.Max(1, _console.Width - 1);
         _console.Error.Write($"\r{(text.Length > width ? text[..width] : text)}\e[K");
         _isOnScreen = true;

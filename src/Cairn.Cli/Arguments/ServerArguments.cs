@@ -1,0 +1,96 @@
+using System.CommandLine;
+using Cairn.Cli.Clients;
+
+namespace Cairn.Cli.Arguments;
+
+/// <summary>The argument and options that say which server, and how to get in.</summary>
+internal sealed class ServerArguments
+{
+    private const string PasswordVariable = "CAIRN_PASSWORD";
+
+    private readonly Option<string?> _protocol = new("--protocol")
+    {
+        HelpName = "NAME",
+        Description = "memcached, meta (memcached's meta commands) or resp. Default: found out by asking, memcached where both are spoken.",
+    };
+
+    private readonly Option<string?> _user = new("--user") { HelpName = "NAME", Description = "Who we are." };
+
+    private readonly Option<string?> _password = new("--password")
+    {
+        HelpName = "TEXT",
+        Description = $"The password. Default: the environment variable {PasswordVariable}, which other users of the machine cannot see.",
+    };
+
+    private readonly Flag _tls = new("--tls", "Speak TLS. The options below imply it.");
+
+    private readonly Option<string?> _authorities = new("--tls-authorities")
+    {
+        HelpName = "FILE",
+        Description = "Authorities in PEM form that the server's certificate must lead to. Default: those of the system.",
+    };
+
+    private readonly Option<string?> _certificate = new("--tls-certificate")
+    {
+        HelpName = "FILE",
+        Description = "Our own certificate in PEM form, for a server that wants one.",
+    };
+
+    private readonly Option<string?> _key = new("--tls-key")
+    {
+        HelpName = "FILE",
+        Description = "The certificate's key in PEM form. Default: it is in the certificate's file.",
+    };
+
+    private readonly Flag _anyServer = new("--tls-any-server", "Accept any certificate of the server: for tests, where nobody stands in between.");
+
+    public Argument<string?> Address { get; } = new("ADDRESS")
+    {
+        Description = $"The server: {ServerAddress.Form}.",
+        Arity = ArgumentArity.ZeroOrOne,
+    };
+
+    public void AddTo(Command command)
+    {
+        command.Add(Address);
+        foreach (Option option in (ReadOnlySpan<Option>)[_protocol, _user, _password, _tls, _authorities, _certificate, _key, _anyServer])
+        {
+            command.Add(option);
+        }
+    }
+
+    /// <summary>The server that was named.</summary>
+    /// <exception cref="ToolException">The address is none, or a file cannot be used.</exception>
+    public ServerTarget Read(Invocation invocation, string address)
+    {
+        ServerAddress where = ServerAddress.Parse(address);
+        string? password = invocation.Get(_password) ?? invocation.Console.GetEnvironmentVariable(PasswordVariable);
+        if (invocation.Get(_user) is not null && password is null)
+        {
+            throw ToolException.Usage($"--user goes with --password, or with the environment variable {PasswordVariable}");
+        }
+
+        string? authorities = invocation.Get(_authorities);
+        string? certificate = invocation.Get(_certificate);
+        string? key = invocation.Get(_key);
+        bool isAnyServer = invocation.Get(_anyServer);
+        bool isTls = invocation.Get(_tls) || isAnyServer || authorities is not null || certificate is not null || key is not null;
+        return new ServerTarget
+        {
+            Address = where,
+            Protocol = ReadProtocol(invocation.Get(_protocol)),
+            User = invocation.Get(_user),
+            Password = string.IsNullOrEmpty(password) ? null : password,
+            Tls = isTls ? ServerTarget.MakeTls(where, authorities, certificate, key, isAnyServer) : null,
+        };
+    }
+
+    private static ServerProtocol? ReadProtocol(string? name) => name?.ToUpperInvariant() switch
+    {
+        null or "AUTO" => null,
+        "MEMCACHED" => ServerProtocol.Memcached,
+        "META" => ServerProtocol.Meta,
+        "RESP" => ServerProtocol.Resp,
+        _ => throw ToolException.Usage($"--protocol takes memcached, meta or resp, not '{name}'"),
+    };
+}

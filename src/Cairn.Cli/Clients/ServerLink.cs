@@ -1,0 +1,372 @@
+using System.ComponentModel;
+using System.Net;
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Authentication;
+using System.Text;
+using Cairn.Protocol;
+
+namespace Cairn.Cli.Clients;
+
+/// <summary>A connection to a server, let in, on which one asks and waits for the answer.</summary>
+internal sealed class ServerLink : IDisposable
+{
+    private const int BufferBytes = 16 << 10;
+
+    /// <summary>How long a server may take to answer.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    /// <summary>Shorter, for a question that only some servers answer.</summary>
+    private static readonly TimeSpan PatienceWithStrangers = TimeSpan.FromSeconds(2);
+
+    private readonly ServerAddress _address;
+    private readonly RespReplyScanner _scanner = new();
+    private readonly Stream _stream;
+    private byte[] _input = new byte[BufferBytes];
+    private int _inputStart;
+    private int _inputEnd;
+
+    private ServerLink(ServerAddress address, Socket socket, Stream stream)
+    {
+        _address = address;
+        Socket = socket;
+        _stream = stream;
+    }
+
+    public Socket Socket { get; }
+
+    /// <summary>Null without TLS. Its inner stream is <see cref="Inner"/>.</summary>
+    public SslStream? Tls => _stream as SslStream;
+
+    public required SocketStream Inner { get; init; }
+
+    public ServerProtocol Protocol { get; private set; }
+
+    /// <summary>What the server calls itself, such as "memcached 1.6.18".</summary>
+    public string ServerName { get; private set; } = "";
+
+    /// <summary>Connects, finds out what the server speaks, and logs in.</summary>
+    /// <exception cref="ToolException">The server cannot be reached, does not let us in, or is none.</exception>
+    public static ServerLink Open(ServerTarget target)
+    {
+        ServerLink? link = null;
+        try
+        {
+            link = Connect(target, target.Protocol is null ? PatienceWithStrangers : Patience);
+            if (target.Protocol == ServerProtocol.Resp)
+            {
+                link.BeginResp(target);
+            }
+            else if (!link.TryBeginMemcached(target))
+            {
+                // Redis understands the question and says that it knows no such command; others may hang up.
+                bool isResp = link._inputEnd > link._inputStart && link._input[link._inputStart] == '-';
+                link.Dispose();
+                link = Connect(target, isResp ? Patience : PatienceWithStrangers);
+                link.BeginResp(target);
+            }
+
+            link.Socket.ReceiveTimeout = (int)Patience.TotalMilliseconds;
+            return link;
+        }
+        catch (Exception failure) when (IsConnectionFailure(failure))
+        {
+            link?.Dispose();
+            throw Unreachable(target.Address, failure);
+        }
+        catch
+        {
+            link?.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>What can happen to a connection.</summary>
+    public static bool IsConnectionFailure(Exception failure) =>
+        failure is SocketException or IOException or AuthenticationException or EndOfStreamException;
+
+    /// <summary>What to tell somebody who wanted to reach a server.</summary>
+    public static ToolException Unreachable(ServerAddress address, Exception failure)
+    {
+        Exception innermost = failure.GetBaseException();
+        string reason = innermost is SocketException socket ? Reason(socket) : innermost.Message;
+        return new ToolException(ExitCode.Server, $"{address} cannot be reached: {reason}", failure);
+    }
+
+    /// <summary>What happened to a socket, in a few words.</summary>
+    public static string Reason(SocketException failure) => failure.SocketErrorCode switch
+    {
+        SocketError.ConnectionRefused => "nothing listens there",
+        SocketError.TimedOut or SocketError.WouldBlock => "no answer in time; a server with TLS needs --tls",
+        SocketError.ConnectionReset => "the server closed the connection",
+        SocketError.AddressNotAvailable => "there is no such socket",
+        _ => new Win32Exception(failure.NativeErrorCode).Message,
+    };
+
+    /// <summary>Asks memcached for its statistics.</summary>
+    public List<KeyValuePair<string, string>> AskStatistics()
+    {
+        Send("stats\r\n"u8);
+        var statistics = new List<KeyValuePair<string, string>>();
+        while (true)
+        {
+            string line = ReadLine();
+            string[] words = line.Split(' ', 3);
+            if (words is not ["STAT", var name, ..])
+            {
+                return line == "END" ? statistics : throw Refused(line);
+            }
+
+            statistics.Add(new KeyValuePair<string, string>(name, words.Length > 2 ? words[2] : ""));
+        }
+    }
+
+    /// <summary>Sends a RESP command.</summary>
+    /// <returns>The reply's bytes, for <see cref="RespReplyReader"/>; valid until the next question.</returns>
+    public ReadOnlySpan<byte> Ask(params ReadOnlySpan<string> words)
+    {
+        var request = new MemoryStream();
+        request.Write(Encoding.UTF8.GetBytes($"*{words.Length}\r\n"));
+        foreach (string word in words)
+        {
+            byte[] bytes = Encoding.UTF8.GetBytes(word);
+            request.Write(Encoding.UTF8.GetBytes($"${bytes.Length}\r\n"));
+            request.Write(bytes);
+            request.Write("\r\n"u8);
+        }
+
+        Send(request.GetBuffer().AsSpan(0, (int)request.Length));
+        _scanner.Reset();
+        while (true)
+        {
+            switch (_scanner.TryScan(_input.AsSpan(_inputStart, _inputEnd - _inputStart), out int bytes))
+            {
+                case ParseStatus.Complete:
+                    ReadOnlySpan<byte> reply = _input.AsSpan(_inputStart, bytes);
+                    _inputStart += bytes;
+                    return reply;
+                case ParseStatus.Fatal:
+                    throw NotUnderstood();
+                default:
+                    Receive();
+                    break;
+            }
+        }
+    }
+
+    public void Dispose()
+    {
+        _stream.Dispose();
+        Socket.Dispose();
+    }
+
+    private static ServerLink Connect(ServerTarget target, TimeSpan patience)
+    {
+        SocketException? last = null;
+        foreach (EndPoint place in target.Address.Resolve())
+        {
+            var socket = new Socket(
+                place.AddressFamily, SocketType.Stream, place is UnixDomainSocketEndPoint ? ProtocolType.Unspecified : ProtocolType.Tcp);
+            try
+            {
+                socket.ReceiveTimeout = (int)patience.TotalMilliseconds;
+                socket.SendTimeout = (int)Patience.TotalMilliseconds;
+                socket.Connect(place);
+                if (socket.ProtocolType == ProtocolType.Tcp)
+                {
+                    socket.NoDelay = true;
+                }
+
+                var inner = new SocketStream(socket);
+                return new ServerLink(target.Address, socket, target.Tls is { } tls ? Secure(inner, tls) : inner) { Inner = inner };
+            }
+            catch (SocketException failure)
+            {
+                last = failure;
+                socket.Dispose();
+            }
+            catch
+            {
+                socket.Dispose();
+                throw;
+            }
+        }
+
+        throw last ?? new SocketException((int)SocketError.HostNotFound);
+    }
+
+    private static SslStream Secure(SocketStream inner, SslClientAuthenticationOptions options)
+    {
+        var stream = new SslStream(inner);
+        stream.AuthenticateAsClient(options);
+        return stream;
+    }
+
+    // False if the server does not speak memcached's protocol; what it said is still there to be looked at.
+    private bool TryBeginMemcached(ServerTarget target)
+    {
+        string answer;
+        try
+        {
+            if (target.Password is { } password && target.Protocol is not null)
+            {
+                LogInToMemcached(target.User, password);
+            }
+
+            Send("version\r\n"u8);
+            answer = PeekLine();
+        }
+        catch (Exception failure) when (IsConnectionFailure(failure) && target.Protocol is null)
+        {
+            return false;
+        }
+
+        const string Version = "VERSION ";
+        if (answer.StartsWith("CLIENT_ERROR unauthenticated", StringComparison.Ordinal))
+        {
+            _ = ReadLine();
+            if (target.Password is not { } password)
+            {
+                throw new ToolException(ExitCode.Server, $"{_address} wants to know who you are: give --user and --password");
+            }
+
+            LogInToMemcached(target.User, password);
+            Send("version\r\n"u8);
+            answer = PeekLine();
+        }
+
+        if (!answer.StartsWith(Version, StringComparison.Ordinal))
+        {
+            return target.Protocol is null ? false : throw NotUnderstood();
+        }
+
+        _ = ReadLine();
+        ServerName = $"memcached {answer[Version.Length..]}";
+        Protocol = target.Protocol ?? ServerProtocol.Memcached;
+        if (Protocol == ServerProtocol.Meta)
+        {
+            Send("mn\r\n"u8);
+            if (ReadLine() != "MN")
+            {
+                throw new ToolException(ExitCode.Server, $"{_address} ({ServerName}) does not know the meta commands");
+            }
+        }
+
+        return true;
+    }
+
+    private void LogInToMemcached(string? user, string password)
+    {
+        byte[] words = Encoding.UTF8.GetBytes($"{user} {password}");
+        Send([.. Encoding.UTF8.GetBytes($"set auth 0 0 {words.Length}\r\n"), .. words, .. "\r\n"u8]);
+        string answer = ReadLine();
+        if (answer != "STORED")
+        {
+            throw new ToolException(ExitCode.Server, $"{_address} does not accept this user and password: {answer}");
+        }
+    }
+
+    private void BeginResp(ServerTarget target)
+    {
+        if (target.Password is { } password)
+        {
+            ReadOnlySpan<string> words = target.User is { } user ? ["AUTH", user, password] : ["AUTH", password];
+            ThrowIfError(Ask(words), "does not accept this user and password");
+        }
+
+        Protocol = ServerProtocol.Resp;
+        ReadOnlySpan<byte> pong = Ask("PING");
+        if (pong.StartsWith("-NOAUTH"u8))
+        {
+            throw new ToolException(ExitCode.Server, $"{_address} wants to know who you are: give --password, and --user if it has users");
+        }
+
+        ThrowIfError(pong, "refuses");
+        ServerName = NameFrom(Ask("HELLO"));
+    }
+
+    // A map of names and values, as RESP2 has it: an array of both in turn.
+    private static string NameFrom(ReadOnlySpan<byte> hello)
+    {
+        string? server = null;
+        string? version = null;
+        var reader = new RespReplyReader(hello);
+        if (reader.Read() && !reader.IsError)
+        {
+            while (reader.Read())
+            {
+                bool isServer = reader.Value.SequenceEqual("server"u8);
+                bool isVersion = reader.Value.SequenceEqual("version"u8);
+                if ((isServer || isVersion) && reader.Read())
+                {
+                    string text = Encoding.UTF8.GetString(reader.Value);
+                    server = isServer ? text : server;
+                    version = isVersion ? text : version;
+                }
+            }
+        }
+
+        return server is null ? "a RESP server" : $"{server} {version}".TrimEnd();
+    }
+
+    private void ThrowIfError(ReadOnlySpan<byte> reply, string what)
+    {
+        var reader = new RespReplyReader(reply);
+        if (reader.Read() && reader.IsError)
+        {
+            throw new ToolException(ExitCode.Server, $"{_address} {what}: {Encoding.UTF8.GetString(reader.Value)}");
+        }
+    }
+
+    private ToolException Refused(string answer) => new(ExitCode.Server, $"{_address} refuses: {answer}");
+
+    private ToolException NotUnderstood() =>
+        new(ExitCode.Server, $"{_address} speaks neither RESP nor memcached's text protocol, or not the one that --protocol names");
+
+    private void Send(ReadOnlySpan<byte> bytes) => _stream.Write(bytes);
+
+    private string ReadLine()
+    {
+        string line = PeekLine();
+        _inputStart += _input.AsSpan(_inputStart, _inputEnd - _inputStart).IndexOf((byte)'\n') + 1;
+        return line;
+    }
+
+    private string PeekLine()
+    {
+        int end;
+        while ((end = _input.AsSpan(_inputStart, _inputEnd - _inputStart).IndexOf((byte)'\n')) < 0)
+        {
+            Receive();
+        }
+
+        return Encoding.UTF8.GetString(_input.AsSpan(_inputStart, end)).TrimEnd('\r');
+    }
+
+    private void Receive()
+    {
+        if (_inputStart == _inputEnd)
+        {
+            _inputStart = _inputEnd = 0;
+        }
+        else if (_inputEnd == _input.Length)
+        {
+            if (_inputStart == 0)
+            {
+                Array.Resize(ref _input, _input.Length * 2);
+            }
+
+            _input.AsSpan(_inputStart, _inputEnd - _inputStart).CopyTo(_input);
+            _inputEnd -= _inputStart;
+            _inputStart = 0;
+        }
+
+        int count = _stream.Read(_input, _inputEnd, _input.Length - _inputEnd);
+        if (count == 0)
+        {
+            throw new EndOfStreamException("the server closed the connection");
+        }
+
+        _inputEnd += count;
+    }
+}

@@ -1,0 +1,14 @@
+namespace Cairn.Cli.Clients;
+
+/// <summary>What a server is spoken to in.</summary>
+internal enum ServerProtocol
+{
+    /// <summary>memcached's text protocol, with its classic commands.</summary>
+    Memcached,
+
+    /// <summary>memcached's text protocol, with its meta commands.</summary>
+    Meta,
+
+    /// <summary>RESP, the protocol of Redis.</summary>
+    Resp,
+}

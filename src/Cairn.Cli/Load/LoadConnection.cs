@@ -1,0 +1,563 @@
+// One connection of a load: it builds requests, and scans what comes back for where each reply ends. It performs no I/O, and
+// belongs to one worker.
+//
+// Requests under way stand in a ring, oldest first; replies come in that order. A reply is lines, some followed by data:
+//
+//   AtLine --line that ends the request--> AtLine, the next request
+//          --line with a length--> InData --that many bytes--> AtLine
+//
+// Lines are looked at where they arrived, and data is only counted off, or compared when values are verified. A line that comes in
+// pieces is put together in a small buffer of the connection's own.
+//
+// When requests are sent as soon as the ones before are answered (closed loop), a connection sends its whole pipeline at once and
+// waits for all of it. At a given rate (open loop), the worker says when another request is due; its latency counts from then,
+// however late it could be sent, so that a server that stalls is charged with everybody who had to wait (what is otherwise missing
+// is known as coordinated omission).
+using System.Numerics;
+using Cairn.Cli.Clients;
+using Cairn.Protocol;
+
+namespace Cairn.Cli.Load;
+
+internal sealed class LoadConnection
+{
+    private const int MaxLineBytes = 4096;
+
+    private readonly LoadPlan _plan;
+    private readonly ServerProtocol _protocol;
+    private readonly RequestForms _forms;
+    private readonly LoadValues _values;
+    private readonly LoadCounters _counters;
+    private readonly ServerErrors _errors;
+    private readonly KeyChooser _chooser;
+    private readonly uint[] _someKeys;
+
+    // The ring. Keys of a get of several are only needed to verify.
+    private readonly Request[] _ring;
+    private readonly uint[] _ringKeys;
+    private uint _oldest;
+    private uint _next;
+
+    private readonly byte[] _partialLine = new byte[MaxLineBytes];
+    private int _partialBytes;
+    private long _dataLeft;
+    private uint _dataKey;
+    private int _dataPosition;
+    private bool _isDataChecked;
+    private bool _endsWithData;
+    private int _elementsLeft;
+    private int _keysAnswered;
+    private long _getsInThisPiece;
+    private long _setsInThisPiece;
+
+    private LoadJob _job = null!;
+    private int _batchLeft;
+    private long _batchFirst;
+    private long _batchStartedAt;
+    private long _due;
+    private double _intendedAt;
+    private double _intendedStep;
+
+    /// <summary>A connection, for all jobs of a load.</summary>
+    /// <param name="plan">What is to be sent.</param>
+    /// <param name="protocol">What the server speaks.</param>
+    /// <param name="number">Which of all connections this is.</param>
+    /// <param name="longestPipeline">The longest of any job.</param>
+    /// <param name="forms">How requests look.</param>
+    /// <param name="values">What belongs to which key.</param>
+    /// <param name="counters">Those of the worker.</param>
+    /// <param name="errors">Where errors of the server are counted.</param>
+    public LoadConnection(
+        LoadPlan plan, ServerProtocol protocol, int number, int longestPipeline, RequestForms forms, LoadValues values, LoadCounters counters, ServerErrors errors)
+    {
+        _plan = plan;
+        _protocol = protocol;
+        Number = number;
+        _forms = forms;
+        _values = values;
+        _counters = counters;
+        _errors = errors;
+        _chooser = new KeyChooser(plan.Keys, plan.ZipfExponent, (plan.Seed * 0x9E3779B97F4A7C15) + ((ulong)number << 32));
+        _someKeys = new uint[plan.KeysPerGet];
+        _ring = new Request[BitOperations.RoundUpToPowerOf2((uint)longestPipeline)];
+        _ringKeys = plan is { IsVerified: true, KeysPerGet: > 1 } ? new uint[_ring.Length * plan.KeysPerGet] : [];
+    }
+
+    private enum Kind : byte
+    {
+        Get,
+        Set,
+        Remove,
+    }
+
+    public int Number { get; }
+
+    /// <summary>Requests that were built and not answered.</summary>
+    public int UnderWay => (int)(_next - _oldest);
+
+    /// <summary>What the server sent that is no reply; null while all is well. Nothing that comes after can be understood.</summary>
+    public string? Confusion { get; private set; }
+
+    /// <summary>Begins with another job.</summary>
+    public void Begin(LoadJob job)
+    {
+        _job = job;
+        _batchLeft = 0;
+        _due = 0;
+        if (job.RequestsPerSecond is { } rate)
+        {
+            // Connections take turns.
+            _intendedStep = 1e9 / rate * _plan.Connections;
+            _intendedAt = job.StartedAt + (1e9 / rate * Number);
+        }
+    }
+
+    /// <summary>The time for another request has come.</summary>
+    public void Due() => _due++;
+
+    /// <summary>Forgets what was under way, which another connection cannot answer.</summary>
+    public void Reset()
+    {
+        int lost = UnderWay;
+        _counters.LostRequests += lost;
+        _intendedAt += lost * _intendedStep;
+        _oldest = _next;
+        _batchLeft = 0;
+        _partialBytes = 0;
+        _dataLeft = 0;
+        _endsWithData = false;
+        _elementsLeft = 0;
+        _keysAnswered = 0;
+        Confusion = null;
+    }
+
+    /// <summary>Builds requests that may be sent now.</summary>
+    /// <param name="output">Takes them; has room for one at least.</param>
+    /// <param name="now">The time.</param>
+    /// <returns>Their bytes; 0 if there is nothing to send before something else has happened.</returns>
+    public int Build(Span<byte> output, long now)
+    {
+        int written = 0;
+        while (output.Length - written >= _forms.MaxRequestBytes && TryTake(now, out long number))
+        {
+            ref Request request = ref _ring[_next & (uint)(_ring.Length - 1)];
+            written += BuildOne(ref request, number, output[written..]);
+            _next++;
+        }
+
+        _counters.BytesSent += written;
+        return written;
+    }
+
+    /// <summary>Scans what arrived.</summary>
+    /// <returns>False if it is not what a server of this protocol says; <see cref="Confusion"/> tells more.</returns>
+    public bool Receive(ReadOnlySpan<byte> input, long now)
+    {
+        _counters.BytesReceived += input.Length;
+        while (!input.IsEmpty)
+        {
+            if (_dataLeft > 0)
+            {
+                int count = (int)Math.Min(_dataLeft, input.Length);
+                OnData(input[..count], now);
+                input = input[count..];
+                continue;
+            }
+
+            int end = input.IndexOf((byte)'\n');
+            if (_partialBytes == 0 && end >= 0)
+            {
+                OnLine(input[..end], now);
+            }
+            else
+            {
+                int count = end < 0 ? input.Length : end;
+                if (count > MaxLineBytes - _partialBytes)
+                {
+                    Confuse(input);
+                    break;
+                }
+
+                input[..count].CopyTo(_partialLine.AsSpan(_partialBytes));
+                _partialBytes += count;
+                if (end < 0)
+                {
+                    break;
+                }
+
+                int length = _partialBytes;
+                _partialBytes = 0;
+                OnLine(_partialLine.AsSpan(0, length), now);
+            }
+
+            if (Confusion is not null)
+            {
+                break;
+            }
+
+            input = input[(end + 1)..];
+        }
+
+        if (_getsInThisPiece > 0)
+        {
+            _counters.GetLatencies.Record(now - _batchStartedAt, _getsInThisPiece);
+            _getsInThisPiece = 0;
+        }
+
+        if (_setsInThisPiece > 0)
+        {
+            _counters.SetLatencies.Record(now - _batchStartedAt, _setsInThisPiece);
+            _setsInThisPiece = 0;
+        }
+
+        return Confusion is null;
+    }
+
+    // --- Requests ---
+    private bool TryTake(long now, out long number)
+    {
+        number = 0;
+        if (_job.RequestsPerSecond is not null)
+        {
+            if (_due == 0 || UnderWay >= _job.Pipeline || _job.Take(1, out number) == 0)
+            {
+                return false;
+            }
+
+            _due--;
+            return true;
+        }
+
+        if (_batchLeft == 0)
+        {
+            if (UnderWay > 0)
+            {
+                return false;
+            }
+
+            _batchLeft = _job.Take(_job.Pipeline, out _batchFirst);
+            _batchStartedAt = now;
+            if (_batchLeft == 0)
+            {
+                return false;
+            }
+        }
+
+        number = _batchFirst++;
+        _batchLeft--;
+        return true;
+    }
+
+    private int BuildOne(ref Request request, long number, Span<byte> output)
+    {
+        if (_job.Step != LoadStep.Mix)
+        {
+            request.Key = (uint)number;
+            request.Kind = _job.Step == LoadStep.Fill ? Kind.Set : Kind.Remove;
+            return request.Kind == Kind.Set ? _forms.WriteSet(request.Key, output) : _forms.WriteRemove(request.Key, output);
+        }
+
+        const uint Percent = 100;
+        if (_plan.SetPercent > 0 && _chooser.NextBelow(Percent) < _plan.SetPercent)
+        {
+            request.Kind = Kind.Set;
+            request.Key = _chooser.NextKey();
+            return _forms.WriteSet(request.Key, output);
+        }
+
+        request.Kind = Kind.Get;
+        foreach (ref uint key in _someKeys.AsSpan())
+        {
+            key = _chooser.NextKey();
+        }
+
+        request.Key = _someKeys[0];
+        if (_ringKeys.Length > 0)
+        {
+            _someKeys.CopyTo(RingKeys(_next));
+        }
+
+        return _forms.WriteGet(_someKeys, output);
+    }
+
+    // --- Replies ---
+    private void OnLine(ReadOnlySpan<byte> line, long now)
+    {
+        if (line.EndsWith((byte)'\r'))
+        {
+            line = line[..^1];
+        }
+
+        if (UnderWay == 0 || line.IsEmpty)
+        {
+            Confuse(line);
+            return;
+        }
+
+        ref Request request = ref _ring[_oldest & (uint)(_ring.Length - 1)];
+        if (_protocol == ServerProtocol.Resp)
+        {
+            OnRespLine(ref request, line, now);
+        }
+        else
+        {
+            OnMemcachedLine(ref request, line, now);
+        }
+    }
+
+    private void OnRespLine(ref Request request, ReadOnlySpan<byte> line, long now)
+    {
+        switch (line[0])
+        {
+            case (byte)'$' when request.Kind == Kind.Get && DecimalText.TryParseInt64(line[1..], out long bytes):
+                if (bytes < 0)
+                {
+                    OnElement(ref request, isHit: false, now);
+                    break;
+                }
+
+                BeginData(KeyNumber(ref request, _keysAnswered), bytes, endsRequest: true);
+                break;
+            case (byte)'*' when request.Kind == Kind.Get && _plan.KeysPerGet > 1 && _elementsLeft == 0
+                && DecimalText.TryParseInt64(line[1..], out long elements) && elements == _plan.KeysPerGet:
+                _elementsLeft = _plan.KeysPerGet;
+                break;
+            case (byte)'_' when request.Kind == Kind.Get:
+                OnElement(ref request, isHit: false, now);
+                break;
+            case (byte)'+' when request.Kind == Kind.Set:
+            case (byte)':' when request.Kind == Kind.Remove:
+                Complete(ref request, now);
+                break;
+            case (byte)'-':
+                Fail(ref request, line[1..], now);
+                break;
+            default:
+                Confuse(line);
+                break;
+        }
+    }
+
+    // An element of an MGET's reply, or all of a GET's.
+    private void OnElement(ref Request request, bool isHit, long now)
+    {
+        _counters.Hits += isHit ? 1 : 0;
+        _keysAnswered++;
+        if (_elementsLeft > 0)
+        {
+            _elementsLeft--;
+        }
+
+        if (_elementsLeft == 0)
+        {
+            Complete(ref request, now);
+        }
+    }
+
+    private void OnMemcachedLine(ref Request request, ReadOnlySpan<byte> line, long now)
+    {
+        if (request.Kind == Kind.Get)
+        {
+            if (line.StartsWith("VALUE "u8))
+            {
+                // VALUE KEY FLAGS BYTES
+                ReadOnlySpan<byte> key = line["VALUE ".Length..];
+                OnValueLine(ref request, key, line[(line.LastIndexOf((byte)' ') + 1)..], endsRequest: false);
+                return;
+            }
+
+            if (line.StartsWith("VA "u8))
+            {
+                // VA BYTES, and kKEY if there are several
+                ReadOnlySpan<byte> rest = line["VA ".Length..];
+                int space = rest.IndexOf((byte)' ');
+                ReadOnlySpan<byte> key = space < 0 ? default : rest[(space + " k".Length)..];
+                OnValueLine(ref request, key, space < 0 ? rest : rest[..space], endsRequest: _plan.KeysPerGet == 1);
+                return;
+            }
+        }
+
+        bool isDone = request.Kind switch
+        {
+            Kind.Get => line.SequenceEqual("END"u8) || line.SequenceEqual("EN"u8) || line.SequenceEqual("MN"u8),
+            Kind.Set => line.SequenceEqual("STORED"u8) || line.StartsWith("HD"u8),
+            _ => line.SequenceEqual("DELETED"u8) || line.SequenceEqual("NOT_FOUND"u8) || line.StartsWith("HD"u8) || line.StartsWith("NF"u8),
+        };
+        if (isDone)
+        {
+            Complete(ref request, now);
+        }
+        else if (line.StartsWith("ERROR"u8) || line.StartsWith("CLIENT_ERROR"u8) || line.StartsWith("SERVER_ERROR"u8)
+            || line.SequenceEqual("NOT_STORED"u8) || line.StartsWith("NS"u8))
+        {
+            Fail(ref request, line, now);
+        }
+        else
+        {
+            Confuse(line);
+        }
+    }
+
+    private void OnValueLine(ref Request request, ReadOnlySpan<byte> key, ReadOnlySpan<byte> size, bool endsRequest)
+    {
+        if (!DecimalText.TryParseInt64(size, out long bytes) || bytes < 0)
+        {
+            Confuse(size);
+            return;
+        }
+
+        uint number = request.Key;
+        if (_plan.IsVerified && !key.IsEmpty && !TryFindKey(ref request, key, out number))
+        {
+            BeginData(number, bytes, endsRequest);
+            _counters.WrongValues += _isDataChecked ? 1 : 0;
+            _isDataChecked = false;
+            return;
+        }
+
+        BeginData(number, bytes, endsRequest);
+    }
+
+    // memcached leaves out what it does not have, and answers the rest in the order of the question.
+    private bool TryFindKey(ref Request request, ReadOnlySpan<byte> key, out uint number)
+    {
+        number = request.Key;
+        if (key.Length < LoadPlan.KeyPrefix.Length + LoadPlan.KeyDigits
+            || !LoadValues.TryReadDigits(key.Slice(LoadPlan.KeyPrefix.Length, LoadPlan.KeyDigits), out uint digits))
+        {
+            return false;
+        }
+
+        while (_keysAnswered < _plan.KeysPerGet)
+        {
+            number = KeyNumber(ref request, _keysAnswered++);
+            if (number == digits)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private uint KeyNumber(ref Request request, int index) => _ringKeys.Length > 0 ? RingKeys(_oldest)[index] : request.Key;
+
+    private Span<uint> RingKeys(uint place) =>
+        _ringKeys.AsSpan((int)(place & (uint)(_ring.Length - 1)) * _plan.KeysPerGet, _plan.KeysPerGet);
+
+    private void BeginData(uint key, long bytes, bool endsRequest)
+    {
+        const int LineEnd = 2;
+        _dataLeft = bytes + LineEnd;
+        _endsWithData = endsRequest;
+        if (_plan.IsVerified)
+        {
+            _dataKey = key;
+            _dataPosition = 0;
+            _isDataChecked = bytes == _values.SizeOf(key);
+            _counters.WrongValues += _isDataChecked ? 0 : 1;
+        }
+    }
+
+    private void OnData(ReadOnlySpan<byte> piece, long now)
+    {
+        if (_plan.IsVerified)
+        {
+            Verify(piece);
+        }
+
+        _dataLeft -= piece.Length;
+        if (_dataLeft > 0)
+        {
+            return;
+        }
+
+        if (_endsWithData)
+        {
+            OnElement(ref _ring[_oldest & (uint)(_ring.Length - 1)], isHit: true, now);
+        }
+        else
+        {
+            _counters.Hits++;
+        }
+    }
+
+    private void Verify(ReadOnlySpan<byte> piece)
+    {
+        if (!_isDataChecked)
+        {
+            return;
+        }
+
+        // The line's end is no part of the value.
+        ReadOnlySpan<byte> value = piece[..(int)Math.Min(piece.Length, Math.Max(0, _dataLeft - 2))];
+        if (!_values.Matches(_dataKey, _dataPosition, value))
+        {
+            _counters.WrongValues++;
+            _isDataChecked = false;
+        }
+
+        _dataPosition += value.Length;
+    }
+
+    // It was no get and no set, but somebody waited for it.
+    private void Fail(ref Request request, ReadOnlySpan<byte> line, long now)
+    {
+        _counters.Errors++;
+        _errors.Count(line);
+        _elementsLeft = 0;
+        End(ref request, now);
+    }
+
+    private void Complete(ref Request request, long now)
+    {
+        switch (request.Kind)
+        {
+            case Kind.Get:
+                _counters.Gets += _plan.KeysPerGet;
+                break;
+            case Kind.Set:
+                _counters.Sets++;
+                break;
+            default:
+                _counters.Removals++;
+                break;
+        }
+
+        End(ref request, now);
+    }
+
+    private void End(ref Request request, long now)
+    {
+        _oldest++;
+        _keysAnswered = 0;
+        _endsWithData = false;
+        _counters.Requests++;
+        if (_job.RequestsPerSecond is not null)
+        {
+            LatencyHistogram latencies = request.Kind == Kind.Get ? _counters.GetLatencies : _counters.SetLatencies;
+            latencies.Record(now - (long)_intendedAt, 1);
+            _intendedAt += _intendedStep;
+        }
+        else if (request.Kind == Kind.Get)
+        {
+            _getsInThisPiece++;
+        }
+        else
+        {
+            _setsInThisPiece++;
+        }
+    }
+
+    private void Confuse(ReadOnlySpan<byte> line)
+    {
+        const int Most = 60;
+        Confusion = Output.KeyText.Escape(line[..Math.Min(line.Length, Most)].ToArray());
+    }
+
+    private struct Request
+    {
+        public uint Key;
+        public Kind Kind;
+    }
+}

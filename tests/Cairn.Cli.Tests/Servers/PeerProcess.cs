@@ -1,0 +1,54 @@
+using System.Diagnostics;
+using System.Net.Sockets;
+
+namespace Cairn.Cli.Tests.Servers;
+
+/// <summary>A memcached or redis-server of its own, on a Unix socket: there is no port to fight for.</summary>
+internal sealed class PeerProcess : IDisposable
+{
+    private readonly TestDirectory _directory = new();
+    private readonly Process _process;
+
+    private PeerProcess(string program, Func<string, string[]> arguments)
+    {
+        string path = _directory["peer.sock"];
+        Address = $"unix:{path}";
+        var start = new ProcessStartInfo(program, arguments(path)) { UseShellExecute = false, RedirectStandardOutput = true, RedirectStandardError = true };
+        _process = Process.Start(start)!;
+        while (!Answers(path))
+        {
+            Assert.False(_process.HasExited, $"{program} ended.");
+            Thread.Yield();
+        }
+    }
+
+    public string Address { get; }
+
+    public static PeerProcess Memcached(params string[] flags) =>
+        new("memcached", path => ["-s", path, "-m", "64", "-t", "1", "-u", Environment.UserName, .. flags]);
+
+    public static PeerProcess Redis(params string[] settings) =>
+        new("redis-server", path => ["--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no", .. settings]);
+
+    public void Dispose()
+    {
+        _process.Kill();
+        _process.WaitForExit();
+        _process.Dispose();
+        _directory.Dispose();
+    }
+
+    private static bool Answers(string path)
+    {
+        using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        try
+        {
+            socket.Connect(new UnixDomainSocketEndPoint(path));
+            return true;
+        }
+        catch (SocketException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Cairn.Cli.Tests.Servers;
+
+/// <summary>A server that says, line by line, what a test wants it to say.</summary>
+internal sealed class ScriptedServer : IDisposable
+{
+    private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+    private readonly Func<string, string?> _answer;
+
+    /// <summary>Begins to listen.</summary>
+    /// <param name="answer">What to say to a line; null to hang up.</param>
+    public ScriptedServer(Func<string, string?> answer)
+    {
+        _answer = answer;
+        _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        _listener.Listen();
+        Address = _listener.LocalEndPoint!.ToString()!;
+        new Thread(Accept) { IsBackground = true }.Start();
+    }
+
+    public string Address { get; }
+
+    public void Dispose() => _listener.Dispose();
+
+    private void Accept()
+    {
+        try
+        {
+            while (true)
+            {
+                Socket socket = _listener.Accept();
+                new Thread(() => Serve(socket)) { IsBackground = true }.Start();
+            }
+        }
+        catch (SocketException)
+        {
+            // The test is over.
+        }
+        catch (ObjectDisposedException)
+        {
+            // The same.
+        }
+    }
+
+    private void Serve(Socket socket)
+    {
+        try
+        {
+            using var stream = new NetworkStream(socket, ownsSocket: true);
+            using var reader = new StreamReader(stream, Encoding.ASCII);
+            while (reader.ReadLine() is { } line && _answer(line) is { } answer)
+            {
+                stream.Write(Encoding.ASCII.GetBytes(answer));
+            }
+        }
+        catch (IOException)
+        {
+            // The client went away, as it may.
+        }
+    }
+}

@@ -12,6 +12,7 @@ internal static class Program
         ["grow-with-limit"] = StoreRoles.GrowWithLimit,
         ["hold-byte"] = PlatformRoles.HoldByte,
         ["hold-lease"] = StoreRoles.HoldLease,
+        ["hold-partitions"] = StoreRoles.HoldPartitions,
         ["hold-pins"] = StoreRoles.HoldPins,
         ["hold-store"] = StoreRoles.HoldStore,
         ["hold-temporary-name"] = PlatformRoles.HoldTemporaryName,

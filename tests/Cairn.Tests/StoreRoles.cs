@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using Cairn.Concurrency;
+using Cairn.Engine;
 using Cairn.Tests.Platform;
 
 namespace Cairn.Tests;
@@ -30,6 +31,28 @@ internal static class StoreRoles
         Console.WriteLine(pins.Count);
         Console.ReadLine();
         pins.ForEach(pinned => pinned.Dispose());
+    }
+
+    /// <summary>PATH KEYS: takes every partition, sets the keys, says "holding", and keeps the partitions until the input ends.</summary>
+    public static void HoldPartitions(string[] args)
+    {
+        using CairnStore store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false });
+        var hold = new PartitionHold(store.PartitionCount);
+        hold.AddAll();
+        if (!store.Engine.TryHold(hold))
+        {
+            Console.WriteLine("busy");
+            return;
+        }
+
+        foreach (string key in args[1..])
+        {
+            store.Set(key, "held"u8);
+        }
+
+        Console.WriteLine("holding");
+        Console.ReadLine();
+        store.Engine.EndHold(hold);
     }
 
     /// <summary>PATH: opens the store, says "opened", does what each line of input says: set KEY VALUE, get KEY.</summary>

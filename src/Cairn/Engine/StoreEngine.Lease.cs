@@ -14,6 +14,8 @@ namespace Cairn.Engine;
 //                                  |-- set, remove, clear, invalidation by anyone: the entry is another, the lease is gone
 //                                  |-- its owner died, or its time is up: the next who asks takes it over
 //
+// A hash counts as absent: who reads values finds none, and the value that comes would replace it. It gives way to the marker.
+//
 // So nothing has to be remembered to cancel a lease: whatever retracts or replaces the entry does.
 internal sealed unsafe partial class StoreEngine
 {
@@ -131,10 +133,12 @@ internal sealed unsafe partial class StoreEngine
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
             bool isCleared = isFound && EntryLedger.IsCleared(Memory, partition, old.Entry.Version, key.Collection);
+            bool isHash = false;
             long now = Clock.NowMs();
             if (isFound && !isCleared)
             {
-                if (IsLive(partition, old.Entry))
+                isHash = old.Entry.Type == EntryType.Hash && IsLive(partition, old.Entry);
+                if (!isHash && IsLive(partition, old.Entry))
                 {
                     return LeaseStatus.Hit;
                 }
@@ -174,6 +178,11 @@ internal sealed unsafe partial class StoreEngine
                     partition, key, content, bytes, isFound, old, restsOnOld: true, PartitionBlock.LogSmall, target, out version))
                 {
                     continue; // W4: the stale value must not come back.
+                }
+
+                if (isHash)
+                {
+                    Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
                 }
 
                 Concurrency.ProtocolHook.Reach(Concurrency.ProtocolStep.LeaseWritten);

@@ -28,10 +28,10 @@ internal static class RandomRequests
         "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0", "MULTI", "EXEC", "EXEC", "DISCARD", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
     ];
 
-    /// <summary>More forms, which change what the connection is.</summary>
+    /// <summary>More forms, which change what the connection is. None watches: of keys that are not there, removal counts as a change.</summary>
     public static string[] ConnectionForms { get; } =
     [
-        "HELLO 2|3|4|x", "HELLO 3 SETNAME V", "RESET", "WATCH K", "WATCH K K", "UNWATCH", "SUBSCRIBE c", "UNSUBSCRIBE", "UNSUBSCRIBE c", "UNSUBSCRIBE",
+        "HELLO 2|3|4|x", "HELLO 3 SETNAME V", "RESET", "UNWATCH", "SUBSCRIBE c", "UNSUBSCRIBE", "UNSUBSCRIBE c", "UNSUBSCRIBE",
         "PSUBSCRIBE c*", "PUNSUBSCRIBE", "PUNSUBSCRIBE c*", "PUBLISH c V", "PING", "PING V", "ECHO V", "CLIENT SETNAME V", "CLIENT GETNAME",
         "AUTH V", "ACL WHOAMI", "CLIENT TRACKINGINFO", "CLIENT CACHING YES", "SUBSTR K N N", "EVALSHA V N", "COMMAND GETKEYS SET K V",
         "MULTI", "MULTI V", "EXEC V", "QUEUE",

@@ -1,0 +1,72 @@
+using Cairn.Tests.Offline;
+
+namespace Cairn.Tests.Engine;
+
+/// <summary>A hash is an entry like any other to the store, and no value to who reads values.</summary>
+public sealed class HashEntryTests : StoreTest
+{
+    [Fact]
+    public void Hash_is_no_value_and_takes_the_key()
+    {
+        HashEntry.Set(Store, "key", "fields"u8);
+
+        Assert.Null(Store.Get("key"));
+        Assert.False(Store.TryPin("key", out _));
+        Assert.Equal("fields"u8.ToArray(), HashEntry.Get(Store, "key"));
+        Assert.Equal(WriteStatus.Exists, Store.Add("key", "value"u8));
+
+        Assert.True(Store.Set("key", "value"u8));
+        Assert.Equal("value"u8.ToArray(), Store.Get("key"));
+        Assert.Null(HashEntry.Get(Store, "key"));
+    }
+
+    [Theory]
+    [InlineData(10)]
+    [InlineData(300_000)]
+    public void Hash_gives_way_to_a_lease_because_it_is_no_value(int length)
+    {
+        HashEntry.Set(Store, "key", TestBytes.Of(length));
+        int partition = Store.PartitionOf("key");
+        InvalidationCursor cursor = Store.GetInvalidationCursor(partition);
+        Span<ulong> hashes = stackalloc ulong[8];
+
+        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+
+        Assert.Null(HashEntry.Get(Store, "key"));
+        Assert.Equal(InvalidationStatus.Changed, Store.ReadInvalidations(partition, ref cursor, hashes, out int count));
+        Assert.Equal([Store.HashOf("key")], hashes[..count].ToArray());
+        Assert.True(lease!.TrySet("value"u8));
+        Assert.Equal("value"u8.ToArray(), Store.Get("key"));
+        Assert.Equal(1, Store.GetStatistics().Entries);
+    }
+
+    [Fact]
+    public void Hashes_are_verified_and_kept_by_compacting()
+    {
+        var expected = new Dictionary<string, byte[]>();
+        for (int i = 0; i < 300; i++)
+        {
+            expected[$"hash:{i}"] = TestBytes.Of(1 + (i * 37 % 2_000), seed: i);
+            HashEntry.Set(Store, $"hash:{i}", expected[$"hash:{i}"]);
+            Store.Set($"value:{i}", "value"u8);
+        }
+
+        expected["long"] = TestBytes.Of(300_000);
+        HashEntry.Set(Store, "long", expected["long"]);
+        Store.Dispose();
+
+        VerifyReport before = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { Clock = Clock });
+        VerifyReport after = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+
+        Assert.True(before.IsSound);
+        Assert.Empty(before.Findings);
+        Assert.Equal(601, before.Entries);
+        Assert.Equal((601, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
+        Assert.True(after.IsSound);
+        Assert.Equal(601, after.Entries);
+        CairnStore store = OpenAgain();
+        Assert.All(expected, pair => Assert.Equal(pair.Value, HashEntry.Get(store, pair.Key)));
+        Assert.Equal("value"u8.ToArray(), store.Get("value:7"));
+    }
+}

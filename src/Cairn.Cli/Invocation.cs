@@ -108,7 +108,7 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
         }
         catch (ArgumentException wrong)
         {
-            throw ToolException.Usage(AsOptions(WithoutParameterName(wrong)));
+            throw WrongOption(wrong);
         }
     }
 
@@ -125,6 +125,9 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     public void Tell(string message) => console.Error.WriteLine($"{Tool.Name}: {message}");
 
     public void Warn(string message) => Tell($"warning: {message}");
+
+    /// <summary>The error for a value that the library refused.</summary>
+    public static ToolException WrongOption(ArgumentException wrong) => ToolException.Usage(AsOptions(WithoutParameterName(wrong)));
 
     /// <summary>The framework appends the parameter and the value, which mean nothing to somebody at a command line.</summary>
     public static string WithoutParameterName(ArgumentException wrong)

@@ -128,7 +128,7 @@ internal sealed class ServeCommand : ToolCommand
         }
         catch (ArgumentException e)
         {
-            throw ToolException.Usage(Invocation.WithoutParameterName(e));
+            throw Invocation.WrongOption(e);
         }
     }
 

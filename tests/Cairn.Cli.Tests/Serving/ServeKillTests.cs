@@ -20,7 +20,7 @@ public sealed class ServeKillTests : IDisposable
     [InlineData("uring", 1)]
     [InlineData("epoll", 2)]
     [InlineData("sockets", 3)]
-    public void Acknowledged_changes_are_there_after_a_kill(string io, int seed)
+    public async Task Acknowledged_changes_are_there_after_a_kill(string io, int seed)
     {
         var random = new Random(seed);
         KeyWriter[] writers = [.. Enumerable.Range(0, Writers).Select(number => new KeyWriter(number, KeysOfWriter, random.Next()))];
@@ -39,9 +39,9 @@ public sealed class ServeKillTests : IDisposable
             // The one that finishes its batches first kills the server in the midst of everybody else's.
             int batches = random.Next(1, MostBatches);
             int killed = 0;
-            Thread[] threads = [.. writers.Select(writer => new Thread(() =>
+            TextClient[] clients = [.. writers.Select(_ => new TextClient(port))];
+            await Task.WhenAll(writers.Zip(clients, (writer, client) => OwnThread.Run(() =>
             {
-                using var client = new TextClient(port);
                 for (int batch = 0; writer.TryWrite(client); batch++)
                 {
                     if (batch >= batches && Interlocked.Exchange(ref killed, 1) == 0)
@@ -49,9 +49,8 @@ public sealed class ServeKillTests : IDisposable
                         server.Signal(ToolProcess.Kill);
                     }
                 }
-            }))];
-            Array.ForEach(threads, thread => thread.Start());
-            Array.ForEach(threads, thread => thread.Join());
+            })));
+            Array.ForEach(clients, client => client.Dispose());
             server.WaitForExit();
         }
 
@@ -59,7 +58,7 @@ public sealed class ServeKillTests : IDisposable
     }
 
     private ToolProcess Serve(string io) => ToolProcess.Start(
-        "serve", "--store", _directory.FilePath, "--capacity", "64MiB", "--memcached", "127.0.0.1:0", "--resp", "off", "--io", io);
+        "serve", "--store", _directory.FilePath, "--capacity", "64MiB", "--memcached", "127.0.0.1:0", "--resp", "off", "--http", "off", "--io", io);
 
     // Changes keys of its own over one connection, and knows what each may hold: what was acknowledged last, or any of the
     // changes that were sent since.

@@ -113,11 +113,11 @@ public sealed class ServeProcessTests : IDisposable
         string log = _directory["server.log"];
         string moved = log + ".1";
         using ToolProcess server = ToolProcess.Start([.. ServeArguments(), "--log-file", log, "--pid-file", _directory["pid"]]);
-        WaitForFile(_directory["pid"]);
+        FileWait.UntilItExists(_directory["pid"]);
         File.Move(log, moved);
 
         server.Signal(Hangup);
-        WaitForFile(log);
+        FileWait.UntilItExists(log);
         server.Signal(ToolProcess.Terminate);
         server.WaitForExit();
 
@@ -196,18 +196,8 @@ public sealed class ServeProcessTests : IDisposable
         return Encoding.UTF8.GetString(state, 0, manager.Receive(state));
     }
 
-    // The file appears when the server is so far; nothing tells of it but the file itself.
-    private static void WaitForFile(string path)
-    {
-        using var watcher = new FileSystemWatcher(Path.GetDirectoryName(path)!, Path.GetFileName(path)) { EnableRaisingEvents = true };
-        while (!File.Exists(path))
-        {
-            watcher.WaitForChanged(WatcherChangeTypes.Created, 100);
-        }
-    }
-
     private ToolProcess Serve() => ToolProcess.Start(ServeArguments());
 
     private string[] ServeArguments(string memcached = NoPort) =>
-        ["serve", "--store", _directory.FilePath, "--capacity", "8MiB", "--memcached", memcached, "--resp", "off"];
+        ["serve", "--store", _directory.FilePath, "--capacity", "8MiB", "--memcached", memcached, "--resp", "off", "--http", "off"];
 }

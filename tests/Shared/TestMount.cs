@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 
-namespace Cairn.Tests.Platform;
+namespace Cairn.Testing;
 
 /// <summary>A file system of the test's own, mounted on a new directory until the test ends.</summary>
 internal sealed partial class TestMount : IDisposable
@@ -136,20 +136,4 @@ internal sealed partial class TestMount : IDisposable
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
     private static partial int Close(int descriptor);
-}
-
-/// <summary>A fact that mounts a file system, for which it must be root and not too confined. Elsewhere the test is
-/// skipped and says why.</summary>
-[AttributeUsage(AttributeTargets.Method)]
-internal sealed class RequiresMountFactAttribute : FactAttribute
-{
-    public RequiresMountFactAttribute(params string[] needed)
-    {
-        Needed = needed;
-        Skip = TestMount.WhyNot ??
-            needed.Where(path => !File.Exists(path)).Select(path => $"{path} does not exist").FirstOrDefault();
-    }
-
-    /// <summary>Paths of devices and programs that must exist.</summary>
-    public IReadOnlyList<string> Needed { get; }
 }

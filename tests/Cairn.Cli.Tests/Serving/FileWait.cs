@@ -1,0 +1,16 @@
+namespace Cairn.Cli.Tests.Serving;
+
+/// <summary>Waits for what only a file tells of.</summary>
+internal static class FileWait
+{
+    private const int LookMs = 100;
+
+    public static void UntilItExists(string path)
+    {
+        using var watcher = new FileSystemWatcher(Path.GetDirectoryName(path)!, Path.GetFileName(path)) { EnableRaisingEvents = true };
+        while (!File.Exists(path))
+        {
+            watcher.WaitForChanged(WatcherChangeTypes.Created, LookMs);
+        }
+    }
+}

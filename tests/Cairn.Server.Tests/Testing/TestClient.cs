@@ -1,12 +1,15 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Cairn.Server.Tests.Testing;
 
 /// <summary>A client that blocks, and gives up with an exception when the server says nothing for long.</summary>
-internal sealed class TestClient : IDisposable
+internal sealed partial class TestClient : IDisposable
 {
+    private const nuint UnsentQueue = 0x5411; // SIOCOUTQ
+
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private readonly byte[] _buffer = new byte[64 << 10];
@@ -61,6 +64,17 @@ internal sealed class TestClient : IDisposable
     {
         int sent = Socket.Send(bytes, SocketFlags.None, out SocketError error);
         return error is SocketError.Success or SocketError.WouldBlock ? sent : throw new SocketException((int)error);
+    }
+
+    /// <summary>Waits until the server's kernel has all that was sent.</summary>
+    public void UntilDelivered()
+    {
+        int bytes;
+        do
+        {
+            Assert.Equal(0, Control((int)Socket.Handle, UnsentQueue, out bytes));
+        }
+        while (bytes > 0);
     }
 
     /// <summary>The next line, without its end; what there is when the server ends it.</summary>
@@ -141,6 +155,10 @@ internal sealed class TestClient : IDisposable
     }
 
     public void Dispose() => Socket.Dispose();
+
+    [LibraryImport("libc", EntryPoint = "ioctl", SetLastError = true)]
+    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
+    private static partial int Control(int descriptor, nuint request, out int value);
 
     private bool Fill()
     {

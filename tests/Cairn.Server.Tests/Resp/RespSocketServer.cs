@@ -13,17 +13,18 @@ internal sealed class RespSocketServer : IAsyncDisposable
     private readonly RespServer _server;
     private ServerEngine? _engine;
 
-    private RespSocketServer()
+    private RespSocketServer(long capacityBytes)
     {
-        _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = 64 << 20, FlushOnClose = false });
+        _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false });
         _server = new RespServer(_store);
     }
 
     public IPEndPoint EndPoint => _engine!.Listeners[0].EndPoint!;
 
-    public static async Task<RespSocketServer> StartAsync(Action<RespServer>? configure = null)
+    public static async Task<RespSocketServer> StartAsync(
+        Action<RespServer>? configure = null, long capacityBytes = 64 << 20)
     {
-        var server = new RespSocketServer();
+        var server = new RespSocketServer(capacityBytes);
         configure?.Invoke(server._server);
         server._engine = await ServerEngine.StartAsync(new EngineOptions
         {

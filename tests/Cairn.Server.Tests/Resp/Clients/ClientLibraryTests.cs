@@ -2,12 +2,27 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp.Clients;
 
-/// <summary>Client libraries, which cannot tell Cairn from redis-server by what their scripts ask.</summary>
+/// <summary>What client libraries are told by Cairn is what redis-server tells them: their scripts print the same.</summary>
 public class ClientLibraryTests(RespServers servers) : IClassFixture<RespServers>
 {
     [RequiresToolFact("redis-server", ClientScript.Python, "/usr/lib/python3/dist-packages/redis/__init__.py")]
     public async Task Redis_py_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_redis.py");
 
-    private Task AssertAnswersAlikeAsync(string script, params string[] arguments) =>
-        ClientScript.AssertAnswersAlikeAsync($"Resp/Clients/{script}", servers.Redis, servers.Cairn, arguments);
+    [RequiresToolFact("redis-server", "cc", "/usr/include/hiredis/hiredis.h")]
+    public async Task Hiredis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_hiredis.c");
+
+    [RequiresToolFact("redis-server", "node", "npm")]
+    public async Task Ioredis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("npm/with_ioredis.js");
+
+    [RequiresToolFact("redis-server", "node", "npm")]
+    public async Task Node_redis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("npm/with_node_redis.js");
+
+    [RequiresToolFact("redis-server", "php", "/usr/share/doc/php-redis")]
+    public async Task Phpredis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_phpredis.php");
+
+    [RequiresToolFact("redis-server", "ruby", "/usr/share/doc/ruby-redis")]
+    public async Task Redis_rb_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_redis.rb");
+
+    private Task AssertAnswersAlikeAsync(string script) =>
+        ClientScript.AssertAnswersAlikeAsync($"Resp/Clients/{script}", servers.Redis, servers.Cairn);
 }

@@ -5,6 +5,9 @@ namespace Cairn.Server.Tests.Resp.Clients;
 /// <summary>A redis-server and a Cairn server for the tests of one class, started when the first of them runs.</summary>
 public sealed class RespServers : IAsyncLifetime
 {
+    // Much more than all scripts write, so that nothing is evicted.
+    private const long CapacityBytes = 256 << 20;
+
     private RedisProcess? _redis;
     private RespSocketServer? _cairn;
 
@@ -17,7 +20,7 @@ public sealed class RespServers : IAsyncLifetime
     public async Task InitializeAsync()
     {
         _redis = RedisProcess.Start();
-        _cairn = await RespSocketServer.StartAsync();
+        _cairn = await RespSocketServer.StartAsync(capacityBytes: CapacityBytes);
     }
 
     public async Task DisposeAsync()

@@ -23,5 +23,5 @@ internal sealed class RequiresToolFactAttribute : FactAttribute
     private static bool IsOnPath(string tool) =>
         (Environment.GetEnvironmentVariable("PATH") ?? "")
             .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
-            .Any(directory => Path.Exists(Path.Combine(directory, tool)));
+            .Any(directory => File.Exists(Path.Combine(directory, tool)));
 }

@@ -15,7 +15,7 @@ internal static class NodeModules
     public static async Task<string> InstalledAsync(string directory)
     {
         byte[] locked = await File.ReadAllBytesAsync(Path.Combine(directory, "package-lock.json"));
-        string cache = Path.Combine(Root(), "artifacts", "npm");
+        string cache = RepositoryFile.At("artifacts", "npm");
         string installed = Path.Combine(cache, Convert.ToHexStringLower(SHA256.HashData(locked))[..16]);
         if (!Directory.Exists(installed))
         {
@@ -32,18 +32,5 @@ internal static class NodeModules
         }
 
         return installed;
-    }
-
-    private static string Root()
-    {
-        for (DirectoryInfo? directory = new(AppContext.BaseDirectory); directory is not null; directory = directory.Parent)
-        {
-            if (File.Exists(Path.Combine(directory.FullName, "Cairn.slnx")))
-            {
-                return directory.FullName;
-            }
-        }
-
-        throw new InvalidOperationException("The tests do not run from the repository.");
     }
 }

@@ -17,10 +17,10 @@ public class ClientLibraryTests(RespServers servers) : IClassFixture<RespServers
     [RequiresToolFact("redis-server", "node", "npm")]
     public async Task Node_redis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("npm/with_node_redis.js");
 
-    [RequiresToolFact("redis-server", "php", "/usr/share/doc/php-redis")]
+    [RequiresToolFact("redis-server", "php", "/usr/share/doc/php-redis/copyright")]
     public async Task Phpredis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_phpredis.php");
 
-    [RequiresToolFact("redis-server", "ruby", "/usr/share/doc/ruby-redis")]
+    [RequiresToolFact("redis-server", "ruby", "/usr/share/doc/ruby-redis/copyright")]
     public async Task Redis_rb_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_redis.rb");
 
     private Task AssertAnswersAlikeAsync(string script) =>

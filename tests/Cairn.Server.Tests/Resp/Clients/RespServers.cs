@@ -2,7 +2,7 @@ using System.Net;
 
 namespace Cairn.Server.Tests.Resp.Clients;
 
-/// <summary>A redis-server and a Cairn server for the tests of one class, started when the first of them runs.</summary>
+/// <summary>A redis-server and a Cairn server for the tests of one class. redis-server runs from when it is first needed.</summary>
 public sealed class RespServers : IAsyncLifetime
 {
     // Much more than all scripts write, so that nothing is evicted.
@@ -12,16 +12,12 @@ public sealed class RespServers : IAsyncLifetime
     private RespSocketServer? _cairn;
 
     /// <summary>The address of redis-server.</summary>
-    public IPEndPoint Redis => _redis!.EndPoint;
+    public IPEndPoint Redis => (_redis ??= RedisProcess.Start()).EndPoint;
 
     /// <summary>The address of Cairn.</summary>
     public IPEndPoint Cairn => _cairn!.EndPoint;
 
-    public async Task InitializeAsync()
-    {
-        _redis = RedisProcess.Start();
-        _cairn = await RespSocketServer.StartAsync(capacityBytes: CapacityBytes);
-    }
+    public async Task InitializeAsync() => _cairn = await RespSocketServer.StartAsync(capacityBytes: CapacityBytes);
 
     public async Task DisposeAsync()
     {

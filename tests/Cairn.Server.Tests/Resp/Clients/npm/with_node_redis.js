@@ -69,8 +69,8 @@ async function run(options) {
   await subscriber.pSubscribe('n*', hear);
   show('publish', await other.publish('news', 'one'), await other.publish('more', 'two'), await other.publish('x', 'three'));
   show('pubSub', (await other.pubSubChannels()).sort(), await other.pubSubNumSub(['news', 'x']), await other.pubSubNumPat(), await subscriber.ping());
-  await subscriber.unsubscribe();
-  await subscriber.pUnsubscribe();
+  await subscriber.unsubscribe(['news', 'more']);
+  await subscriber.pUnsubscribe('n*');
   show('heard', heard, await subscriber.get('n'));
 
   const information = await client.info();
@@ -115,9 +115,9 @@ async function cache() {
     await run({ RESP, name: 'named' });
   }
   await cache();
-  const unwelcome = createClient({ url, password: 'wrong' });
+  const unwelcome = createClient({ url, password: 'wrong', socket: { reconnectStrategy: false } });
   unwelcome.on('error', () => {});
   show('password', await tried(() => unwelcome.connect().then(client => client.ping())));
-  unwelcome.destroy();
+  await tried(() => unwelcome.destroy());
   console.log('done');
 })();

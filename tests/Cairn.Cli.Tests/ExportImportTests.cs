@@ -27,6 +27,24 @@ public sealed class ExportImportTests : ToolTest
     }
 
     [Fact]
+    public void Hash_of_the_server_is_left_out_of_an_export_and_told()
+    {
+        Run("set", "book:42", "Dune");
+        using (CairnStore store = OpenStore())
+        {
+            HashEntry.Set(store, "hash", new byte[8]);
+        }
+
+        ToolRun run = Run("export");
+        ToolRun json = Run("export", "--json", "--file", PathOf("out"));
+
+        Assert.Equal(["""{"key":"book:42","value":"Dune"}"""], run.Lines);
+        Assert.Equal("cairn: left out 1 hashes, which the server's hash commands wrote: only values are exported\n", run.Error);
+        Assert.Contains("\"entries\":1,", json.Output, StringComparison.Ordinal);
+        Assert.Contains("\"hashesLeftOut\":1,\"complete\":true", json.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Export_and_dump_take_one_collection_or_some_keys()
     {
         Run("set", "book:1", "a");

@@ -26,7 +26,7 @@ internal sealed class ExportCommand : ToolCommand
     }
 
     public override string Details =>
-        "Works while others use the store, and leaves no trace: nothing counts as used. An entry that lives from beginning to end is written exactly once. Ctrl-C ends it: a file is then left as it was before; on standard output every line is complete, but entries are missing.";
+        "Works while others use the store, and leaves no trace: nothing counts as used. An entry that lives from beginning to end is written exactly once. Hashes, which the server's hash commands write, are left out and counted. Ctrl-C ends it: a file is then left as it was before; on standard output every line is complete, but entries are missing.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -37,7 +37,7 @@ internal sealed class ExportCommand : ToolCommand
     ];
 
     public override string JsonShape =>
-        """A last word: {"entries", "valueBytes", "file"?, "complete": true}, on standard error if the entries go to standard output. An entry is a line {"collection"?, "key" or "keyBase64", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
+        """A last word: {"entries", "valueBytes", "file"?, "hashesLeftOut"?, "complete": true}, on standard error if the entries go to standard output. An entry is a line {"collection"?, "key" or "keyBase64", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
 
     public override string MeaningOfNo => "the store has no such collection";
 
@@ -106,6 +106,11 @@ internal sealed class ExportCommand : ToolCommand
 
     private static void Report(Invocation invocation, EntryExport export, string? path)
     {
+        if (export.Hashes > 0)
+        {
+            invocation.Tell($"left out {Figures.Count(export.Hashes)} hashes, which the server's hash commands wrote: only values are exported");
+        }
+
         if (invocation.IsJson)
         {
             // On standard output the entries end before.
@@ -117,6 +122,11 @@ internal sealed class ExportCommand : ToolCommand
                 if (path is not null)
                 {
                     line.Writer.WriteString("file"u8, path);
+                }
+
+                if (export.Hashes > 0)
+                {
+                    line.Writer.WriteNumber("hashesLeftOut"u8, export.Hashes);
                 }
 
                 line.Writer.WriteBoolean("complete"u8, true);

@@ -15,6 +15,9 @@ internal sealed class EntryExport(CairnStore store, ToolOutput output, Cancellat
     /// <summary>Entries written so far: complete lines.</summary>
     public long Entries { get; private set; }
 
+    /// <summary>Hashes of the server's, which are no values and have no form here yet; not among <see cref="Entries"/>.</summary>
+    public long Hashes { get; private set; }
+
     /// <summary>Bytes of the values written so far.</summary>
     public long ValueBytes { get; private set; }
 
@@ -60,6 +63,12 @@ internal sealed class EntryExport(CairnStore store, ToolOutput output, Cancellat
     private void WriteEntry(CairnCollection collection, Utf8JsonWriter writer, ReadOnlySpan<byte> key, EntryInfo info)
     {
         _value.ResetWrittenCount();
+        if (WithValues && info.Type == EntryType.Hash)
+        {
+            Hashes++;
+            return;
+        }
+
         if (WithValues && !collection.TryPeek(key, _value, out info))
         {
             return; // Gone since the scan came by.

@@ -1,7 +1,7 @@
 using System.Text;
 using Cairn.Engine;
 
-namespace Cairn.Tests.Engine;
+namespace Cairn.Testing;
 
 /// <summary>Entries as the server's hash commands write them. What is in them is not the store's business.</summary>
 internal static class HashEntry

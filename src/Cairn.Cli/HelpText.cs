@@ -86,6 +86,11 @@ internal static class HelpText
 
     private static string Usage(ToolCommand command)
     {
+        if (command.UsageWords is { } words)
+        {
+            return $"{Tool.Name} {command.Name} {words} [OPTIONS]";
+        }
+
         IEnumerable<string> arguments = command.Arguments.Select(argument =>
         {
             string name = argument.Arity.MaximumNumberOfValues > 1 ? $"{argument.Name}..." : argument.Name;

@@ -26,7 +26,13 @@ internal sealed class TestConsole : ToolConsole, IDisposable
 
     public override bool IsErrorTerminal => HasErrorTerminal;
 
-    public override int Width => 100;
+    public override int Width => ScreenWidth;
+
+    public override int Height => ScreenHeight;
+
+    public int ScreenWidth { get; set; } = 100;
+
+    public int ScreenHeight { get; set; } = 30;
 
     public override TimeProvider Clock => TestClock;
 

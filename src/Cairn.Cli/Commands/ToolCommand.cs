@@ -25,5 +25,8 @@ internal abstract class ToolCommand(string name, string description) : Command(n
     /// <summary>Whether it works on a store, and so takes --store and --json.</summary>
     public virtual bool UsesStore => true;
 
+    /// <summary>What follows its name in the usage, where that is not what its arguments say.</summary>
+    public virtual string? UsageWords => null;
+
     public abstract int Run(Invocation invocation);
 }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Cairn.Cli.Arguments;
+using Cairn.Cli.Clients;
 using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
@@ -11,29 +12,36 @@ internal sealed class TopCommand : ToolCommand
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan KeyInterval = TimeSpan.FromMilliseconds(50);
 
+    private readonly ServerArguments _server = new();
+    private readonly SharedOptions _shared;
     private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between looks. Default 1s.");
     private readonly ValueOption<int> _count = ValueOptions.Count("--count", "Stop after this many looks.", 1, int.MaxValue);
 
     public TopCommand(SharedOptions shared)
-        : base("top", "Shows what the store is doing, second by second.")
+        : base("top", "Shows what a store or a server is doing, second by second.")
     {
-        _ = shared;
+        _shared = shared;
+        _server.AddTo(this);
         Add(_interval);
         Add(_count);
     }
 
+    public override string UsageWords => "[ADDRESS | --store FILE]";
+
     public override string Details =>
-        "On a terminal a picture that q or Ctrl-C ends; elsewhere, and with --json, a line for each look. Reads of other processes appear up to a second late.";
+        "With ADDRESS it asks a server of memcached's or Redis's protocol, with its own stats or INFO; one that goes away is shown so until it is back. On a terminal a picture that q or Ctrl-C ends; elsewhere, and with --json, a line for each look. Reads of other processes appear up to a second late.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn top --store books.cairn", "Shows the picture."),
+        new("cairn top 6379", "Shows a server on this machine; h tells the keys."),
+        new("cairn top cache.example:11211 --json --interval 10s >> cache.stats", "A record of a server, on any machine."),
         new("cairn top --store books.cairn --count 60 > minute.txt", "A minute's lines."),
         new("cairn top --store books.cairn --json --count 1", "One look, for programs."),
     ];
 
     public override string JsonShape =>
-        """One line a look: {"at", "getsPerSecond", "hitRatio" (null without gets), "setsPerSecond", "removalsPerSecond", "evictionsPerSecond", "expirationsPerSecond", "entries", "bytes", "fill", "openings"}.""";
+        """One line a look: {"at", "getsPerSecond", "hitRatio" (null without gets), "setsPerSecond", "removalsPerSecond", "evictionsPerSecond", "expirationsPerSecond", "entries", "bytes", "fill", "openings"}. Of a server: {"at", "server", "name", "up", "problem"? (if it is not up), "uptimeSeconds", "operationsPerSecond", "commands": {NAME: PER SECOND}, "hitRatio", "bytesReceivedPerSecond", "bytesSentPerSecond", "evictionsPerSecond", "expirationsPerSecond", "items", "memoryBytes", "memoryLimitBytes" (0 without), "connections", "latenciesUs": {NAME: {"p50", "p99", "p999"}}}.""";
 
     public override int Run(Invocation invocation)
     {
@@ -41,18 +49,23 @@ internal sealed class TopCommand : ToolCommand
         int looks = invocation.Get(_count) ?? int.MaxValue;
         bool isScreen = invocation.Console.IsOutputTerminal && !invocation.IsJson
             && invocation.Console.GetEnvironmentVariable("TERM") is not ("dumb" or "" or null);
-        using CairnStore store = invocation.OpenExisting();
+        string? address = invocation.Get(_server.Address);
+        if (address is not null && invocation.IsGiven(_shared.Store))
+        {
+            throw ToolException.Usage("ADDRESS and --store exclude each other");
+        }
+
         try
         {
             // Taken before the first look, so that whoever has seen it may interrupt.
             invocation.Console.Interruption.ThrowIfCancellationRequested();
-            if (isScreen)
+            if (address is not null)
             {
-                ShowScreen(invocation, store, interval, looks);
+                ShowServer(invocation, _server.Read(invocation, address), interval, looks, isScreen);
             }
             else
             {
-                PrintLines(invocation, store, interval, looks);
+                ShowStore(invocation, interval, looks, isScreen);
             }
         }
         catch (OperationCanceledException) when (invocation.Console.InterruptedCode == ExitCode.Interrupted)
@@ -61,6 +74,32 @@ internal sealed class TopCommand : ToolCommand
         }
 
         return ExitCode.Done;
+    }
+
+    private static void ShowServer(Invocation invocation, ServerTarget target, TimeSpan interval, int looks, bool isScreen)
+    {
+        using var server = new ServerTop(invocation, target, interval, looks);
+        if (isScreen)
+        {
+            server.ShowScreen();
+        }
+        else
+        {
+            server.PrintLines();
+        }
+    }
+
+    private static void ShowStore(Invocation invocation, TimeSpan interval, int looks, bool isScreen)
+    {
+        using CairnStore store = invocation.OpenExisting();
+        if (isScreen)
+        {
+            ShowScreen(invocation, store, interval, looks);
+        }
+        else
+        {
+            PrintLines(invocation, store, interval, looks);
+        }
     }
 
     private static void ShowScreen(Invocation invocation, CairnStore store, TimeSpan interval, int looks)

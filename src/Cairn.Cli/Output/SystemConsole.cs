@@ -8,6 +8,7 @@ namespace Cairn.Cli.Output;
 internal sealed class SystemConsole : ToolConsole, IDisposable
 {
     private const int WidthOfUnknownTerminal = 80;
+    private const int HeightOfUnknownTerminal = 24;
 
     private readonly CancellationTokenSource _interruption = new();
     private PosixSignalRegistration[]? _signals;
@@ -26,6 +27,8 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
     public override bool IsErrorTerminal => !Console.IsErrorRedirected;
 
     public override int Width => Console.WindowWidth is > 0 and var width ? width : WidthOfUnknownTerminal;
+
+    public override int Height => Console.WindowHeight is > 0 and var height ? height : HeightOfUnknownTerminal;
 
     public override int InterruptedCode => _interruptedCode;
 
@@ -59,8 +62,21 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
 
     public override Stream OpenInput() => new InterruptibleInput(Console.OpenStandardInput(), Interruption);
 
-    public override char? TryReadKey() =>
-        IsInputTerminal && Console.KeyAvailable ? Console.ReadKey(intercept: true).KeyChar : null;
+    public override char? TryReadKey()
+    {
+        if (!IsInputTerminal || !Console.KeyAvailable)
+        {
+            return null;
+        }
+
+        ConsoleKeyInfo pressed = Console.ReadKey(intercept: true);
+        return pressed.Key switch
+        {
+            ConsoleKey.UpArrow => UpKey,
+            ConsoleKey.DownArrow => DownKey,
+            _ => pressed.KeyChar,
+        };
+    }
 
     public override string? GetEnvironmentVariable(string name) => Environment.GetEnvironmentVariable(name);
 

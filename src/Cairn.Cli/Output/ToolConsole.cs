@@ -3,6 +3,12 @@ namespace Cairn.Cli.Output;
 /// <summary>What the tool sees of the world besides files: its streams, whether people look at them, the time, the signals.</summary>
 internal abstract class ToolConsole
 {
+    /// <summary>What <see cref="TryReadKey"/> gives for the arrow keys.</summary>
+    public const char UpKey = '↑';
+
+    /// <inheritdoc cref="UpKey"/>
+    public const char DownKey = '↓';
+
     public abstract ToolOutput Output { get; }
 
     public abstract TextWriter Error { get; }
@@ -15,6 +21,9 @@ internal abstract class ToolConsole
 
     /// <summary>Columns of the terminal.</summary>
     public abstract int Width { get; }
+
+    /// <summary>Lines of the terminal.</summary>
+    public abstract int Height { get; }
 
     public virtual TimeProvider Clock => TimeProvider.System;
 

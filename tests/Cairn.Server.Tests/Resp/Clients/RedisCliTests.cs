@@ -18,7 +18,7 @@ public partial class RedisCliTests(RespServers servers) : IClassFixture<RespServ
         SET book Dune EX 100
         GET book
         GET nothing
-        TTL book
+        PERSIST book
         SET bytes "\x00\xff\r\n"
         GET bytes
         MSET a 1 b 2

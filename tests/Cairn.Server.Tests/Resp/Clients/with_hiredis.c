@@ -78,7 +78,7 @@ static void one_by_one(void)
     show(context, "SET book Dune EX 100");
     show(context, "GET book");
     show(context, "GET nothing");
-    show(context, "TTL book");
+    show(context, "PERSIST book");
     show(context, "MSET a 1 b 2");
     show(context, "MGET a nothing b");
     show(context, "INCRBY a 41");

@@ -19,6 +19,12 @@ def show_error(what, action):
         print(what, type(error).__name__, error)
 
 
+# Time passes between two requests, so what is left is rounded up to ten seconds.
+def left(client, key):
+    seconds = client.ttl(key)
+    return seconds if seconds < 0 else -(-seconds // 10) * 10
+
+
 def show_all(client):
     client.flushall()
     show("ping", client.ping(), client.echo("hello"))
@@ -37,17 +43,17 @@ def show_all(client):
     show_error("wrong arity", lambda: client.execute_command("GET"))
     show_error("invalid expire", lambda: client.set("x", "y", ex=0))
 
-    show("expire", client.expire("a", 100), client.ttl("a"), client.pexpire("b", 100_000), client.pttl("b") > 90_000)
+    show("expire", client.expire("a", 100), left(client, "a"), client.pexpire("b", 100_000), client.pttl("b") > 90_000)
     show("expire, conditions", client.expire("a", 50, gt=True), client.expire("a", 50, lt=True), client.expire("a", 9, nx=True))
-    show("expireat", client.expireat("a", 4102444800), client.expiretime("a"), client.pexpiretime("a"), client.persist("a"), client.ttl("a"))
-    show("getex", client.getex("a", px=500_000), client.ttl("a") in (499, 500), client.getex("a", persist=True), client.ttl("a"))
-    show("setex", client.setex("e", 100, "v"), client.ttl("e"), client.psetex("e", 100_000, "v"), client.setnx("e", "w"))
+    show("expireat", client.expireat("a", 4102444800), client.expiretime("a"), client.pexpiretime("a"), client.persist("a"), left(client, "a"))
+    show("getex", client.getex("a", px=500_000), left(client, "a"), client.getex("a", persist=True), left(client, "a"))
+    show("setex", client.setex("e", 100, "v"), left(client, "e"), client.psetex("e", 100_000, "v"), client.setnx("e", "w"))
     show("past", client.expireat("e", 1), client.exists("e"), client.exists("a", "b", "a"))
     show("type", client.type("a"), client.type("nothing"), client.touch("a", "nothing"), client.dbsize())
     show("rename", client.rename("a", "a2"), client.renamenx("b", "a2"), client.copy("a2", "a3"), client.unlink("a2", "a3", "x"))
     show_error("rename of nothing", lambda: client.rename("nothing", "x"))
     show("delete", client.delete("b", "nothing"), sorted(client.keys("*e*")), client.randomkey() is not None)
-    show("object", client.object("encoding", "n"), client.object("encoding", "book"))
+    show("object", client.object("encoding", "n"), client.object("encoding", "book"), client.memory_usage("n") > 0)
 
     show("hset", client.hset("h", "f", "v"), client.hset("h", mapping={"n": 1, "m": "ü"}), client.hsetnx("h", "n", 2))
     show("hget", client.hget("h", "m"), client.hget("h", "x"), client.hmget("h", "f", "x", "n"), client.hgetall("h"))
@@ -92,7 +98,7 @@ def show_all(client):
     # Releasing needs a script; whether it is held can be seen without.
     lock = client.lock("lock", timeout=100, blocking=False)
     second = client.lock("lock", timeout=100, blocking=False)
-    show("lock", lock.acquire(), second.acquire(), lock.locked(), lock.owned(), second.owned(), client.ttl("lock"))
+    show("lock", lock.acquire(), second.acquire(), lock.locked(), lock.owned(), second.owned(), left(client, "lock"))
 
     messages = client.pubsub()
     messages.subscribe("news")
@@ -136,7 +142,7 @@ def show_all(client):
     for name in ("redis_version", "role", "connected_clients", "used_memory", "keyspace_hits", "uptime_in_seconds", "db0"):
         show("info", name, type(information[name]).__name__)
     show("section", sorted(client.info("keyspace")["db0"]), client.info("replication")["role"])
-    show("time", len(client.time()))
+    show("time", len(client.time()), client.slowlog_reset(), client.slowlog_len() >= 0, type(client.slowlog_get()).__name__)
     show("command", client.command()["get"]["arity"], client.command()["set"]["flags"])
     show("flushdb", client.flushdb(), client.dbsize())
     client.close()

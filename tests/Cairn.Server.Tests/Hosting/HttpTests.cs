@@ -36,6 +36,7 @@ public sealed class HttpTests
     {
         var insight = new ServerInsight(ServerLog.None, TimeProvider.System);
         await using HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], () => new CairnDashboard(insight), ServerLog.None);
+        door.Accept();
         using var http = new HttpClient { BaseAddress = new Uri($"http://{door.Listeners[0].Where}") };
 
         Assert.Equal((HttpStatusCode.ServiceUnavailable, "starting\n"), await GetAsync("/health/ready"));
@@ -58,6 +59,7 @@ public sealed class HttpTests
         int made = 0;
         await using (HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], Make, ServerLog.None))
         {
+            door.Accept();
             Assert.False(door.IsServed);
             using TestClient first = TestClient.Connect(door.Listeners[0].EndPoint!);
             using TestClient second = TestClient.Connect(door.Listeners[0].EndPoint!);

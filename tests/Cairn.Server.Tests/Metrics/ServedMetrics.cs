@@ -29,7 +29,8 @@ internal sealed class ServedMetrics : IAsyncDisposable
 
     public CairnServer Server { get; }
 
-    public static async Task<ServedMetrics> StartAsync(int workers = 1, Func<ServerOptions, ServerOptions>? configure = null)
+    public static async Task<ServedMetrics> StartAsync(
+        int workers = 1, Func<ServerOptions, ServerOptions>? configure = null, Action<ServerLogLevel, string>? log = null)
     {
         var directory = new StoreDirectory();
         var options = new ServerOptions
@@ -42,7 +43,7 @@ internal sealed class ServedMetrics : IAsyncDisposable
             Workers = workers,
         };
         return new ServedMetrics(
-            await CairnServer.StartAsync(configure?.Invoke(options) ?? options, http: insight => new CairnDashboard(insight)), directory);
+            await CairnServer.StartAsync(configure?.Invoke(options) ?? options, log, insight => new CairnDashboard(insight)), directory);
     }
 
     public TestClient Connect(string listener) => TestClient.Connect(IPEndPoint.Parse(AddressOf(listener)));

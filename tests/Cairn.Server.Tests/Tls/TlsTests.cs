@@ -62,6 +62,7 @@ public sealed class TlsTests : IDisposable
         client.Dispose();
 
         Assert.Equal(CloseReason.TlsFailed, server.Sessions.TakeClosed());
+        Assert.Contains(server.Log.Lines, line => line.Level == ServerLogLevel.Warning && line.Message.StartsWith("TLS with 127.0.0.1:", StringComparison.Ordinal));
     }
 
     [Theory]

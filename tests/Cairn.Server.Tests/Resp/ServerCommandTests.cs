@@ -27,6 +27,17 @@ public class ServerCommandTests
         Assert.True(docs.Arguments[1].IsOptional);
     }
 
+    [Theory]
+    [InlineData("hset", 1, "field")]
+    [InlineData("mset", 0, "key")]
+    public void Docs_repeat_names_and_values_in_pairs(string command, int index, string name)
+    {
+        CommandDocs.Argument pairs = CommandDocs.Of(CommandTable.Find(Encoding.ASCII.GetBytes(command))!).Arguments[index];
+
+        Assert.True(pairs.IsMultiple);
+        Assert.Equal([name, "value"], pairs.Parts.Select(part => part.Name));
+    }
+
     [Fact]
     public void Docs_of_all_commands_can_be_read()
     {

@@ -3,7 +3,7 @@ using System.Collections.Frozen;
 namespace Cairn.Server.Resp.Commands;
 
 // What COMMAND DOCS tells, which redis-cli makes its hints and its help of. In a syntax, WORDS in capitals are sent as they are, others
-// stand for what is sent; [what may be left out], one | or another, and what may come again...
+// stand for what is sent; [what may be left out], one | or another, and what may come again... (several words)...
 internal sealed class CommandDocs
 {
     private static readonly FrozenDictionary<string, CommandDocs> s_all = Lines
@@ -58,7 +58,7 @@ internal sealed class CommandDocs
         config|get;2.0.0;Tells settings;parameter...
         config|resetstat;2.0.0;Counts from zero again
         config|rewrite;2.8.0;An error: settings are given when the server starts
-        config|set;2.0.0;Changes settings;parameter value...
+        config|set;2.0.0;Changes settings;(parameter value)...
         copy;6.2.0;Copies a key;source destination [DB destination-db] [REPLACE]
         dbsize;1.0.0;Tells how many keys there are
         decr;1.0.0;Subtracts one from a number;key
@@ -90,9 +90,9 @@ internal sealed class CommandDocs
         hkeys;2.0.0;Answers with the names of a hash's fields;key
         hlen;2.0.0;Tells how many fields a hash has;key
         hmget;2.0.0;Answers with fields of a hash;key field...
-        hmset;2.0.0;Sets fields of a hash;key field value...
+        hmset;2.0.0;Sets fields of a hash;key (field value)...
         hscan;2.8.0;Answers with fields of a hash and their values;key cursor [MATCH pattern] [COUNT count]
-        hset;2.0.0;Sets fields of a hash;key field value...
+        hset;2.0.0;Sets fields of a hash;key (field value)...
         hsetnx;2.0.0;Sets a field that a hash does not have;key field value
         hstrlen;3.2.0;Tells how long a field's value is;key field
         hvals;2.0.0;Answers with the values of a hash;key
@@ -104,8 +104,8 @@ internal sealed class CommandDocs
         memory;4.0.0;Tells of memory
         memory|usage;4.0.0;Tells how many bytes a key and its value take;key [SAMPLES count]
         mget;1.0.0;Answers with values;key...
-        mset;1.0.1;Sets values;key value...
-        msetnx;1.0.1;Sets values if none of the keys is there;key value...
+        mset;1.0.1;Sets values;(key value)...
+        msetnx;1.0.1;Sets values if none of the keys is there;(key value)...
         multi;1.2.0;Queues commands until EXEC
         object;2.2.3;Tells how a key is kept
         object|encoding;2.2.3;Tells how Redis would keep a value;key
@@ -210,6 +210,19 @@ internal sealed class CommandDocs
             Argument[] parts = Parse(text[1..^(isRepeated ? 4 : 1)].Split(' '));
             Argument whole = parts.Length == 1 ? parts[0] : new Argument("block", "block") { Parts = parts };
             return whole with { IsOptional = true, IsMultiple = whole.IsMultiple || isRepeated };
+        }
+
+        if (words[0].StartsWith('('))
+        {
+            int end = 0;
+            while (!words[end].EndsWith(")...", StringComparison.Ordinal))
+            {
+                end++;
+            }
+
+            string text = string.Join(' ', words[..(end + 1)].ToArray());
+            words = words[(end + 1)..];
+            return new Argument("data", "block") { Parts = Parse(text[1..^4].Split(' ')), IsMultiple = true };
         }
 
         string word = words[0];

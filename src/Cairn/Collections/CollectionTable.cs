@@ -96,13 +96,14 @@ internal static unsafe class CollectionTable
         {
             uint? found = Find(engine.Memory, bytes);
             int count = Count(engine.Memory);
-            if (found is null && count + 1 >= StoreLayout.MaxCollections)
+            uint free = FindUnnamed(engine.Memory, count);
+            if (found is null && free >= StoreLayout.MaxCollections)
             {
                 throw new StoreException(
                     $"The collection '{name}' could not be created: a store has at most {StoreLayout.MaxCollections - 1}. Use a prefix of keys instead.");
             }
 
-            number = found ?? (uint)count + 1;
+            number = found ?? free;
             if (found is null && number != cleared)
             {
                 return false;
@@ -121,7 +122,7 @@ internal static unsafe class CollectionTable
                 bytes.CopyTo(new Span<byte>(record->Name, CollectionRecord.MaxNameBytes));
 
                 // Release: the record is complete before it is counted (CollectionRecord I1).
-                Volatile.Write(ref engine.Memory.Super->CollectionCount, count + 1);
+                Volatile.Write(ref engine.Memory.Super->CollectionCount, Math.Max(count, (int)number));
             }
 
             return true;
@@ -130,6 +131,18 @@ internal static unsafe class CollectionTable
         {
             engine.Leave(partition);
         }
+    }
+
+    // The number after the last, or of a record that counts but has no name: damage made it so.
+    private static uint FindUnnamed(StoreMemory memory, int count)
+    {
+        uint number = 1;
+        while (number <= count && Record(memory, number)->NameBytes != 0)
+        {
+            number++;
+        }
+
+        return number;
     }
 
     private static uint? Find(StoreMemory memory, ReadOnlySpan<byte> name)

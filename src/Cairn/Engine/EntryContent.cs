@@ -73,7 +73,7 @@ internal unsafe ref struct EntryContent
         {
             fixed (byte* source = First)
             {
-                return ValueChecksum.ComputeAndCopy(source, value, First.Length, checksumSeed);
+                return ValueChecksum.ComputeAndCopyIn(source, value, First.Length, checksumSeed);
             }
         }
 

@@ -166,7 +166,7 @@ internal sealed unsafe partial class StoreEngine
         uint valueSum;
         fixed (byte* source = &value)
         {
-            valueSum = ValueChecksum.ComputeAndCopy(source, target + EntryView.HeaderBytes + keyLength, valueLength, memory.ChecksumSeed);
+            valueSum = ValueChecksum.ComputeAndCopyIn(source, target + EntryView.HeaderBytes + keyLength, valueLength, memory.ChecksumSeed);
         }
 
         *(uint*)(target + 16) = EntryView.ComputeChecksum(word0, version, target, 0, valueSum, place.Hash, memory.ChecksumSeed);

@@ -214,7 +214,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
         image.TryReadUInt64(image.PartitionOffset(partition) + OffsetOfVersion, out newest) && version > newest;
 
     private uint CountCollections() =>
-        image.TryReadUInt32(OffsetOfCollectionCount, out uint count) ? Math.Min(count, StoreLayout.MaxCollections - 1) : _collections;
+        image.TryReadUInt32(OffsetOfCollectionCount, out uint count) ? (uint)Math.Clamp((int)count, 0, StoreLayout.MaxCollections - 1) : _collections;
 
     private EntryFate FateOf(in EntryView entry, PartitionBlock* block)
     {

@@ -20,20 +20,36 @@ internal static unsafe class ValueChecksum
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Compute(byte* value, int length, ulong seed) =>
-        length <= LongestSingleChain ? (uint)Chain(value, 0, length, Start(length, seed)) : Long(value, value, length, seed);
+        length <= LongestSingleChain ? (uint)Chain(value, 0, length, Start(length, seed)) : Long(value, null, value, length, seed);
 
-    /// <summary>Copies the value, too: the checksum is that of the copy, whatever others do to the source.</summary>
+    /// <summary>Copies a value out of the file, too: the checksum is that of the copy, whatever others do to the source.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeAndCopy(byte* source, byte* target, int length, ulong seed)
     {
         if (length > LongestSingleChain)
         {
-            return Long(source, target, length, seed);
+            return Long(source, target, target, length, seed);
         }
 
         // Moved in large pieces and summed from where they now are: half the instructions of doing both word by word.
         Copy(source, target, length);
         return (uint)Chain(target, 0, length, Start(length, seed));
+    }
+
+    /// <summary>
+    /// Copies a value into the file, too: the checksum is that of the source. Taken of the copy, it would cover what somebody may have
+    /// scribbled over it by then.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint ComputeAndCopyIn(byte* source, byte* target, int length, ulong seed)
+    {
+        if (length > LongestSingleChain)
+        {
+            return Long(source, target, source, length, seed);
+        }
+
+        Copy(source, target, length);
+        return (uint)Chain(source, 0, length, Start(length, seed));
     }
 
     // Inlined, because the framework's copy is a call, and what a call saves and restores is more than what it copies here.
@@ -97,7 +113,7 @@ internal static unsafe class ValueChecksum
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static uint Long(byte* source, byte* target, int length, ulong seed)
+    private static uint Long(byte* source, byte* target, byte* summed, int length, ulong seed)
     {
         uint start = Start(length, seed);
         ulong lane0 = start;
@@ -108,17 +124,17 @@ internal static unsafe class ValueChecksum
         while (at < length)
         {
             nint end = Math.Min(at + BlockBytes, length);
-            if (target != source)
+            if (target != null)
             {
                 Unsafe.CopyBlockUnaligned(target + at, source + at, (uint)(end - at));
             }
 
             for (; end - at >= 32; at += 32)
             {
-                lane0 = Step(lane0, target + at);
-                lane1 = Step(lane1, target + at + 8);
-                lane2 = Step(lane2, target + at + 16);
-                lane3 = Step(lane3, target + at + 24);
+                lane0 = Step(lane0, summed + at);
+                lane1 = Step(lane1, summed + at + 8);
+                lane2 = Step(lane2, summed + at + 16);
+                lane3 = Step(lane3, summed + at + 24);
             }
 
             if (end == length)
@@ -128,7 +144,7 @@ internal static unsafe class ValueChecksum
         }
 
         uint sum = BitOperations.Crc32C((uint)lane0, lane1 | (lane2 << 32));
-        return (uint)Chain(target, at, length, BitOperations.Crc32C(sum, (uint)lane3));
+        return (uint)Chain(summed, at, length, BitOperations.Crc32C(sum, (uint)lane3));
     }
 
     // The framework's own form takes and returns 32 bits, which costs an instruction more for each word.

@@ -97,6 +97,19 @@ public sealed unsafe class DamagedEntryTests : StoreTest
         Assert.Equal(count < 0 ? null : "Dune", Store.Collection("books").GetString("42"));
     }
 
+    [Fact]
+    public void Collection_without_a_name_gives_its_place_to_a_new_one()
+    {
+        Store.Collection("books").Set("42", "Dune"u8);
+        Store.Engine.Memory.Super->CollectionCount = StoreLayout.MaxCollections - 1;
+
+        Assert.True(Store.Collection("films").Set("42", "Alien"u8));
+
+        Assert.Equal("Alien", Store.Collection("films").GetString("42"));
+        Assert.Equal("Dune", OpenAgain().Collection("books").GetString("42"));
+        Assert.Equal(["books", "films"], Store.CollectionNames.Take(2));
+    }
+
     private byte* Find(string key)
     {
         byte[] bytes = System.Text.Encoding.UTF8.GetBytes(key);

@@ -6,9 +6,14 @@ public sealed unsafe class ValueChecksumTests
 {
     private static readonly int[] Lengths = [.. Enumerable.Range(0, 300), 511, 512, 513, 4096, 65_537];
 
-    [Fact]
-    public void Copying_gives_the_same_sum_and_the_same_bytes_and_no_more()
+    private delegate uint Copying(byte* source, byte* target, int length, ulong seed);
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Copying_gives_the_same_sum_and_the_same_bytes_and_no_more(bool isIn)
     {
+        Copying copy = isIn ? ValueChecksum.ComputeAndCopyIn : ValueChecksum.ComputeAndCopy;
         foreach (int length in Lengths)
         {
             byte[] source = TestBytes.Of(length + 1, seed: 5);
@@ -17,12 +22,49 @@ public sealed unsafe class ValueChecksumTests
             fixed (byte* from = source)
             fixed (byte* to = target)
             {
-                Assert.Equal(ValueChecksum.Compute(from, length, 9), ValueChecksum.ComputeAndCopy(from, to, length, 9));
+                Assert.Equal(ValueChecksum.Compute(from, length, 9), copy(from, to, length, 9));
             }
 
             Assert.Equal(source.AsSpan(0, length), target.AsSpan(0, length));
             Assert.Equal(0xEE, target[length]);
         }
+    }
+
+    [Theory]
+    [InlineData(200)]
+    [InlineData(20_000)]
+    public void Sum_of_what_is_copied_in_is_that_of_the_source_whatever_is_written_over_the_copy(int length)
+    {
+        byte[] source = TestBytes.Of(length);
+        byte[] target = new byte[length];
+
+        WhileSomebodyScribbles(target, () =>
+        {
+            fixed (byte* from = source)
+            fixed (byte* to = target)
+            {
+                Assert.Equal(ValueChecksum.Compute(from, length, 9), ValueChecksum.ComputeAndCopyIn(from, to, length, 9));
+            }
+        });
+    }
+
+    [Theory]
+    [InlineData(200)]
+    [InlineData(20_000)]
+    public void Sum_of_what_is_copied_out_is_that_of_the_copy_whatever_is_written_over_the_source(int length)
+    {
+        byte[] source = TestBytes.Of(length);
+        byte[] target = new byte[length];
+
+        WhileSomebodyScribbles(source, () =>
+        {
+            fixed (byte* from = source)
+            fixed (byte* to = target)
+            {
+                uint sum = ValueChecksum.ComputeAndCopy(from, to, length, 9);
+                Assert.Equal(ValueChecksum.Compute(to, length, 9), sum);
+            }
+        });
     }
 
     [Fact]
@@ -55,6 +97,31 @@ public sealed unsafe class ValueChecksumTests
             {
                 Assert.True(sums.Add(ValueChecksum.Compute(bytes, length, 1)), $"length {length}");
             }
+        }
+    }
+
+    private static void WhileSomebodyScribbles(byte[] bytes, Action action)
+    {
+        bool isOver = false;
+        var scribbler = new Thread(() =>
+        {
+            for (uint i = 0; !Volatile.Read(ref isOver); i++)
+            {
+                bytes[i * 2_654_435_761 % (uint)bytes.Length]++;
+            }
+        });
+        scribbler.Start();
+        try
+        {
+            for (int i = 0; i < 2_000; i++)
+            {
+                action();
+            }
+        }
+        finally
+        {
+            Volatile.Write(ref isOver, true);
+            scribbler.Join();
         }
     }
 }

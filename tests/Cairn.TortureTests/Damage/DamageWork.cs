@@ -6,6 +6,8 @@ namespace Cairn.TortureTests.Damage;
 /// <summary>Random operations of every kind on a store, whose results are checked as far as a damaged store allows.</summary>
 internal sealed class DamageWork
 {
+    public const string CollectionName = "collection";
+
     private static readonly byte[] s_filler = new byte[4_000];
 
     private readonly CairnStore _store;
@@ -25,7 +27,7 @@ internal sealed class DamageWork
         _clock = clock;
         _random = random;
         _sizes = sizes;
-        _collection = store.Collection("collection");
+        _collection = store.Collection(CollectionName);
         _reader = new DamageReader(store, _collection, clock, random) { ArePinsSafe = arePinsSafe, WhilePinned = FillSome };
     }
 

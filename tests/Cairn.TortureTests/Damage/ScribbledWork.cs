@@ -8,7 +8,7 @@ internal sealed class ScribbledWork
 {
     private const int StepsPerLine = 200;
 
-    private static readonly KillSizes Sizes = new(ShortBytes: 700, LeastLongBytes: 3_000, MostLongBytes: 60_000, LongPerMille: 25);
+    private static readonly KillSizes Sizes = new(ShortBytes: 700, LeastLongBytes: 3_000, MostLongBytes: 60_000, LongPerMille: 100);
 
     private readonly StoreOptions _options;
     private readonly Random _random;

@@ -23,7 +23,11 @@ public sealed class ScribblerTests(ITestOutputHelper output)
         for (int round = 0; round < TortureRun.Count(1, 30); round++)
         {
             using var directory = new StoreDirectory();
-            CairnStore.Open(directory.Options with { CapacityBytes = (1 + round % 3) << 20 }).Dispose();
+            using (CairnStore store = CairnStore.Open(directory.Options with { CapacityBytes = (1 + round % 3) << 20 }))
+            {
+                store.Collection(DamageWork.CollectionName); // Or who cannot have the lock at once would not get to work.
+            }
+
             int seed = TortureRun.SeedOf(run.Seed, round);
             var said = new ConcurrentQueue<string>();
 

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Text;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
@@ -195,8 +196,14 @@ internal sealed partial class RespSession : Session
         if (command is null)
         {
             BreakTransaction();
-            RejectUnknown(arguments, ref writer);
             _recorder.CountRejected(RespCommands.Unknown);
+            if (IsHttp(arguments[0]))
+            {
+                Close();
+                return;
+            }
+
+            RejectUnknown(arguments, ref writer);
             return;
         }
 
@@ -381,6 +388,11 @@ internal sealed partial class RespSession : Session
         bytes = zero < 0 ? bytes : bytes[..zero];
         return Text.Latin(bytes[..Math.Min(bytes.Length, longest)]);
     }
+
+    // A page in somebody's browser can send an HTTP request to a server on the same machine, and its body would be read as inline
+    // commands. Redis closes at the same two words.
+    private static bool IsHttp(ReadOnlySpan<byte> word) =>
+        Ascii.EqualsIgnoreCase(word, "POST"u8) || Ascii.EqualsIgnoreCase(word, "Host:"u8);
 
     private void WriteProtocolError(ref RespWriter writer)
     {

@@ -44,6 +44,19 @@ public class RespSessionTests
         }
     }
 
+    [Theory]
+    [InlineData("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nSET a evil\r\n", "")]
+    [InlineData("GET / HTTP/1.1\r\nhost: localhost\r\n\r\nSET a evil\r\n", "-ERR wrong number of arguments for 'get' command\r\n")]
+    public void Request_of_a_browser_ends_the_connection_before_its_body_is_read(string request, string reply)
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        Assert.Equal(reply, client.Send(Encoding.ASCII.GetBytes(request), request.Length));
+        Assert.Equal(CloseReason.ClosedBySession, client.ClosedFor);
+        Assert.Equal("$-1\r\n", host.Connect().Run("GET a"));
+    }
+
     [Fact]
     public void Many_keys_of_one_request_are_all_answered()
     {

@@ -1,3 +1,4 @@
+using Cairn.Engine;
 using Cairn.Indexing;
 
 namespace Cairn.Server.Connections;
@@ -11,6 +12,7 @@ internal sealed class LookAhead
     private const int Size = 1024;
 
     private readonly KeyPlacement[] _places = new KeyPlacement[Size];
+    private int _unfetched;
 
     /// <summary>Where the next one is put.</summary>
     public int Next { get; private set; }
@@ -21,5 +23,21 @@ internal sealed class LookAhead
     {
         _places[Next] = place;
         Next = (Next + 1) & (Size - 1);
+        _unfetched++;
+    }
+
+    /// <summary>
+    /// Fetches the buckets of what was added since the last time. One after the other, with nothing in between: a fetch holds up what
+    /// follows it until its address is translated, which mostly takes as long as the memory does, and only some hundred
+    /// instructions are held up together.
+    /// </summary>
+    public void FetchBuckets(StoreEngine engine)
+    {
+        for (int i = Math.Min(_unfetched, Size); i > 0; i--)
+        {
+            engine.PrefetchBucket(this[Next - i]);
+        }
+
+        _unfetched = 0;
     }
 }

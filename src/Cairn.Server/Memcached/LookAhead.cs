@@ -1,3 +1,4 @@
+using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Protocol;
 
@@ -17,6 +18,9 @@ internal sealed class LookAhead
     /// <summary>The number of the next request.</summary>
     public long Next { get; private set; }
 
+    /// <summary>The number of the first request whose bucket was not fetched.</summary>
+    public long NextToFetch { get; private set; }
+
     /// <summary>Where the next request is put: then <see cref="Add"/> it.</summary>
     public ref AheadRequest Place => ref this[Next];
 
@@ -24,6 +28,25 @@ internal sealed class LookAhead
 
     /// <summary>Takes what is at <see cref="Place"/>.</summary>
     public void Add() => Next++;
+
+    /// <summary>
+    /// Fetches the buckets of the requests read since the last time. One after the other, with nothing in between: a fetch holds up what
+    /// follows it until its address is translated, which mostly takes as long as the memory does, and only some hundred
+    /// instructions are held up together.
+    /// </summary>
+    public void FetchBuckets(StoreEngine engine)
+    {
+        for (long number = Math.Max(NextToFetch, Next - Size + 1); number < Next; number++)
+        {
+            ref readonly AheadRequest ahead = ref this[number];
+            if (ahead.IsPlaced)
+            {
+                engine.PrefetchBucket(ahead.Place);
+            }
+        }
+
+        NextToFetch = Next;
+    }
 
     /// <summary>Whether a request is still there. The oldest is not: it is where the next one is put.</summary>
     public bool Holds(long number) => Next - number < Size;

@@ -50,7 +50,6 @@ internal sealed unsafe partial class MemcachedSession
                 {
                     ahead.Place = _engine.Memory.Place(
                         _engine.Memory.HashKey(bytes + position + ahead.Request.Key.Offset, ahead.Request.Key.Length, 0));
-                    _engine.PrefetchBucket(ahead.Place);
                 }
 
                 _ahead.Add();
@@ -63,6 +62,7 @@ internal sealed unsafe partial class MemcachedSession
 
     public override void PrefetchFurther()
     {
+        _ahead.FetchBuckets(_engine); // Of all connections that are served together, when the first of them comes here.
         for (long number = _nextAhead; number < _nextAhead + _aheadCount; number++)
         {
             ref readonly AheadRequest ahead = ref _ahead[number];

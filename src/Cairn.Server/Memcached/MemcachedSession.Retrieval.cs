@@ -113,7 +113,7 @@ internal sealed unsafe partial class MemcachedSession
         return true;
     }
 
-    // The next keys: their buckets are fetched as they are read, then the entries.
+    // The next keys. Their buckets are fetched together, then the entries.
     private int ReadKeys(byte* bytes, ref int position, int end, KeyRun* keys)
     {
         int count = 0;
@@ -135,8 +135,13 @@ internal sealed unsafe partial class MemcachedSession
             key->Offset = position;
             key->Length = length;
             key->Place = _engine.Memory.Place(_engine.Memory.HashKey(bytes + position, length, 0));
-            _engine.PrefetchBucket(key->Place);
             position += length;
+        }
+
+        // As LookAhead does: fetches alone, so that as many as can be are under way together.
+        for (int i = 0; i < count; i++)
+        {
+            _engine.PrefetchBucket(keys[i].Place);
         }
 
         for (int i = 0; i < count && count > 1; i++)

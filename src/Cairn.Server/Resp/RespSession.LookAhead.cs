@@ -62,13 +62,14 @@ internal sealed unsafe partial class RespSession
             position += length;
             if (command is { FirstKey: > 0, Subcommands.Length: 0 })
             {
-                FetchBuckets(command, arguments, ahead);
+                AddKeys(command, arguments, ahead);
             }
         }
     }
 
     public override void PrefetchFurther()
     {
+        _worker.Ahead.FetchBuckets(Keys.Engine); // Of all connections that are served together, when the first of them comes here.
         for (int i = 0; i < _aheadKeys; i++)
         {
             Keys.Engine.PrefetchEntry(_worker.Ahead[_aheadStart + i]);
@@ -92,18 +93,17 @@ internal sealed unsafe partial class RespSession
         int end = Math.Min(index + FetchedTogether, arguments.Count);
         for (int i = index; i < end; i++)
         {
-            KeyPlacement place = Keys.PlaceOf(arguments[i]);
-            Keys.Engine.PrefetchBucket(place);
-            ahead.Add(place);
+            ahead.Add(Keys.PlaceOf(arguments[i]));
         }
 
+        ahead.FetchBuckets(Keys.Engine);
         for (int i = 0; i < end - index; i++)
         {
             Keys.Engine.PrefetchEntry(ahead[start + i]);
         }
     }
 
-    private void FetchBuckets(CommandInfo command, scoped in RespArguments arguments, LookAhead ahead)
+    private void AddKeys(CommandInfo command, scoped in RespArguments arguments, LookAhead ahead)
     {
         int last = Math.Min(command.LastKeyOf(arguments.Count), arguments.Count - 1);
         for (int i = command.FirstKey; i <= last && _aheadKeys < MaxAheadKeys; i += command.KeyStep)
@@ -111,9 +111,7 @@ internal sealed unsafe partial class RespSession
             ReadOnlySpan<byte> key = arguments[i];
             if (!key.IsEmpty)
             {
-                KeyPlacement place = Keys.PlaceOf(key);
-                Keys.Engine.PrefetchBucket(place);
-                ahead.Add(place);
+                ahead.Add(Keys.PlaceOf(key));
                 _aheadKeys++;
             }
         }

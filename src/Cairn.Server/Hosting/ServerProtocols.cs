@@ -18,6 +18,7 @@ internal sealed class ServerProtocols : IDisposable
     public ServerProtocols(CairnStore store, ServerPlan plan)
     {
         ServerOptions options = plan.Options;
+        int maxValueBytes = options.MaxValueBytes == 0 ? store.MaxValueBytes : Math.Min(options.MaxValueBytes, store.MaxValueBytes);
         _store = store;
         Metrics.SlowLog.Threshold = options.SlowThreshold;
         _surroundings = new MemcachedSurroundings
@@ -26,14 +27,14 @@ internal sealed class ServerProtocols : IDisposable
         };
         _memcached = new MemcachedSessions(store, new MemcachedOptions
         {
-            MaxItemBytes = options.MaxValueBytes == 0 ? store.MaxValueBytes : Math.Min(options.MaxValueBytes, store.MaxValueBytes),
+            MaxItemBytes = maxValueBytes,
             AllowFlush = options.AllowsFlush,
             Shutdown = options.AllowsShutdown ? isGraceful => { _ = _shutdown.CancelAsync(); } : null,
             Credentials = plan.MemcachedUsers,
             Surroundings = _surroundings,
             Metrics = Metrics,
         });
-        _resp = new RespServer(store) { Metrics = Metrics, Users = plan.RespUsers };
+        _resp = new RespServer(store) { MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
         Resp = new RespSessionFactory(_resp);
     }
 

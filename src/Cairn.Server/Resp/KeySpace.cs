@@ -9,7 +9,7 @@ namespace Cairn.Server.Resp;
 
 // The store's keys as commands see them: values and hashes under one roof. Each session has its own, for the buffer that values
 // are read into when they are worked on; replies get them straight from the store.
-internal sealed unsafe class KeySpace(CairnStore store)
+internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 {
     /// <summary>Longest key in bytes.</summary>
     public const int MaxKeyBytes = 65_536;
@@ -30,7 +30,8 @@ internal sealed unsafe class KeySpace(CairnStore store)
     /// <summary>Reads that found none.</summary>
     public int Misses { get; private set; }
 
-    public int MaxValueBytes => store.MaxValueBytes;
+    /// <summary>The longest value that clients may set; at most what the store takes.</summary>
+    public int MaxValueBytes { get; } = Math.Min(maxValueBytes, store.MaxValueBytes);
 
     public long NowMs => _engine.Clock.NowMs();
 
@@ -77,6 +78,11 @@ internal sealed unsafe class KeySpace(CairnStore store)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReplacePlain(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
+        if (value.Length > MaxValueBytes)
+        {
+            return false;
+        }
+
         fixed (byte* bytes = key)
         {
             KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
@@ -224,6 +230,12 @@ internal sealed unsafe class KeySpace(CairnStore store)
     /// <summary>Adds bytes to the end of a value.</summary>
     public WriteStatus Append(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
+        // The store itself looks after its own limit.
+        if (MaxValueBytes < store.MaxValueBytes && TryGetInfo(key, out EntryInfo info) && info.ValueBytes + value.Length > MaxValueBytes)
+        {
+            return WriteStatus.TooLarge;
+        }
+
         fixed (byte* bytes = key)
         {
             return _engine.Join(_engine.Place(bytes, key.Length, 0), value, isPrefix: false);

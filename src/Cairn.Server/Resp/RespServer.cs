@@ -31,6 +31,9 @@ internal sealed class RespServer : IDisposable
 
     public CairnStore Store { get; }
 
+    /// <summary>The longest value that clients may set, if that is less than what the store takes.</summary>
+    public int MaxValueBytes { get; init; } = int.MaxValue;
+
     public TimeProvider Clock { get; }
 
     public DateTimeOffset StartedAt { get; }

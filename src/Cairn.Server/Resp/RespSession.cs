@@ -40,7 +40,7 @@ internal sealed partial class RespSession : Session
     {
         Server = server;
         Peer = peer;
-        Keys = new KeySpace(server.Store);
+        Keys = new KeySpace(server.Store, server.MaxValueBytes);
         _worker = server.CurrentWorker;
         _recorder = server.Metrics.OfThisThread;
         _emptyInbox = EmptyInbox;

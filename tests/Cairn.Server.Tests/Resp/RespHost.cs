@@ -11,7 +11,7 @@ internal sealed class RespHost : IDisposable
     private readonly StoreDirectory _directory = new();
     private long _lastId;
 
-    public RespHost(TimeProvider? clock = null)
+    public RespHost(TimeProvider? clock = null, int maxValueBytes = int.MaxValue)
     {
         Store = CairnStore.Open(new StoreOptions
         {
@@ -20,7 +20,7 @@ internal sealed class RespHost : IDisposable
             FlushOnClose = false,
             Clock = clock ?? TimeProvider.System,
         });
-        Server = new RespServer(Store, clock);
+        Server = new RespServer(Store, clock) { MaxValueBytes = maxValueBytes };
     }
 
     public string Path => _directory.FilePath;

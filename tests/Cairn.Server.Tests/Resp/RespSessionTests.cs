@@ -57,6 +57,22 @@ public class RespSessionTests
         Assert.Equal("$-1\r\n", host.Connect().Run("GET a"));
     }
 
+    [Theory]
+    [InlineData("SET a 12345678901")]
+    [InlineData("MSET a 12345678901")]
+    [InlineData("APPEND a 678901")]
+    [InlineData("SETRANGE a 8 xyz")]
+    [InlineData("HSET h field 12345678901")]
+    public void Value_longer_than_clients_may_set_is_an_error_and_changes_nothing(string request)
+    {
+        using var host = new RespHost(maxValueBytes: 10);
+        RespClient client = host.Connect();
+        client.Run("SET a 12345");
+
+        Assert.StartsWith("-ERR", client.Run(request), StringComparison.Ordinal);
+        Assert.Equal("$5\r\n12345\r\n:0\r\n", client.Run("GET a") + client.Run("EXISTS h"));
+    }
+
     [Fact]
     public void Many_keys_of_one_request_are_all_answered()
     {

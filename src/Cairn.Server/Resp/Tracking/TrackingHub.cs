@@ -44,7 +44,7 @@ internal sealed class TrackingHub : IDisposable
     public TrackingHub(RespServer server, int mostKeys = DefaultMostKeys)
     {
         _server = server;
-        _keySpace = new KeySpace(server.Store);
+        _keySpace = new KeySpace(server.Store, server.MaxValueBytes);
         _keys = new TrackedKeys(mostKeys);
         _cursors = new InvalidationCursor[server.Store.PartitionCount];
         _writers = new RespSession?[_cursors.Length];

@@ -74,6 +74,9 @@ public sealed record ServerOptions
     /// </summary>
     public int MaxValueBytes { get; init; }
 
+    /// <summary>The longest key that clients of RESP may use, 1 to 65,536 bytes. Default 65,536. Keys of memcached's protocol have at most 250.</summary>
+    public int MaxKeyBytes { get; init; } = 65_536;
+
     /// <summary>
     /// A file of users of memcached's protocol, one <c>USER:PASSWORD</c> a line: clients then authenticate before anything else, as
     /// memcached's -Y has it. Default null: anybody may use it.

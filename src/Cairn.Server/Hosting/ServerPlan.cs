@@ -1,6 +1,7 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 using Cairn.Server.Memcached;
+using Cairn.Server.Resp;
 using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Hosting;
@@ -154,6 +155,13 @@ internal sealed class ServerPlan
             throw new ArgumentOutOfRangeException(
                 nameof(options), options.SlowThreshold,
                 $"{nameof(ServerOptions)}.{nameof(ServerOptions.SlowThreshold)} must be zero or more, or infinite.");
+        }
+
+        if (options.MaxKeyBytes is < 1 or > KeySpace.MaxKeyBytes)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.MaxKeyBytes,
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxKeyBytes)} must be 1 to {KeySpace.MaxKeyBytes:N0}.");
         }
 
         if (options.StopTimeout < TimeSpan.Zero || options.StopTimeout > TimeSpan.FromHours(1))

@@ -34,7 +34,7 @@ internal sealed class ServerProtocols : IDisposable
             Surroundings = _surroundings,
             Metrics = Metrics,
         });
-        _resp = new RespServer(store) { MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
+        _resp = new RespServer(store) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
         Resp = new RespSessionFactory(_resp);
     }
 

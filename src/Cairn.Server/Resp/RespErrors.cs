@@ -25,7 +25,6 @@ internal static class RespErrors
     public static ReadOnlySpan<byte> Busy => "BUSY A part of the store is held by a process that does not run. Try again."u8;
 
     /// <summary>Not Redis': there a key may be empty, or longer.</summary>
-    public static ReadOnlySpan<byte> KeyLength => "ERR a key has 1 to 65536 bytes"u8;
 
     public static ReadOnlySpan<byte> WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8;
 

@@ -34,6 +34,21 @@ internal sealed class RespServer : IDisposable
     /// <summary>The longest value that clients may set, if that is less than what the store takes.</summary>
     public int MaxValueBytes { get; init; } = int.MaxValue;
 
+    /// <summary>The longest key that clients may use.</summary>
+    public int MaxKeyBytes
+    {
+        get;
+        init
+        {
+            field = value;
+            KeyLengthError = ErrorFor(value);
+        }
+    }
+    = KeySpace.MaxKeyBytes;
+
+    /// <summary>What is said of a key that is empty or longer.</summary>
+    public byte[] KeyLengthError { get; private init; } = ErrorFor(KeySpace.MaxKeyBytes);
+
     public TimeProvider Clock { get; }
 
     public DateTimeOffset StartedAt { get; }
@@ -152,4 +167,6 @@ internal sealed class RespServer : IDisposable
         Tracking.Dispose();
         _worker.Dispose();
     }
+
+    private static byte[] ErrorFor(int maxKeyBytes) => System.Text.Encoding.ASCII.GetBytes($"ERR a key has 1 to {maxKeyBytes} bytes");
 }

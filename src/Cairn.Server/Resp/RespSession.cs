@@ -224,7 +224,7 @@ internal sealed partial class RespSession : Session
         if (command.FirstKey > 0 && !HasValidKeys(command, arguments))
         {
             BreakTransaction();
-            writer.WriteError(RespErrors.KeyLength);
+            writer.WriteError(Server.KeyLengthError);
             _recorder.CountRejected(command.Number);
             return;
         }
@@ -337,12 +337,13 @@ internal sealed partial class RespSession : Session
         };
     }
 
-    private static bool HasValidKeys(CommandInfo command, scoped in RespArguments arguments)
+    private bool HasValidKeys(CommandInfo command, scoped in RespArguments arguments)
     {
         int last = command.LastKeyOf(arguments.Count);
+        uint most = (uint)Server.MaxKeyBytes;
         for (int i = command.FirstKey; i <= last; i += command.KeyStep)
         {
-            if ((uint)(arguments[i].Length - 1) >= KeySpace.MaxKeyBytes)
+            if ((uint)(arguments[i].Length - 1) >= most)
             {
                 return false;
             }

@@ -11,7 +11,7 @@ internal sealed class RespHost : IDisposable
     private readonly StoreDirectory _directory = new();
     private long _lastId;
 
-    public RespHost(TimeProvider? clock = null, int maxValueBytes = int.MaxValue)
+    public RespHost(TimeProvider? clock = null, int maxValueBytes = int.MaxValue, int maxKeyBytes = KeySpace.MaxKeyBytes)
     {
         Store = CairnStore.Open(new StoreOptions
         {
@@ -20,7 +20,7 @@ internal sealed class RespHost : IDisposable
             FlushOnClose = false,
             Clock = clock ?? TimeProvider.System,
         });
-        Server = new RespServer(Store, clock) { MaxValueBytes = maxValueBytes };
+        Server = new RespServer(Store, clock) { MaxValueBytes = maxValueBytes, MaxKeyBytes = maxKeyBytes };
     }
 
     public string Path => _directory.FilePath;

@@ -73,6 +73,17 @@ public class RespSessionTests
         Assert.Equal("$5\r\n12345\r\n:0\r\n", client.Run("GET a") + client.Run("EXISTS h"));
     }
 
+    [Theory]
+    [InlineData("SET abcdef 1")]
+    [InlineData("MGET a abcdef")]
+    [InlineData("GET \"\"")]
+    public void Key_longer_than_clients_may_use_is_an_error(string request)
+    {
+        using var host = new RespHost(maxKeyBytes: 5);
+
+        Assert.Equal("-ERR a key has 1 to 5 bytes\r\n", host.Connect().Run(request));
+    }
+
     [Fact]
     public void Many_keys_of_one_request_are_all_answered()
     {

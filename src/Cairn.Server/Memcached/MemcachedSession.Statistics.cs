@@ -111,7 +111,7 @@ internal sealed unsafe partial class MemcachedSession
         return
         [
             ("pid", Text(Environment.ProcessId)),
-            ("uptime", Text((long)(now - _sessions.StartedAt).TotalSeconds)),
+            ("uptime", Text((long)_sessions.Uptime.TotalSeconds)),
             ("time", Text(now.ToUnixTimeSeconds())),
             ("version", MemcachedSessions.Version),
             ("pointer_size", Text(8 * IntPtr.Size)),

@@ -16,6 +16,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     private readonly ThreadLocal<MemcachedCounters> _counters;
     private readonly ThreadLocal<LookAhead> _ahead = new(() => new LookAhead());
     private readonly ITimer _flushTimer;
+    private readonly long _startedAt;
     private long _flushAtMs = long.MaxValue;
 
     public MemcachedSessions(CairnStore store, MemcachedOptions options)
@@ -23,6 +24,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         Store = store;
         Options = options;
         StartedAt = options.Clock.GetUtcNow();
+        _startedAt = options.Clock.GetTimestamp();
         _counters = new ThreadLocal<MemcachedCounters>(AddCounters);
         _flushTimer = options.Clock.CreateTimer(
             static state => ((MemcachedSessions)state!).FlushIfDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
@@ -33,6 +35,9 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public MemcachedOptions Options { get; }
 
     public DateTimeOffset StartedAt { get; }
+
+    /// <summary>Time since the start, by a clock that nobody sets.</summary>
+    public TimeSpan Uptime => Options.Clock.GetElapsedTime(_startedAt);
 
     /// <summary>Whether a <c>flush_all</c> waits for its time.</summary>
     public bool IsFlushWaiting => Volatile.Read(ref _flushAtMs) != long.MaxValue;

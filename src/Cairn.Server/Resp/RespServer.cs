@@ -17,6 +17,7 @@ internal sealed class RespServer : IDisposable
     private readonly Lock _pauseLock = new();
     private readonly ITimer _pauseTimer;
     private volatile PauseState? _pause;
+    private readonly long _startedAt;
     private long _connections;
 
     public RespServer(CairnStore store, TimeProvider? clock = null)
@@ -24,6 +25,7 @@ internal sealed class RespServer : IDisposable
         Store = store;
         Clock = clock ?? TimeProvider.System;
         StartedAt = Clock.GetUtcNow();
+        _startedAt = Clock.GetTimestamp();
         _pauseTimer = Clock.CreateTimer(_ => EndPauseIfDue(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Tracking = new TrackingHub(this);
         Statistics = new RespStatistics(this);
@@ -52,6 +54,9 @@ internal sealed class RespServer : IDisposable
     public TimeProvider Clock { get; }
 
     public DateTimeOffset StartedAt { get; }
+
+    /// <summary>Time since the start, by a clock that nobody sets.</summary>
+    public TimeSpan Uptime => Clock.GetElapsedTime(_startedAt);
 
     /// <summary>Who may do what. When it changes, clients stay who they are until they authenticate again.</summary>
     public RespUsers Users

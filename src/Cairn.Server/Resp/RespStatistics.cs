@@ -10,7 +10,7 @@ internal sealed class RespStatistics(RespServer server)
     private readonly Lock _lock = new();
     private Numbers _base = new(0, 0, 0, 0, 0, 0, 0, 0);
     private Dictionary<int, CommandNumbers> _commandBases = [];
-    private (DateTimeOffset At, Numbers Numbers)? _sample;
+    private (TimeSpan At, Numbers Numbers)? _sample;
     private Rates _rates = new(0, 0, 0);
 
     /// <summary>Numbers since the last reset.</summary>
@@ -40,8 +40,8 @@ internal sealed class RespStatistics(RespServer server)
     {
         lock (_lock)
         {
-            DateTimeOffset now = server.Clock.GetUtcNow();
-            (DateTimeOffset at, Numbers numbers) = _sample ?? (server.StartedAt, new Numbers(0, 0, 0, 0, 0, 0, 0, 0));
+            TimeSpan now = server.Uptime;
+            (TimeSpan at, Numbers numbers) = _sample ?? (TimeSpan.Zero, new Numbers(0, 0, 0, 0, 0, 0, 0, 0));
             double seconds = (now - at).TotalSeconds;
             if (now - at >= s_shortestSample)
             {

@@ -71,7 +71,7 @@ internal static class InfoCommand
     private static string[] Server(RespServer server)
     {
         DateTimeOffset now = server.Clock.GetUtcNow();
-        long uptime = (long)(now - server.StartedAt).TotalSeconds;
+        long uptime = (long)server.Uptime.TotalSeconds;
         return
         [
             $"redis_version:{Encoding.ASCII.GetString(ServerCommands.RedisVersion)}", "redis_git_sha1:00000000", "redis_git_dirty:0",

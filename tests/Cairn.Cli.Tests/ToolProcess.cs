@@ -28,8 +28,8 @@ internal sealed partial class ToolProcess : IDisposable
         Path.Combine(AppContext.BaseDirectory, "Cairn.Cli.dll"),
     ];
 
-    // A test run in the background ignores Ctrl-C, and so would its children.
-    public static ToolProcess Start(params string[] args) => StartProgram("env", ["--default-signal=INT", .. Command, .. args]);
+    // A test run in the background ignores Ctrl-C, one under nohup the hangup, and so would their children.
+    public static ToolProcess Start(params string[] args) => StartProgram("env", ["--default-signal=INT,HUP", .. Command, .. args]);
 
     public static ToolProcess StartProgram(string program, params string[] args)
     {

@@ -10,8 +10,6 @@ internal static class ServeConfiguration
 {
     private const string StoreName = "store";
 
-    private static readonly JsonDocumentOptions Json = new() { CommentHandling = JsonCommentHandling.Skip, AllowTrailingCommas = true };
-
     /// <summary>Puts the options together.</summary>
     /// <param name="settings">All there are.</param>
     /// <param name="invocation">The command line and the environment.</param>
@@ -77,9 +75,11 @@ internal static class ServeConfiguration
 
     private static JsonDocument Parse(string file)
     {
+        // Not a field: who has no file should not load what reads JSON.
+        var options = new JsonDocumentOptions { CommentHandling = JsonCommentHandling.Skip, AllowTrailingCommas = true };
         try
         {
-            return JsonDocument.Parse(File.ReadAllBytes(file), Json);
+            return JsonDocument.Parse(File.ReadAllBytes(file), options);
         }
         catch (JsonException e)
         {

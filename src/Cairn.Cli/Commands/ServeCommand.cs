@@ -143,7 +143,10 @@ internal sealed class ServeCommand : ToolCommand
             string? pidFile = invocation.Get(_pidFile);
             if (pidFile is not null)
             {
-                await File.WriteAllTextAsync(pidFile, $"{Environment.ProcessId}\n", CancellationToken.None).ConfigureAwait(false);
+                // Whoever finds the file finds the number in it.
+                string temporary = pidFile + ".part";
+                await File.WriteAllTextAsync(temporary, $"{Environment.ProcessId}\n", CancellationToken.None).ConfigureAwait(false);
+                File.Move(temporary, pidFile, overwrite: true);
             }
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Ready);

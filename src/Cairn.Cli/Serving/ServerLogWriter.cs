@@ -32,7 +32,14 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
             _file = file;
         }
 
-        before?.Dispose();
+        try
+        {
+            before?.Dispose();
+        }
+        catch (IOException)
+        {
+            // What it could not take before, it cannot take now.
+        }
     }
 
     public void Write(ServerLogLevel level, string message)

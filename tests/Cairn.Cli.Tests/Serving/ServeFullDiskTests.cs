@@ -52,7 +52,7 @@ public sealed class ServeFullDiskTests
         }
 
         server.Signal(ToolProcess.Terminate);
-        Assert.Equal(ExitCode.Done, server.WaitForExit().Code);
+        Assert.Equal((ExitCode.Done, ""), server.WaitForExit());
     }
 
     private static string[] Serve(TestMount mount, string capacity) =>

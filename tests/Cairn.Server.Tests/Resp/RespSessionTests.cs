@@ -36,9 +36,9 @@ public class RespSessionTests
         byte[] requests = Encoding.ASCII.GetBytes(
             "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nGET b\r\nGET 'a'\r\nGET \"\\x61\"\r\n*1\r\n$4\r\nPING\r\n");
 
+        using var host = new RespHost();
         for (int pieceBytes = 1; pieceBytes <= requests.Length; pieceBytes++)
         {
-            using var host = new RespHost();
             Assert.Equal(
                 "+OK\r\n$5\r\nhello\r\n$-1\r\n$5\r\nhello\r\n$5\r\nhello\r\n+PONG\r\n", host.Connect(looksAhead).Send(requests, pieceBytes));
         }

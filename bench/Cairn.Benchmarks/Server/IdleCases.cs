@@ -66,7 +66,11 @@ internal static class IdleCases
         });
 
         // Not pinned: a server that starts may use what the machine has.
-        ServerProcess Start(string folder) => ServerProcess.Start(program, WireProtocol.Memcached, folder, isUnix: false, isPinned: false);
+        ServerProcess Start(string folder)
+        {
+            using var priority = run.Settings.IsRealTime ? new RealTimePriority() : null;
+            return ServerProcess.Start(program, WireProtocol.Memcached, folder, isUnix: false, isPinned: false);
+        }
     }
 
     // Who connects last is answered when all before it were accepted.

@@ -1,4 +1,4 @@
-using System.Security.Cryptography;
+using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Platform;
@@ -160,8 +160,10 @@ internal static unsafe class StoreFormatter
 
     private static ulong RandomSeed()
     {
-        Span<byte> bytes = stackalloc byte[sizeof(ulong)];
-        RandomNumberGenerator.Fill(bytes);
-        return BitConverter.ToUInt64(bytes) | 1;
+        // The kernel's random bytes, as RandomNumberGenerator gives them, which loads OpenSSL first: 5 MB, and milliseconds of a start.
+        // A few bits of a GUID are fixed, not the same ones in both halves.
+        Guid random = Guid.NewGuid();
+        ReadOnlySpan<ulong> halves = MemoryMarshal.Cast<Guid, ulong>(new ReadOnlySpan<Guid>(in random));
+        return (halves[0] ^ halves[1]) | 1;
     }
 }

@@ -65,7 +65,7 @@ internal sealed unsafe partial class StoreEngine
         _growth = new StoreGrowth(memory);
         _evictor = new SegmentEvictor(
             memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, new CollectionBudgets(memory), _growth);
-        _runs = new LargeRuns(memory, _owners, this, _evictor, _growth);
+        _runs = new LargeRuns(memory, _owners, this, _evictor, _growth, clock);
         _hits = new HitCounters(memory.PartitionCount);
     }
 

@@ -12,11 +12,21 @@ namespace Cairn.Eviction;
 //   I1  Reserved segments belong to the process that reserved them; if it dies, the clean-up of its slot frees them.
 //   I2  Bodies are marked before the head: a run that is not complete has no head, and recovery frees its bodies.
 //   I3  No two partition locks are held at once.
+//
+// A run takes free segments; else what holds nothing alive: overwritten, removed, expired or cleared; else the file grows; and
+// only if it cannot, entries are lost. What a header says of that is a hint: it decides what is lost, never what is safe.
 internal sealed unsafe class LargeRuns(
-    StoreMemory memory, OwnerTable owners, StoreEngine engine, SegmentEvictor evictor, StoreGrowth growth)
+    StoreMemory memory, OwnerTable owners, StoreEngine engine, SegmentEvictor evictor, StoreGrowth growth, StoreClock clock)
 {
     private const int Attempts = 4;
-    private const int Impossible = 1 << 20;
+
+    // Of one segment. A run of as many as there can be (130 or so) costs less than Alive if nothing alive is in it, and less than
+    // Impossible if it can be had at all.
+    private const int Dead = 1;
+    private const int DeadButScarce = 2;
+    private const int InReserve = 8;
+    private const int Alive = 4096;
+    private const int Impossible = 1 << 24;
     private const int Pinned = Impossible + 1;
 
     /// <summary>Reserves <paramref name="length"/> consecutive segments. <see cref="SegmentPool.None"/> if that cannot be done now.</summary>
@@ -25,7 +35,7 @@ internal sealed unsafe class LargeRuns(
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
             int first = FindCheapest(length, out int cost);
-            if (cost > 0 && growth.TryGrow(length))
+            if (cost >= Alive && growth.TryGrow(length))
             {
                 first = FindCheapest(length, out cost);
             }
@@ -35,7 +45,9 @@ internal sealed unsafe class LargeRuns(
                 return SegmentPool.None;
             }
 
-            if (TryReserve(first, length))
+            // What came to life since it was counted as dead is left alone, unless that happens again.
+            bool mayLose = cost >= Alive || attempt > 0;
+            if (TryReserve(first, length, mayLose))
             {
                 return first;
             }
@@ -84,7 +96,7 @@ internal sealed unsafe class LargeRuns(
         memory.RefreshSegmentsEnd();
         int count = memory.SegmentCount;
         int[] costs = ArrayPool<int>.Shared.Rent(count);
-        FindCosts(costs.AsSpan(0, count));
+        FindCosts(costs.AsSpan(0, count), length);
         cost = Impossible;
         int best = SegmentPool.None;
         long sum = 0;
@@ -109,35 +121,70 @@ internal sealed unsafe class LargeRuns(
 
     // A pin names the head of a run and holds back all of it. Without a look at the pins, a window around a pinned value could
     // seem the cheapest again and again.
-    private void FindCosts(Span<int> costs)
+    private void FindCosts(Span<int> costs, int length)
     {
         costs.Clear();
         owners.MarkPinned(costs, Pinned);
+        long now = clock.NowMs();
+
+        // A partition that must keep what it has gets others in exchange, from outside the window. There are enough if all may ask.
+        int exchanged = memory.PartitionCount * StoreLayout.ReservedSegmentsPerPartition;
+        bool canExchange = Superblock.FreeSegments(memory.Super) >= length + exchanged;
         for (int segment = 0; segment < costs.Length; segment++)
         {
             SegmentHeader* header = memory.Header(segment);
-            int head = header->State == SegmentState.RunBody ? header->Next - 1 : segment;
-            bool isPinned = (uint)head <= (uint)segment && costs[head] == Pinned;
-            costs[segment] = isPinned ? Pinned : CostOf(header);
+            bool isBody = header->State == SegmentState.RunBody;
+            int head = isBody ? header->Next - 1 : segment;
+            bool isHeadKnown = (uint)head <= (uint)segment;
+            if (isHeadKnown && costs[head] == Pinned)
+            {
+                costs[segment] = Pinned;
+            }
+            else if (isBody && !(isHeadKnown && memory.Header(head)->State == SegmentState.Sealed))
+            {
+                costs[segment] = Impossible; // Of a run that is being made, or that waits for its readers.
+            }
+            else
+            {
+                costs[segment] = CostOf(isBody ? memory.Header(head) : header, now, canExchange);
+            }
         }
     }
 
-    private int CostOf(SegmentHeader* header) => header->State switch
+    private int CostOf(SegmentHeader* header, long now, bool canExchange)
     {
-        SegmentState.Free => 0,
-        SegmentState.RunBody => 2,
-        SegmentState.Spare or SegmentState.Open or SegmentState.Sealed when IsScarce(header) => 6,
-        SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
-        SegmentState.Open or SegmentState.Spare => 4,
-        _ => Impossible,
-    };
+        SegmentState state = header->State;
+        if (state is not (SegmentState.Spare or SegmentState.Open or SegmentState.Sealed))
+        {
+            return state == SegmentState.Free ? 0 : Impossible;
+        }
+
+        bool isScarce = IsScarce(header);
+        bool isAlive = IsAlive(header, now);
+        if (isAlive || (isScarce && !canExchange))
+        {
+            return Alive * state switch
+            {
+                _ when header->RunLength > 1 => 2,
+                _ when isScarce => 6,
+                SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
+                _ => 4,
+            };
+        }
+
+        return state == SegmentState.Spare ? canExchange ? InReserve : 4 * Alive : isScarce ? DeadButScarce : Dead;
+    }
+
+    // As the evictor sees it when it chooses a victim to be dropped whole.
+    private static bool IsAlive(SegmentHeader* header, long now) =>
+        header->State is SegmentState.Open or SegmentState.Sealed && header->LiveBytes > 0 && header->MaxDeadline > now;
 
     // A partition must keep enough to open a segment in each log and to evict: this one can be had only in exchange.
     private bool IsScarce(SegmentHeader* header) =>
         memory.Partition(header->Partition % memory.PartitionCount)->SegmentCount
             < StoreLayout.ReservedSegmentsPerPartition + header->RunLength;
 
-    private bool TryReserve(int first, int length)
+    private bool TryReserve(int first, int length, bool mayLose)
     {
         uint reserved = SegmentHeader.Word(SegmentState.Reserved, 0, 0, owners.Slot);
         for (int segment = first; segment < first + length; segment++)
@@ -146,9 +193,13 @@ internal sealed unsafe class LargeRuns(
             uint word = Volatile.Read(ref header->StateWord);
             if ((SegmentState)(byte)word is not (SegmentState.Free or SegmentState.Reserved))
             {
-                if (Evict(segment, first, length) == YieldOutcome.NeedsReplacement && TryFreeOutside(first, length))
+                // A run may be all that its partition has, and need as many in exchange as a partition keeps.
+                for (int replacements = 0;
+                    Evict(segment, first, length, mayLose) == YieldOutcome.NeedsReplacement
+                        && replacements < StoreLayout.ReservedSegmentsPerPartition
+                        && TryFreeOutside(first, length, mayLose);
+                    replacements++)
                 {
-                    Evict(segment, first, length);
                 }
 
                 word = Volatile.Read(ref header->StateWord);
@@ -170,7 +221,12 @@ internal sealed unsafe class LargeRuns(
     }
 
     // Makes some segment free that is not in the window, for a partition that has none to spare.
-    private bool TryFreeOutside(int first, int length)
+    private bool TryFreeOutside(int first, int length, bool mayLose) =>
+        TryEvictOutside(first, length, mayLose: false)
+        || growth.TryGrow(1)
+        || (mayLose && TryEvictOutside(first, length, mayLose: true));
+
+    private bool TryEvictOutside(int first, int length, bool mayLose)
     {
         int count = memory.SegmentCount;
         for (int i = 0; i < count - length; i++)
@@ -179,7 +235,7 @@ internal sealed unsafe class LargeRuns(
             SegmentHeader* header = memory.Header(segment);
             if (header->State == SegmentState.Free
                 || (header->State == SegmentState.Sealed && !IsScarce(header)
-                    && Evict(segment, first, length) == YieldOutcome.Yielded))
+                    && Evict(segment, first, length, mayLose) == YieldOutcome.Yielded))
             {
                 return true;
             }
@@ -188,7 +244,7 @@ internal sealed unsafe class LargeRuns(
         return false;
     }
 
-    private YieldOutcome Evict(int segment, int windowFirst, int windowLength)
+    private YieldOutcome Evict(int segment, int windowFirst, int windowLength, bool mayLose)
     {
         SegmentHeader* header = memory.Header(segment);
         int head = header->State == SegmentState.RunBody ? header->Next - 1 : segment;
@@ -206,7 +262,9 @@ internal sealed unsafe class LargeRuns(
 
         try
         {
-            YieldOutcome outcome = evictor.TryYield(partition, number, head, windowFirst, windowLength);
+            YieldOutcome outcome = mayLose || !IsAlive(memory.Header(head), clock.NowMs())
+                ? evictor.TryYield(partition, number, head, windowFirst, windowLength)
+                : YieldOutcome.Refused;
             engine.Leave(partition);
             return outcome;
         }

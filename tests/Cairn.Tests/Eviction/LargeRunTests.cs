@@ -1,0 +1,77 @@
+namespace Cairn.Tests.Eviction;
+
+/// <summary>Which segments give way to a value that is longer than one.</summary>
+public sealed class LargeRunTests : StoreTest
+{
+    private const int Large = 256 << 10;
+
+    [Fact]
+    public void Entries_of_an_almost_empty_store_outlive_a_large_value_that_is_replaced_again_and_again()
+    {
+        // Each fills a segment of its own, between what the large value leaves behind.
+        byte[] kept = TestBytes.Of((int)(Store.GetStatistics().BytesPerSegment * 3 / 4));
+        for (int round = 0; round < 80; round++)
+        {
+            if (round < 30)
+            {
+                Assert.True(Store.Set($"kept {round}", kept));
+            }
+
+            Assert.True(Store.Set("large", TestBytes.Of(Large, seed: round)));
+        }
+
+        Assert.All(Enumerable.Range(0, 30), round => Assert.True(Store.Contains($"kept {round}"), $"number {round} is lost"));
+        Assert.Equal(TestBytes.Of(Large, seed: 79), Store.Get("large"));
+        Assert.Equal(0, Store.GetStatistics().Evictions);
+        StoreAudit.Check(Store);
+    }
+
+    [Fact]
+    public void Entries_set_after_each_clearing_outlive_the_large_value_that_follows_them()
+    {
+        byte[] large = TestBytes.Of(Large);
+        for (int round = 0; round < 200; round++)
+        {
+            Assert.True(Store.Clear());
+            Assert.True(Store.Set("first", "1"u8));
+            Assert.True(Store.Set("second", "2"u8));
+            Assert.True(Store.Set("large", large));
+
+            Assert.True(Store.Contains("first") && Store.Contains("second"), $"lost in round {round}");
+        }
+
+        Assert.Equal(0, Store.GetStatistics().Evictions);
+        StoreAudit.Check(Store);
+    }
+
+    [Fact]
+    public void Entries_outlive_large_values_that_have_expired_or_were_removed()
+    {
+        Assert.True(Store.Set("kept", "1"u8));
+        for (int round = 0; round < 80; round++)
+        {
+            Assert.True(Store.Set("expiring", TestBytes.Of(Large), TimeSpan.FromSeconds(5)));
+            Assert.True(Store.Set($"removed {round}", TestBytes.Of(Large)));
+            Assert.True(Store.Set($"{round}", "1"u8, TimeSpan.FromSeconds(5)));
+            Assert.True(Store.Remove($"removed {round}"));
+            Clock.Advance(TimeSpan.FromSeconds(6));
+        }
+
+        Assert.True(Store.Contains("kept"));
+        Assert.Equal(0, Store.GetStatistics().Evictions);
+    }
+
+    [Fact]
+    public void File_does_not_grow_for_a_large_value_that_fits_where_nothing_is_alive()
+    {
+        CairnStore store = Open(Options with { CapacityBytes = 4L << 20, MaxCapacityBytes = 16L << 20 });
+        long before = store.GetStatistics().FileBytes;
+        for (int round = 0; round < 80; round++)
+        {
+            Assert.True(store.Set("large", TestBytes.Of(Large, seed: round)));
+        }
+
+        Assert.Equal(before, store.GetStatistics().FileBytes);
+        Assert.Equal(TestBytes.Of(Large, seed: 79), store.Get("large"));
+    }
+}

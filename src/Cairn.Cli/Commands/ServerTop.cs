@@ -208,15 +208,7 @@ internal sealed class ServerTop(Invocation invocation, ServerTarget target, Time
         }
 
         line.Writer.WriteEndObject();
-        if (activity.HitRatio is { } ratio)
-        {
-            line.Writer.WriteNumber("hitRatio"u8, Math.Round(ratio, 6));
-        }
-        else
-        {
-            line.Writer.WriteNull("hitRatio"u8);
-        }
-
+        line.Writer.WriteRatio("hitRatio"u8, activity.HitRatio);
         line.Writer.WriteNumber("bytesReceivedPerSecond"u8, Math.Round(activity.BytesReceivedPerSecond, 1));
         line.Writer.WriteNumber("bytesSentPerSecond"u8, Math.Round(activity.BytesSentPerSecond, 1));
         line.Writer.WriteNumber("evictionsPerSecond"u8, Math.Round(activity.EvictionsPerSecond, 1));

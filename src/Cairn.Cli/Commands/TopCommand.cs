@@ -200,15 +200,7 @@ internal sealed class TopCommand : ToolCommand
         using var line = new JsonLine(output);
         line.Writer.WriteString("at"u8, Figures.Moment(activity.At));
         line.Writer.WriteNumber("getsPerSecond"u8, Math.Round(activity.GetsPerSecond, 1));
-        if (activity.HitRatio is { } ratio)
-        {
-            line.Writer.WriteNumber("hitRatio"u8, Math.Round(ratio, 6));
-        }
-        else
-        {
-            line.Writer.WriteNull("hitRatio"u8);
-        }
-
+        line.Writer.WriteRatio("hitRatio"u8, activity.HitRatio);
         line.Writer.WriteNumber("setsPerSecond"u8, Math.Round(activity.SetsPerSecond, 1));
         line.Writer.WriteNumber("removalsPerSecond"u8, Math.Round(activity.RemovalsPerSecond, 1));
         line.Writer.WriteNumber("evictionsPerSecond"u8, Math.Round(activity.EvictionsPerSecond, 1));

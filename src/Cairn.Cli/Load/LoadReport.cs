@@ -53,7 +53,7 @@ internal static class LoadReport
         writer.WriteNumber("setPercent"u8, plan.SetPercent);
         writer.WriteString("distribution"u8, Distribution(plan));
         writer.WriteNumber("keysPerGet"u8, plan.KeysPerGet);
-        WriteNumberOrNull(writer, "rate"u8, plan.RequestsPerSecond);
+        writer.WriteNumberOrNull("rate"u8, plan.RequestsPerSecond);
         writer.WriteNumber("seed"u8, plan.Seed);
         writer.WriteBoolean("complete"u8, result.IsComplete);
         writer.WriteNumber("seconds"u8, Math.Round(result.Elapsed.TotalSeconds, 6));
@@ -62,7 +62,7 @@ internal static class LoadReport
         writer.WriteNumber("operationsPerSecond"u8, Math.Round(result.PerSecond(counters.Operations), 1));
         writer.WriteNumber("gets"u8, counters.Gets);
         writer.WriteNumber("hits"u8, counters.Hits);
-        WriteNumberOrNull(writer, "hitRatio"u8, result.HitRatio is { } ratio ? Math.Round(ratio, 6) : null);
+        writer.WriteRatio("hitRatio"u8, result.HitRatio);
         writer.WriteNumber("sets"u8, counters.Sets);
         writer.WriteNumber("bytesSentPerSecond"u8, Math.Round(result.PerSecond(counters.BytesSent)));
         writer.WriteNumber("bytesReceivedPerSecond"u8, Math.Round(result.PerSecond(counters.BytesReceived)));
@@ -76,7 +76,7 @@ internal static class LoadReport
         writer.WriteEndObject();
         writer.WriteNumber("lostConnections"u8, result.LostConnections);
         writer.WriteNumber("lostRequests"u8, result.LostRequests);
-        WriteNumberOrNull(writer, "wrongValues"u8, plan.IsVerified ? result.WrongValues : null);
+        writer.WriteNumberOrNull("wrongValues"u8, plan.IsVerified ? result.WrongValues : null);
         writer.WriteStartObject("latency"u8);
         WriteLatency(writer, "all"u8, All(counters));
         WriteLatency(writer, "get"u8, counters.GetLatencies);
@@ -206,16 +206,4 @@ internal static class LoadReport
     }
 
     private static double Microseconds(double nanoseconds) => Math.Round(nanoseconds / 1000, 3);
-
-    private static void WriteNumberOrNull(Utf8JsonWriter writer, ReadOnlySpan<byte> name, double? number)
-    {
-        if (number is { } known)
-        {
-            writer.WriteNumber(name, known);
-        }
-        else
-        {
-            writer.WriteNull(name);
-        }
-    }
 }

@@ -4,7 +4,7 @@ using Spectre.Console;
 
 namespace Cairn.Cli.Reports;
 
-// The picture that `cairn top` shows. The only place that loads Spectre.Console, so that no other command pays for it.
+// The picture that `cairn top` shows of a store. Only such pictures load Spectre.Console, so that no other command pays for it.
 internal static class ActivityScreen
 {
     private const int MostCollections = 10;
@@ -16,23 +16,17 @@ internal static class ActivityScreen
     /// <summary>The whole picture, with the control sequences that draw it over the one before.</summary>
     public static string Draw(string path, Activity activity, int width)
     {
-        var text = new StringWriter(CultureInfo.InvariantCulture);
-        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
+        string picture = TerminalPicture.Draw(width, console =>
         {
-            Ansi = AnsiSupport.Yes,
-            ColorSystem = ColorSystemSupport.Standard,
-            Interactive = InteractionSupport.No,
-            Out = new AnsiConsoleOutput(text),
+            console.Write(new Rule($"[bold]{Markup.Escape(path)}[/]").LeftJustified());
+            console.Write(Summary(activity));
+            console.Write(Rates(activity));
+            console.Write(Collections(activity));
+            console.Write(new Markup("[dim]q quits[/]"));
         });
-        console.Profile.Width = width;
-        console.Write(new Rule($"[bold]{Markup.Escape(path)}[/]").LeftJustified());
-        console.Write(Summary(activity));
-        console.Write(Rates(activity));
-        console.Write(Collections(activity));
-        console.Write(new Markup("[dim]q quits[/]"));
 
         // Each line wipes what the picture before left behind it, and the end wipes the lines below.
-        return $"\e[H{text.ToString().Replace("\n", "\e[K\n", StringComparison.Ordinal)}\e[K\e[J";
+        return $"\e[H{picture.Replace("\n", "\e[K\n", StringComparison.Ordinal)}\e[K\e[J";
     }
 
     private static Grid Summary(Activity activity)

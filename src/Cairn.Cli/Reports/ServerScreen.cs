@@ -28,28 +28,22 @@ internal static class ServerScreen
 
     public static string Draw(string address, string serverName, ServerActivity activity, ServerView view, int width, int height)
     {
-        var text = new StringWriter(CultureInfo.InvariantCulture);
-        IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
+        string picture = TerminalPicture.Draw(width, console =>
         {
-            Ansi = AnsiSupport.Yes,
-            ColorSystem = ColorSystemSupport.Standard,
-            Interactive = InteractionSupport.No,
-            Out = new AnsiConsoleOutput(text),
+            console.Write(new Rule($"[bold]{Markup.Escape(address)}[/] {Markup.Escape(KeyText.Escape(System.Text.Encoding.UTF8.GetBytes(serverName)))}").LeftJustified());
+            if (activity.Sample is { } sample)
+            {
+                console.Write(Summary(activity, sample));
+                console.Write(Commands(activity, sample, view, height - FixedRows - sample.SlowRequests.Count));
+                WriteSlowRequests(console, sample);
+            }
+            else
+            {
+                console.Write(new Markup($"[red]away[/] at {Figures.Moment(activity.At)}: {Markup.Escape(activity.Absence ?? "")}; trying again\n"));
+            }
         });
-        console.Profile.Width = width;
-        console.Write(new Rule($"[bold]{Markup.Escape(address)}[/] {Markup.Escape(KeyText.Escape(System.Text.Encoding.UTF8.GetBytes(serverName)))}").LeftJustified());
-        if (activity.Sample is { } sample)
-        {
-            console.Write(Summary(activity, sample));
-            console.Write(Commands(activity, sample, view, height - FixedRows - sample.SlowRequests.Count));
-            WriteSlowRequests(console, sample);
-        }
-        else
-        {
-            console.Write(new Markup($"[red]away[/] at {Figures.Moment(activity.At)}: {Markup.Escape(activity.Absence ?? "")}; trying again\n"));
-        }
 
-        string[] lines = text.ToString().TrimEnd('\n').Split('\n');
+        string[] lines = picture.TrimEnd('\n').Split('\n');
         IEnumerable<string> shown = lines.Take(Math.Max(1, height - 1)).Append(KeysLine(view));
         return $"\e[H{string.Join("\e[K\n", shown)}\e[K\e[J";
     }

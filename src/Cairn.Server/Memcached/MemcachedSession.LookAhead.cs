@@ -14,7 +14,7 @@ internal sealed unsafe partial class MemcachedSession
     // As many as are executed before the first one fetched is evicted from the cache again.
     private const int MaxAhead = 64;
 
-    private readonly LookAhead _ahead;
+    private readonly RequestsAhead _ahead;
     private long _nextAhead;
     private int _aheadCount;
 

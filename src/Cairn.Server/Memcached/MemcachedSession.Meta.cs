@@ -233,16 +233,7 @@ internal sealed unsafe partial class MemcachedSession
             return WriteStatus.NotFound;
         }
 
-        var expiration = ResolvedExpiration.Never;
-        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
-        {
-            expiration = flag[0] switch
-            {
-                (byte)'N' => ExpirationOf(request.VivifySeconds),
-                (byte)'T' => ExpirationOf(request.ExpirationSeconds),
-                _ => expiration,
-            };
-        }
+        ResolvedExpiration expiration = ExpirationOfNew(input, request);
 
         var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited };
         WriteStatus status = _engine.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
@@ -590,16 +581,7 @@ internal sealed unsafe partial class MemcachedSession
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, out ulong number, out EntryInfo info)
     {
         number = request.InitialValue;
-        var expiration = ResolvedExpiration.Never;
-        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
-        {
-            expiration = flag[0] switch
-            {
-                (byte)'N' => ExpirationOf(request.VivifySeconds),
-                (byte)'T' => ExpirationOf(request.ExpirationSeconds),
-                _ => expiration,
-            };
-        }
+        ResolvedExpiration expiration = ExpirationOfNew(input, request);
 
         Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
         digits = digits[..DecimalText.Format(number, digits)];
@@ -720,6 +702,23 @@ internal sealed unsafe partial class MemcachedSession
 
     private long SecondsLeft(long deadlineMs) =>
         deadlineMs == long.MaxValue ? -1 : Math.Max(0, (deadlineMs - _engine.Clock.NowMs() + 999) / 1000);
+
+    // What mg or ma makes lives as long as the last of its flags N and T says.
+    private ResolvedExpiration ExpirationOfNew(ReadOnlySpan<byte> input, in MemcachedRequest request)
+    {
+        var expiration = ResolvedExpiration.Never;
+        foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
+        {
+            expiration = flag[0] switch
+            {
+                (byte)'N' => ExpirationOf(request.VivifySeconds),
+                (byte)'T' => ExpirationOf(request.ExpirationSeconds),
+                _ => expiration,
+            };
+        }
+
+        return expiration;
+    }
 
     // An expiration that is to stay as it is.
     private ResolvedExpiration ExpirationOf(in EntryInfo info)

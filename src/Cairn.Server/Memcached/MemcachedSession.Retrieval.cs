@@ -138,7 +138,7 @@ internal sealed unsafe partial class MemcachedSession
             position += length;
         }
 
-        // As LookAhead does: fetches alone, so that as many as can be are under way together.
+        // As RequestsAhead does: fetches alone, so that as many as can be are under way together.
         for (int i = 0; i < count; i++)
         {
             _engine.PrefetchBucket(keys[i].Place);

@@ -38,7 +38,7 @@ internal sealed unsafe partial class MemcachedSession : Session
     private int _resumeAt;
 
     public MemcachedSession(
-        MemcachedSessions sessions, ClientConnection? connection, MemcachedCounters counters, LookAhead ahead)
+        MemcachedSessions sessions, ClientConnection? connection, MemcachedCounters counters, RequestsAhead ahead)
     {
         _ahead = ahead;
         _sessions = sessions;

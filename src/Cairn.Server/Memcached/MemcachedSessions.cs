@@ -14,7 +14,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     private readonly List<MemcachedCounters> _allCounters = [];
     private readonly MemcachedCounters _atReset = new();
     private readonly ThreadLocal<MemcachedCounters> _counters;
-    private readonly ThreadLocal<LookAhead> _ahead = new(() => new LookAhead());
+    private readonly ThreadLocal<RequestsAhead> _ahead = new(() => new RequestsAhead());
     private readonly ITimer _flushTimer;
     private readonly long _startedAt;
     private long _flushAtMs = long.MaxValue;

@@ -28,7 +28,7 @@ internal sealed unsafe partial class RespSession
 
     public override void Prefetch(ReadOnlySpan<byte> input)
     {
-        LookAhead ahead = _worker.Ahead;
+        KeysAhead ahead = _worker.Ahead;
         _aheadStart = ahead.Next;
         _aheadKeys = 0;
         if (_aheadNext < _aheadRead || !_reader.IsAuthenticated)
@@ -88,7 +88,7 @@ internal sealed unsafe partial class RespSession
             return;
         }
 
-        LookAhead ahead = _worker.Ahead;
+        KeysAhead ahead = _worker.Ahead;
         int start = ahead.Next;
         int end = Math.Min(index + FetchedTogether, arguments.Count);
         for (int i = index; i < end; i++)
@@ -103,7 +103,7 @@ internal sealed unsafe partial class RespSession
         }
     }
 
-    private void AddKeys(CommandInfo command, scoped in RespArguments arguments, LookAhead ahead)
+    private void AddKeys(CommandInfo command, scoped in RespArguments arguments, KeysAhead ahead)
     {
         int last = Math.Min(command.LastKeyOf(arguments.Count), arguments.Count - 1);
         for (int i = command.FirstKey; i <= last && _aheadKeys < MaxAheadKeys; i += command.KeyStep)

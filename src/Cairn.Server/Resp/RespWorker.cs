@@ -1,5 +1,3 @@
-using Cairn.Server.Connections;
-
 namespace Cairn.Server.Resp;
 
 /// <summary>What the sessions of one worker share. Written by that worker only.</summary>
@@ -8,7 +6,7 @@ internal sealed class RespWorker
     private long _commands;
 
     /// <summary>Where the keys lie of the requests that are about to be executed.</summary>
-    public LookAhead Ahead { get; } = new();
+    public KeysAhead Ahead { get; } = new();
 
     /// <summary>Requests executed. Any thread.</summary>
     public long CommandCount => Volatile.Read(ref _commands);

@@ -172,7 +172,12 @@ internal sealed unsafe class LargeRuns(
             };
         }
 
-        return state == SegmentState.Spare ? canExchange ? InReserve : 4 * Alive : isScarce ? DeadButScarce : Dead;
+        if (state == SegmentState.Spare)
+        {
+            return canExchange ? InReserve : 4 * Alive;
+        }
+
+        return isScarce ? DeadButScarce : Dead;
     }
 
     // As the evictor sees it when it chooses a victim to be dropped whole.
@@ -193,15 +198,7 @@ internal sealed unsafe class LargeRuns(
             uint word = Volatile.Read(ref header->StateWord);
             if ((SegmentState)(byte)word is not (SegmentState.Free or SegmentState.Reserved))
             {
-                // A run may be all that its partition has, and need as many in exchange as a partition keeps.
-                for (int replacements = 0;
-                    Evict(segment, first, length, mayLose) == YieldOutcome.NeedsReplacement
-                        && replacements < StoreLayout.ReservedSegmentsPerPartition
-                        && TryFreeOutside(first, length, mayLose);
-                    replacements++)
-                {
-                }
-
+                EvictInExchange(segment, first, length, mayLose);
                 word = Volatile.Read(ref header->StateWord);
             }
 
@@ -218,6 +215,18 @@ internal sealed unsafe class LargeRuns(
         }
 
         return true;
+    }
+
+    // A run may be all that its partition has, and then as many are needed in exchange as a partition keeps.
+    private void EvictInExchange(int segment, int windowFirst, int windowLength, bool mayLose)
+    {
+        int replacements = 0;
+        while (Evict(segment, windowFirst, windowLength, mayLose) == YieldOutcome.NeedsReplacement
+            && replacements < StoreLayout.ReservedSegmentsPerPartition
+            && TryFreeOutside(windowFirst, windowLength, mayLose))
+        {
+            replacements++;
+        }
     }
 
     // Makes some segment free that is not in the window, for a partition that has none to spare.

@@ -1,13 +1,13 @@
 using Cairn.Engine;
 using Cairn.Indexing;
 
-namespace Cairn.Server.Connections;
+namespace Cairn.Server.Resp;
 
 /// <summary>
 /// Where the keys of the requests lie that a worker's connections are about to execute: a ring that all of them use, because each needs its
 /// part for a moment only. One that is overtaken fetches what another needs, which costs nothing but time.
 /// </summary>
-internal sealed class LookAhead
+internal sealed class KeysAhead
 {
     private const int Size = 1024;
 

@@ -8,7 +8,7 @@ namespace Cairn.Server.Memcached;
 /// The requests that a worker's connections are about to execute: a ring that all of them use, because each needs its part for a moment
 /// only. Whoever finds that others have overtaken it reads its requests again.
 /// </summary>
-internal sealed class LookAhead
+internal sealed class RequestsAhead
 {
     // What a turn serves at once, mostly; and small enough to stay in the processor's cache.
     private const int Size = 512;

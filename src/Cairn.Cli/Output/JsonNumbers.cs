@@ -1,0 +1,23 @@
+using System.Text.Json;
+
+namespace Cairn.Cli.Output;
+
+/// <summary>Numbers in JSON that may not be known.</summary>
+internal static class JsonNumbers
+{
+    public static void WriteNumberOrNull(this Utf8JsonWriter writer, ReadOnlySpan<byte> name, double? number)
+    {
+        if (number is { } known)
+        {
+            writer.WriteNumber(name, known);
+        }
+        else
+        {
+            writer.WriteNull(name);
+        }
+    }
+
+    /// <summary>A part of a whole, to six digits.</summary>
+    public static void WriteRatio(this Utf8JsonWriter writer, ReadOnlySpan<byte> name, double? ratio) =>
+        writer.WriteNumberOrNull(name, ratio is { } known ? Math.Round(known, 6) : null);
+}

@@ -330,6 +330,10 @@ internal sealed class ReferenceRun : IDisposable
                 {
                     _entries.Remove(id); // Evicted.
                 }
+                else if (_entries.TryGetValue(id, out ReferenceEntry? expired))
+                {
+                    expired.Version = 0; // The lease carries it on as an entry of its own, which lives again if the clock goes back.
+                }
 
                 break;
             default:

@@ -30,9 +30,9 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
     public async Task Scripts_are_answered_as_by_memcached(LoopUnderTest loop)
     {
         using var memcached = StockMemcached.Start();
-        await using MemcachedServer cairn = await MemcachedServer.StartAsync(loop);
+        await using StoreServer cairn = await StoreServer.StartAsync(loop);
         using var expecting = new MemcachedPeer(memcached.EndPoint);
-        using var asked = new MemcachedPeer(cairn.EndPoint);
+        using var asked = new MemcachedPeer(cairn.EndPoint(WireProtocol.Memcached));
 
         var different = new List<string>();
         foreach (string script in MemcachedScripts.All)
@@ -52,9 +52,9 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
     public async Task Scripts_are_answered_as_by_memcached_wherever_they_are_cut()
     {
         using var memcached = StockMemcached.Start();
-        await using MemcachedServer cairn = await MemcachedServer.StartAsync();
+        await using StoreServer cairn = await StoreServer.StartAsync();
         using var expecting = new MemcachedPeer(memcached.EndPoint);
-        using var asked = new MemcachedPeer(cairn.EndPoint);
+        using var asked = new MemcachedPeer(cairn.EndPoint(WireProtocol.Memcached));
 
         var different = new List<string>();
         foreach (string script in MemcachedScripts.All)
@@ -90,9 +90,9 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
     public async Task Versions_are_compared_as_by_memcached(int part)
     {
         using var memcached = StockMemcached.Start(s_noBackground);
-        await using MemcachedServer cairn = await MemcachedServer.StartAsync();
+        await using StoreServer cairn = await StoreServer.StartAsync();
         using var expecting = new MemcachedPeer(memcached.EndPoint);
-        using var asked = new MemcachedPeer(cairn.EndPoint);
+        using var asked = new MemcachedPeer(cairn.EndPoint(WireProtocol.Memcached));
         using Socket toMemcached = expecting.Connect();
         using Socket toCairn = asked.Connect();
         var run = new SeededRun(output, part);
@@ -133,9 +133,9 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
     private static async Task Compare(SeededRun run, bool isBroken)
     {
         using var memcached = StockMemcached.Start(s_noBackground);
-        await using MemcachedServer cairn = await MemcachedServer.StartAsync();
+        await using StoreServer cairn = await StoreServer.StartAsync();
         using var expecting = new MemcachedPeer(memcached.EndPoint);
-        using var asked = new MemcachedPeer(cairn.EndPoint);
+        using var asked = new MemcachedPeer(cairn.EndPoint(WireProtocol.Memcached));
         foreach (int seed in run.Seeds(inShort: 1_000, inPartOfLong: 50_000))
         {
             var random = new Random(seed);

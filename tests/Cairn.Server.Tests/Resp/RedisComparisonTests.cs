@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Cairn.Server.Resp.Security;
+using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp;
 
@@ -11,7 +12,7 @@ public class RedisComparisonTests
     public async Task Scripts_get_the_replies_of_redis_in_both_protocols()
     {
         using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Else long fields lose their order.
-        await using RespSocketServer cairn = await RespSocketServer.StartAsync();
+        await using StoreServer cairn = await StoreServer.StartAsync();
 
         var differences = new List<string>();
         foreach (int protocol in new[] { 2, 3 })
@@ -20,7 +21,7 @@ public class RedisComparisonTests
             {
                 byte[] requests = Encoding.Latin1.GetBytes(script.ReplaceLineEndings("\r\n") + "\r\n");
                 string expected = ReplyTexts.Run(redis.EndPoint, protocol, requests, requests.Length);
-                string actual = ReplyTexts.Run(cairn.EndPoint, protocol, requests, requests.Length);
+                string actual = ReplyTexts.Run(cairn.EndPoint(WireProtocol.Resp), protocol, requests, requests.Length);
                 if (expected != actual)
                 {
                     differences.Add($"RESP{protocol} {ReplyTexts.Difference(expected, actual)}, in\n{script}");
@@ -37,7 +38,7 @@ public class RedisComparisonTests
         using var redis = RedisProcess.Start(
             "--requirepass", "secret", "--user", "reader", "on", ">p1", "~*", "&*", "+@all", "-@write", "-@admin",
             "--user", "shop", "on", ">p2", "~shop:*", "&*", "+@all");
-        await using RespSocketServer cairn = await RespSocketServer.StartAsync(server => server.Users = RespUsers.Parse(
+        await using StoreServer cairn = await StoreServer.StartAsync(configureResp: server => server.Users = RespUsers.Parse(
             $"""
             default {Hash("secret")} read-write
             reader {Hash("p1")} read-only
@@ -51,7 +52,7 @@ public class RedisComparisonTests
             byte[] requests = Encoding.Latin1.GetBytes(
                 (script + $"\nRESET\nAUTH secret\nFLUSHALL\nECHO \"{ReplyTexts.End}\"\n").ReplaceLineEndings("\r\n"));
             string expected = ReplyTexts.RunAlone(redis.EndPoint, requests);
-            string actual = ReplyTexts.RunAlone(cairn.EndPoint, requests);
+            string actual = ReplyTexts.RunAlone(cairn.EndPoint(WireProtocol.Resp), requests);
             if (expected != actual)
             {
                 differences.Add($"{ReplyTexts.Difference(expected, actual)}, in\n{script}");
@@ -67,13 +68,13 @@ public class RedisComparisonTests
     public async Task Scripts_of_several_clients_get_the_replies_and_pushes_of_redis()
     {
         using var redis = RedisProcess.Start();
-        await using RespSocketServer cairn = await RespSocketServer.StartAsync();
+        await using StoreServer cairn = await StoreServer.StartAsync();
 
         var differences = new List<string>();
         foreach (string script in RedisScripts.SeveralClients)
         {
             string expected = SeveralClients.Run(redis.EndPoint, script);
-            string actual = SeveralClients.Run(cairn.EndPoint, script);
+            string actual = SeveralClients.Run(cairn.EndPoint(WireProtocol.Resp), script);
             if (expected != actual)
             {
                 differences.Add($"redis:\n{expected}\ncairn:\n{actual}");

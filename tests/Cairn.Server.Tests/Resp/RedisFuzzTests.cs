@@ -17,7 +17,7 @@ public class RedisFuzzTests(ITestOutputHelper output)
     public async Task Random_requests_are_answered_as_by_redis(int part)
     {
         using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Else long fields lose their order.
-        await using RespSocketServer cairn = await RespSocketServer.StartAsync();
+        await using StoreServer cairn = await StoreServer.StartAsync();
         var run = new SeededRun(output, part);
 
         foreach (int seed in run.Seeds(inShort: 60, inPartOfLong: 3_000))
@@ -27,7 +27,7 @@ public class RedisFuzzTests(ITestOutputHelper output)
             byte[] bytes = Encoding.Latin1.GetBytes(string.Concat(requests.Select(ReplyTexts.Encode)));
             int protocol = random.Next(2, 4);
             string expected = ReplyTexts.Run(redis.EndPoint, protocol, bytes, bytes.Length);
-            string actual = ReplyTexts.Run(cairn.EndPoint, protocol, bytes, random.Next(1, 400));
+            string actual = ReplyTexts.Run(cairn.EndPoint(WireProtocol.Resp), protocol, bytes, random.Next(1, 400));
             Assert.True(expected == actual, $"{run.Replay(seed)}\nRESP{protocol}: {ReplyTexts.Difference(expected, actual)}, in\n{Show(requests)}");
         }
     }

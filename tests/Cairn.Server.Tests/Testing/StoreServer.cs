@@ -11,29 +11,44 @@ internal sealed class StoreServer : IAsyncDisposable
 {
     private readonly StoreDirectory _directory = new();
     private readonly CairnStore _store;
+    private readonly MemcachedOptions _memcachedOptions = new();
     private readonly MemcachedSessions _memcached;
 
-    private StoreServer()
+    private readonly RespServer _resp;
+
+    private StoreServer(long capacityBytes)
     {
-        _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = 64 << 20, FlushOnClose = false });
-        _memcached = new MemcachedSessions(_store, new MemcachedOptions());
+        _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false });
+        _memcached = new MemcachedSessions(_store, _memcachedOptions);
+        _resp = new RespServer(_store);
     }
 
     public ServerEngine Engine { get; private set; } = null!; // Set by StartAsync.
 
-    public static async Task<StoreServer> StartAsync(LoopUnderTest loop, Func<EngineOptions, EngineOptions>? configure = null)
+    /// <param name="loop">The way to the kernel; null for the one that is chosen where nothing is asked for.</param>
+    /// <param name="configure">Changes what the engine is given.</param>
+    /// <param name="configureResp">Sets up what serves RESP.</param>
+    /// <param name="capacityBytes">Of the store.</param>
+    public static async Task<StoreServer> StartAsync(
+        LoopUnderTest? loop = null,
+        Func<EngineOptions, EngineOptions>? configure = null,
+        Action<RespServer>? configureResp = null,
+        long capacityBytes = 64 << 20)
     {
-        var server = new StoreServer();
+        var server = new StoreServer(capacityBytes);
+        configureResp?.Invoke(server._resp);
         var options = new EngineOptions
         {
             Listeners =
             [
                 Listener(WireProtocol.Memcached, server._memcached),
-                Listener(WireProtocol.Resp, new RespSessionFactory(new RespServer(server._store))),
+                Listener(WireProtocol.Resp, new RespSessionFactory(server._resp)),
             ],
             Workers = 1,
         };
-        server.Engine = await ServerEngine.StartAsync((configure?.Invoke(options) ?? options).With(loop));
+        options = configure?.Invoke(options) ?? options;
+        server.Engine = await ServerEngine.StartAsync(loop is { } chosen ? options.With(chosen) : options);
+        server._memcachedOptions.Surroundings.Engine = server.Engine;
         return server;
     }
 
@@ -46,6 +61,7 @@ internal sealed class StoreServer : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await Engine.DisposeAsync();
+        _resp.Dispose();
         _memcached.Dispose();
         _store.Dispose();
         _directory.Dispose();

@@ -1,4 +1,5 @@
 using System.Net;
+using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Memcached.Clients;
 
@@ -6,15 +7,15 @@ namespace Cairn.Server.Tests.Memcached.Clients;
 public sealed class MemcachedServers : IAsyncLifetime
 {
     private StockMemcached? _memcached;
-    private MemcachedServer? _cairn;
+    private StoreServer? _cairn;
 
     /// <summary>The address of memcached.</summary>
     public IPEndPoint Memcached => (_memcached ??= StockMemcached.Start()).EndPoint;
 
     /// <summary>The address of Cairn.</summary>
-    public IPEndPoint Cairn => _cairn!.EndPoint;
+    public IPEndPoint Cairn => _cairn!.EndPoint(WireProtocol.Memcached);
 
-    public async Task InitializeAsync() => _cairn = await MemcachedServer.StartAsync();
+    public async Task InitializeAsync() => _cairn = await StoreServer.StartAsync();
 
     public async Task DisposeAsync()
     {

@@ -131,14 +131,14 @@ public partial class RedisCliTests(RespServers servers) : IClassFixture<RespServ
     public async Task Clients_authenticate_as_with_redis()
     {
         using var redis = RedisProcess.Start("--requirepass", "secret", "--user", "reader", "on", ">p1", "~*", "&*", "+@all", "-@write", "-@admin");
-        await using RespSocketServer cairn = await RespSocketServer.StartAsync(server => server.Users = RespUsers.Parse(
+        await using StoreServer cairn = await StoreServer.StartAsync(configureResp: server => server.Users = RespUsers.Parse(
             $"""
             default {Hash("secret")} read-write
             reader {Hash("p1")} read-only
             """,
             "users"));
 
-        string[] outputs = await Task.WhenAll(AuthenticateAsync(redis.EndPoint), AuthenticateAsync(cairn.EndPoint));
+        string[] outputs = await Task.WhenAll(AuthenticateAsync(redis.EndPoint), AuthenticateAsync(cairn.EndPoint(WireProtocol.Resp)));
 
         ClientScript.AssertSameLines(outputs[0], outputs[1]);
 

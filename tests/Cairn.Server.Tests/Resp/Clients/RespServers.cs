@@ -1,4 +1,5 @@
 using System.Net;
+using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp.Clients;
 
@@ -9,15 +10,15 @@ public sealed class RespServers : IAsyncLifetime
     private const long CapacityBytes = 256 << 20;
 
     private RedisProcess? _redis;
-    private RespSocketServer? _cairn;
+    private StoreServer? _cairn;
 
     /// <summary>The address of redis-server.</summary>
     public IPEndPoint Redis => (_redis ??= RedisProcess.Start()).EndPoint;
 
     /// <summary>The address of Cairn.</summary>
-    public IPEndPoint Cairn => _cairn!.EndPoint;
+    public IPEndPoint Cairn => _cairn!.EndPoint(WireProtocol.Resp);
 
-    public async Task InitializeAsync() => _cairn = await RespSocketServer.StartAsync(capacityBytes: CapacityBytes);
+    public async Task InitializeAsync() => _cairn = await StoreServer.StartAsync(capacityBytes: CapacityBytes);
 
     public async Task DisposeAsync()
     {

@@ -259,7 +259,9 @@ internal sealed class ReferenceRun : IDisposable
         Log($"increment {Describe(id)} by {delta}, from {initial}: {status} {value}");
         bool wasLive = IsLive(id);
         long number = 0;
-        bool isNumber = wasLive && long.TryParse(
+
+        // Trailing zero bytes are overlooked by the framework's parser of characters, and are no part of a number here.
+        bool isNumber = wasLive && !_entries[id].Value.AsSpan().EndsWith((byte)0) && long.TryParse(
             Encoding.UTF8.GetString(_entries[id].Value), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out number);
         if (wasLive && _entries[id].Value.Length <= 20)
         {

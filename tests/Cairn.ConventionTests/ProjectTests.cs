@@ -28,6 +28,11 @@ public partial class ProjectTests
     // What a user of the project has to take along. A project that is not here may use no package.
     private static readonly Dictionary<string, string[]> AllowedPackages = new(StringComparer.Ordinal)
     {
+        ["Cairn.Caching"] =
+        [
+            "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
+            "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
+        ],
         ["Cairn.Cli"] = ["System.CommandLine", "Spectre.Console", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],
     };
 

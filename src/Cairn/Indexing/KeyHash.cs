@@ -69,7 +69,12 @@ internal static unsafe class KeyHash
     /// <summary>The hash of a key: equal keys of different collections have unrelated ones.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong OfKey(byte* key, int length, uint collection, ulong keySeed) =>
-        Compute(key, length, collection == 0 ? keySeed : Derive(keySeed, 16 + (ulong)collection));
+        Compute(key, length, SeedOf(collection, keySeed));
+
+    /// <summary>The seed of a collection's keys.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong SeedOf(uint collection, ulong keySeed) =>
+        collection == 0 ? keySeed : Derive(keySeed, 16 + (ulong)collection);
 
     // Up to 32 bytes, most keys: no loop.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

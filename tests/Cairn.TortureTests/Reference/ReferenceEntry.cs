@@ -20,6 +20,9 @@ internal sealed class ReferenceEntry
     /// <summary>0 until it was seen.</summary>
     public ulong Version { get; set; }
 
+    /// <summary>True if an operation may have given the same value another version.</summary>
+    public bool IsPerhapsRewritten { get; set; }
+
     public long EffectiveDeadline => Math.Min(Deadline, SlidingDeadline);
 
     public bool IsLive(long now) => EffectiveDeadline > now;

@@ -1,0 +1,36 @@
+using Cairn.Caching.Tagging;
+
+namespace Cairn.Caching.Local;
+
+// What the first level holds of a key. Its content never changes once readers can find it, but for what is marked so: a new
+// value is a new entry. How it is linked into the table and its queues is in LocalEntry.Links.cs.
+//
+//   made              QuietUntil             FreshUntil              UsableUntil
+//   |  a hit asks nothing | refreshed ahead, slid | stale: fail-safe      | as if it were not there
+//
+//   I1  QuietUntil <= FreshUntil <= UsableUntil, all in milliseconds of the cache's own clock, which never goes back.
+internal sealed partial class LocalEntry(string key, ulong hash)
+{
+    public readonly string Key = key;
+
+    public readonly ulong Hash = hash;
+
+    /// <summary>The value itself if it may be shared, else its <see cref="Serialization.LocalPayload"/>, from which each reader gets a copy.</summary>
+    public object? Value;
+
+    /// <summary>The tags it was made with, and their stamps at that time; null for none.</summary>
+    public TagStamps? Tags;
+
+    /// <summary>Until then a hit needs no further look at times. Only lowered or raised within [made, FreshUntil] later.</summary>
+    public long QuietUntil;
+
+    public long FreshUntil;
+
+    public long UsableUntil;
+
+    /// <summary>Its share of the level's bytes: value, key and what holds them together.</summary>
+    public long Bytes;
+
+    /// <summary>What only some entries have: sliding, eager refresh, conditional refresh, dependencies.</summary>
+    public LocalExtras? Extras;
+}

@@ -1,0 +1,20 @@
+namespace Cairn.Caching.Tests;
+
+/// <summary>What this assembly does as the second process of a test (see ChildProcess): the first argument names the role,
+/// the others belong to it.</summary>
+internal static class Program
+{
+    private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal);
+
+    private static int Main(string[] args)
+    {
+        if (args.Length == 0 || !Roles.TryGetValue(args[0], out Action<string[]>? role))
+        {
+            Console.Error.WriteLine($"Not for use by hand. Run ./test. Roles: {string.Join(", ", Roles.Keys)}");
+            return 2;
+        }
+
+        role(args[1..]);
+        return 0;
+    }
+}

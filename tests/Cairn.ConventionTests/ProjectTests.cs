@@ -7,6 +7,9 @@ namespace Cairn.ConventionTests;
 /// <summary>What depends on what, and that nothing is left out.</summary>
 public partial class ProjectTests
 {
+    // Where applications look for services.AddSomething(): the one namespace that is not its folder's.
+    internal const string RegistrationNamespace = "Microsoft.Extensions.DependencyInjection";
+
     // Dependencies point one way. A new arrow is a decision: record it in docs/decisions, then here.
     private static readonly Dictionary<string, string[]> AllowedProjects = new(StringComparer.Ordinal)
     {
@@ -98,7 +101,8 @@ public partial class ProjectTests
             where relative.StartsWith("src/", StringComparison.Ordinal)
             let match = NamespaceDeclaration().Match(File.ReadAllText(file))
             where match.Success
-            let expected = Path.GetDirectoryName(relative)!["src/".Length..].Replace('/', '.')
+            let folder = Path.GetDirectoryName(relative)!["src/".Length..].Replace('/', '.')
+            let expected = folder.EndsWith(".Registration", StringComparison.Ordinal) ? RegistrationNamespace : folder
             where match.Groups[1].Value != expected
             select $"{relative}: {match.Groups[1].Value}, expected {expected}";
 

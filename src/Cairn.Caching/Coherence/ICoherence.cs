@@ -8,6 +8,12 @@ namespace Cairn.Caching.Coherence;
 //       since by anyone else. Nothing is kept in between a change and its report.
 internal interface ICoherence
 {
+    /// <summary>
+    /// True if every change, whoever makes it, is reported; false if others share the second level and cannot be heard, so that what was
+    /// learned of it grows old.
+    /// </summary>
+    bool SeesAllChanges { get; }
+
     /// <summary>Tells the one who holds the first level. Called once, before anything else.</summary>
     void Attach(IChangeSink sink);
 

@@ -46,9 +46,16 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>Extends the life of an entry that slides, after a hit in the first level.</summary>
     public abstract ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken);
 
-    /// <summary>Asks for the right to make the value of a missing key, and waits at most that long for who has it.</summary>
-    /// <returns>Hit: there is a value by now. Done: the lease is the caller's. Held: still another's. Failed: no leases just now.</returns>
-    public abstract ValueTask<LeaseResult> AcquireLeaseAsync(string key, ulong hash, TimeSpan wait, CancellationToken cancellationToken);
+    /// <summary>
+    /// Asks for the right to make the value of a missing key, or to replace one that is there and has expired for the cache, but not
+    /// for this level; waits at most that long for who has it.
+    /// </summary>
+    /// <returns>
+    /// Hit: there is a value by now, although none was to be replaced. Done: the lease is the caller's; writing with it fails if anyone
+    /// changed the key since. Held: still another's. Failed: no leases just now.
+    /// </returns>
+    public abstract ValueTask<LeaseResult> AcquireLeaseAsync(
+        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken);
 
     /// <summary>The stamp of a tag; a missing one becomes a new random one. <see cref="Tagging.Tag.Unknown"/> if the level cannot say.</summary>
     public abstract ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken);

@@ -1,12 +1,18 @@
 namespace Cairn.Caching.Tagging;
 
 /// <summary>A tag as this process knows it.</summary>
+/// <remarks>
+/// The stamp is forgotten whenever the tag may have been invalidated, and learned again from the second level. What was asked before the
+/// stamp was last forgotten is not learned.
+/// </remarks>
 internal sealed class Tag(string name, ulong hash)
 {
     /// <summary>A stamp that is not known: the second level has to be asked.</summary>
     public const ulong Unknown = 0;
 
+    private readonly Lock _changing = new();
     private ulong _stamp;
+    private int _forgotten;
 
     public string Name { get; } = name;
 
@@ -14,12 +20,32 @@ internal sealed class Tag(string name, ulong hash)
     public ulong Hash { get; } = hash;
 
     /// <summary>The stamp that entries must carry to count, or <see cref="Unknown"/>.</summary>
-    public ulong Stamp
+    public ulong Stamp => Volatile.Read(ref _stamp);
+
+    /// <summary>How often the stamp was forgotten; taken before the second level is asked.</summary>
+    public int TimesForgotten => Volatile.Read(ref _forgotten);
+
+    public void Forget()
     {
-        get => Volatile.Read(ref _stamp);
-        set => Volatile.Write(ref _stamp, value);
+        lock (_changing)
+        {
+            _forgotten++;
+            Volatile.Write(ref _stamp, Unknown);
+        }
     }
 
-    /// <summary>Sets the stamp unless another thread has set or forgotten it since it was <paramref name="seen"/>.</summary>
-    public bool TrySetStamp(ulong stamp, ulong seen) => Interlocked.CompareExchange(ref _stamp, stamp, seen) == seen;
+    /// <summary>Remembers the stamp, unless it was forgotten since the second level was asked for it.</summary>
+    public bool TryLearn(ulong stamp, int timesForgotten)
+    {
+        lock (_changing)
+        {
+            if (_forgotten != timesForgotten)
+            {
+                return false;
+            }
+
+            Volatile.Write(ref _stamp, stamp);
+            return true;
+        }
+    }
 }

@@ -1,0 +1,27 @@
+namespace Cairn.Caching.Tagging;
+
+/// <summary>What tags may be called, and how topics are told from them.</summary>
+internal static class TagNames
+{
+    /// <summary>Means everything.</summary>
+    public const string Everything = "*";
+
+    // A tag may be any text, so topics begin with a character that is a noncharacter of Unicode: nobody's tag does.
+    private const char TopicMark = '\uFDD0';
+
+    /// <exception cref="ArgumentException">The tag is empty, or the one that means everything.</exception>
+    public static void Check(string tag)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(tag);
+        if (tag == Everything)
+        {
+            throw new ArgumentException("The tag '*' means everything: entries have it anyway.", nameof(tag));
+        }
+    }
+
+    public static string OfTopic(string topic)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(topic);
+        return TopicMark + topic;
+    }
+}

@@ -1,0 +1,88 @@
+using Cairn.Keys;
+
+namespace Cairn.Caching.Tagging;
+
+// The tags that entries of the first level, and values that are being made, carry. An entry refers to its tags; this does not,
+// so a tag that nobody carries any more is collected, and its place is taken when half of the places are such.
+//
+// Two names with one hash share a tag: they would be invalidated together, which is once too often and never too seldom.
+internal sealed class TagRegistry(KeyHasher hasher)
+{
+    private const int FewestPlaces = 1_024;
+
+    private readonly Lock _changing = new();
+    private readonly Dictionary<ulong, WeakReference<Tag>> _tags = [];
+    private int _sweepAt = FewestPlaces;
+
+    public ulong HashOf(string name) => hasher.Hash(name);
+
+    public Tag Get(string name)
+    {
+        ulong hash = hasher.Hash(name);
+        lock (_changing)
+        {
+            if (_tags.TryGetValue(hash, out WeakReference<Tag>? place))
+            {
+                if (place.TryGetTarget(out Tag? known))
+                {
+                    return known;
+                }
+
+                var again = new Tag(name, hash);
+                place.SetTarget(again);
+                return again;
+            }
+
+            if (_tags.Count >= _sweepAt)
+            {
+                Sweep();
+            }
+
+            var tag = new Tag(name, hash);
+            _tags.Add(hash, new WeakReference<Tag>(tag));
+            return tag;
+        }
+    }
+
+    /// <summary>Forgets the stamp of the tag with this hash, if somebody carries it.</summary>
+    public void Forget(ulong hash)
+    {
+        Tag? tag;
+        lock (_changing)
+        {
+            if (!_tags.TryGetValue(hash, out WeakReference<Tag>? place) || !place.TryGetTarget(out tag))
+            {
+                return;
+            }
+        }
+
+        tag.Forget();
+    }
+
+    public void ForgetMany(int shift, ulong value)
+    {
+        lock (_changing)
+        {
+            foreach ((ulong hash, WeakReference<Tag> place) in _tags)
+            {
+                if ((shift == 64 || hash >> shift == value) && place.TryGetTarget(out Tag? tag))
+                {
+                    tag.Forget();
+                }
+            }
+        }
+    }
+
+    private void Sweep()
+    {
+        foreach ((ulong hash, WeakReference<Tag> place) in _tags)
+        {
+            if (!place.TryGetTarget(out _))
+            {
+                _tags.Remove(hash);
+            }
+        }
+
+        _sweepAt = Math.Max(FewestPlaces, _tags.Count * 2);
+    }
+}

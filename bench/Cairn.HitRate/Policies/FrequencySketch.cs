@@ -1,0 +1,75 @@
+using System.Numerics;
+
+namespace Cairn.HitRate.Policies;
+
+// How often keys were asked for lately, about: a count-min sketch of four rows with counts up to 15, all of them halved after ten
+// times as many requests as the cache has room for keys.
+internal sealed class FrequencySketch
+{
+    private const int Rows = 4;
+    private const byte MaxCount = 15;
+    private const int SampleFactor = 10;
+
+    private static readonly ulong[] _seeds = [0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F, 0xCBF29CE484222325];
+
+    private readonly byte[][] _counts = new byte[Rows][];
+    private readonly int _shift;
+    private readonly long _sampleSize;
+    private long _additions;
+
+    public FrequencySketch(int capacity)
+    {
+        var width = BitOperations.RoundUpToPowerOf2((uint)Math.Max(capacity, 8) * 4);
+        _shift = 64 - BitOperations.Log2(width);
+        _sampleSize = (long)SampleFactor * capacity;
+        for (var row = 0; row < Rows; row++)
+        {
+            _counts[row] = new byte[width];
+        }
+    }
+
+    public int Estimate(int key)
+    {
+        var least = MaxCount;
+        for (var row = 0; row < Rows; row++)
+        {
+            least = Math.Min(least, CountOf(row, key));
+        }
+
+        return least;
+    }
+
+    public void Increment(int key)
+    {
+        var hasGrown = false;
+        for (var row = 0; row < Rows; row++)
+        {
+            ref var count = ref CountOf(row, key);
+            if (count < MaxCount)
+            {
+                count++;
+                hasGrown = true;
+            }
+        }
+
+        if (hasGrown && ++_additions >= _sampleSize)
+        {
+            Halve();
+        }
+    }
+
+    private ref byte CountOf(int row, int key) => ref _counts[row][(((ulong)key + 1) * _seeds[row]) >> _shift];
+
+    private void Halve()
+    {
+        foreach (var counts in _counts)
+        {
+            for (var i = 0; i < counts.Length; i++)
+            {
+                counts[i] >>= 1;
+            }
+        }
+
+        _additions /= 2;
+    }
+}

@@ -1,0 +1,44 @@
+using System.Globalization;
+using Cairn.Caching.Local;
+
+namespace Cairn.HitRate.Policies;
+
+// The first level of Cairn.Caching itself, bounded in entries alone. Its hashes are random numbers that follow from the seed, so
+// that a replay can be repeated; a cache draws its own.
+internal sealed class LocalCachePolicy : ICachePolicy
+{
+    private readonly LocalCache _cache;
+    private readonly string[] _keys;
+    private readonly ulong[] _hashes;
+
+    public LocalCachePolicy(int capacity, int distinctKeys, int seed = 1)
+    {
+        _cache = new LocalCache(capacity, long.MaxValue);
+        _keys = new string[distinctKeys];
+        _hashes = new ulong[distinctKeys];
+        var random = new Random(seed);
+        for (var key = 0; key < distinctKeys; key++)
+        {
+            _keys[key] = key.ToString(CultureInfo.InvariantCulture);
+            _hashes[key] = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+        }
+    }
+
+    /// <summary>The entries that it holds now.</summary>
+    public long Entries => _cache.GetStatistics().Entries;
+
+    public bool Request(int key)
+    {
+        if (_cache.Find(_hashes[key], _keys[key]) is not null)
+        {
+            return true;
+        }
+
+        _cache.Set(new LocalEntry(_keys[key], _hashes[key]) { Bytes = 1 });
+        return false;
+    }
+
+    public void Dispose()
+    {
+    }
+}

@@ -1,0 +1,39 @@
+namespace Cairn.Caching.Local;
+
+// How an entry is linked into the first level. All of it is changed under the lock of the entry's shard alone, but for the
+// frequency; readers without the lock follow Next and raise the frequency.
+internal sealed partial class LocalEntry
+{
+    /// <summary>The most uses that are counted, as S3-FIFO has it.</summary>
+    public const int MaxFrequency = 3;
+
+    /// <summary>
+    /// The next entry of the same bucket. It stays as it is when the entry leaves, so that a reader who stands on the entry
+    /// still gets to the ones behind it.
+    /// </summary>
+    public LocalEntry? Next;
+
+    /// <summary>Its neighbour in the queue that came after it; among departed entries, nothing.</summary>
+    public LocalEntry? Newer;
+
+    /// <summary>Its neighbour in the queue that came before it; among departed entries, the next one to tell of.</summary>
+    public LocalEntry? Older;
+
+    public LocalPlace Place;
+
+    /// <summary>Uses since it came to its queue, up to <see cref="MaxFrequency"/>; one less each time the main queue gives it another round.</summary>
+    public byte Frequency;
+
+    public bool Is(ulong hash, ReadOnlySpan<char> key) => Hash == hash && key.SequenceEqual(Key);
+
+    /// <summary>Counts a use. Uses at the same moment may count as one, which only makes a popular entry look a little less so.</summary>
+    public void RaiseFrequency()
+    {
+        // Not written at the cap: the line stays shared among the processors that read a popular entry.
+        byte frequency = Frequency;
+        if (frequency < MaxFrequency)
+        {
+            Frequency = (byte)(frequency + 1);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+
+namespace Cairn.Caching.Local;
+
+// A part of the first level: the entries whose hashes begin with the same bits, their table and their queues.
+//
+//   I1  An entry is in its bucket's chain if and only if it is in a queue; its place says in which.
+//   I2  From the head of a bucket of the published table only entries are reached that have not left. An entry that leaves is
+//       taken out of its chain before the lock is released.
+//   I3  The order of a chain does not change, an entry comes in at its head or in the place of the one it replaces, and an
+//       entry that left still leads on. So who walks along without the lock meets every entry that is there all the while.
+//   I4  Growing moves entries into the chains of a new table, and breaks I3. The old table is named in Leaving before the first
+//       move, and until the new one is published: who missed in a table that is named there, or no longer published, looks again.
+//
+// Eviction is S3-FIFO: Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023.
+//
+//   new --> small --used twice--> main --used--> main (again the newest, with one use less)
+//             |                     `--not used--> evicted
+//             `--otherwise--> evicted, remembered in ghost --set again--> main
+//
+// The small queue has a tenth of the entries, or of the bytes, whichever it comes to first; the ghost queue remembers as many
+// keys as the main queue may hold by the paper.
+internal sealed class LocalShard
+{
+    private const int SmallestTable = 16;
+    private const int UsesForMain = 2;
+
+    private readonly Lock _lock = new();
+    private readonly HashPlacement _placement;
+    private readonly LocalBudget _budget;
+    private readonly LocalTable[] _tables;
+    private readonly int _index;
+    private readonly long _shareOfEntries;
+    private readonly long _shareOfBytes;
+    private readonly long _smallEntries;
+    private readonly long _smallBytes;
+    private readonly GhostQueue _ghost = new();
+
+    private LocalQueue _small = new(LocalPlace.Small);
+    private LocalQueue _main = new(LocalPlace.Main);
+    private LocalBucket[]? _leaving;
+    private long _evictions;
+    private long _tooLarge;
+
+    /// <summary>An empty one, with the smallest table.</summary>
+    /// <param name="tables">The published tables of all shards.</param>
+    /// <param name="index">Which of them is this shard's.</param>
+    /// <param name="placement">Where hashes belong.</param>
+    /// <param name="budget">What all shards may hold together.</param>
+    public LocalShard(LocalTable[] tables, int index, HashPlacement placement, LocalBudget budget)
+    {
+        _tables = tables;
+        _index = index;
+        _placement = placement;
+        _budget = budget;
+        _shareOfEntries = budget.MaxEntries / tables.Length;
+        _shareOfBytes = budget.MaxBytes / tables.Length;
+        _smallEntries = Math.Max(1, _shareOfEntries / 10);
+        _smallBytes = Math.Max(1, _shareOfBytes / 10);
+        tables[index].Buckets = new LocalBucket[SmallestTable];
+    }
+
+    public long Evictions => Volatile.Read(ref _evictions);
+
+    public long TooLarge => Volatile.Read(ref _tooLarge);
+
+    /// <summary>Whether it holds more than its part of what there is too much of. Read without the lock it is a hint.</summary>
+    public bool IsBeyondShare =>
+        (_budget.HasTooManyEntries && Count > _shareOfEntries) || (_budget.HasTooManyBytes && Bytes > _shareOfBytes);
+
+    private int Count => _small.Count + _main.Count;
+
+    private long Bytes => _small.Bytes + _main.Bytes;
+
+    /// <summary>Whether a key that was not met in the buckets was not there (I4).</summary>
+    public bool IsSettled(LocalBucket[] buckets)
+    {
+        // Acquire, in this order; pairs with the releases in Grow. A walk that followed a link of the new table began or ended
+        // after Leaving was set, so it sees either Leaving or, if that is already over, the new table.
+        return Volatile.Read(ref _leaving) != buckets && Volatile.Read(ref _tables[_index].Buckets) == buckets;
+    }
+
+    public LocalEntry? Find(ulong hash, ReadOnlySpan<char> key)
+    {
+        lock (_lock)
+        {
+            LocalEntry? entry = FindLocked(hash, key);
+            entry?.RaiseFrequency();
+            return entry;
+        }
+    }
+
+    /// <summary>Takes an entry in, in the place of one with the same key, and evicts from this shard what is over its share.</summary>
+    public void Set(LocalEntry entry, ref DepartedEntries departed)
+    {
+        Debug.Assert(entry.Place == LocalPlace.New, "An entry is set once.");
+        lock (_lock)
+        {
+            LocalEntry? old = FindLocked(entry.Hash, entry.Key);
+            if (entry.Bytes > _budget.MaxBytes)
+            {
+                _tooLarge++;
+                departed.Add(entry);
+                if (old is not null)
+                {
+                    Take(old, ref departed);
+                }
+            }
+            else if (old is null)
+            {
+                Insert(entry, ref departed);
+            }
+            else
+            {
+                Replace(old, entry, ref departed);
+            }
+        }
+    }
+
+    public bool Remove(LocalEntry entry, ref DepartedEntries departed)
+    {
+        lock (_lock)
+        {
+            if (entry.Place is not (LocalPlace.Small or LocalPlace.Main))
+            {
+                return false;
+            }
+
+            Take(entry, ref departed);
+            return true;
+        }
+    }
+
+    public bool Remove(ulong hash, ReadOnlySpan<char> key, ref DepartedEntries departed)
+    {
+        lock (_lock)
+        {
+            if (FindLocked(hash, key) is not { } entry)
+            {
+                return false;
+            }
+
+            Take(entry, ref departed);
+            return true;
+        }
+    }
+
+    /// <summary>Removes all whose hashes are in the range.</summary>
+    public void Remove(HashRange range, ref DepartedEntries departed)
+    {
+        lock (_lock)
+        {
+            LocalBucket[] buckets = Buckets;
+            int first = _placement.ShardOf(range.First) < _index ? 0 : _placement.BucketOf(range.First, buckets.Length);
+            int last = _placement.ShardOf(range.Last) > _index
+                ? buckets.Length - 1
+                : _placement.BucketOf(range.Last, buckets.Length);
+            for (int bucket = first; bucket <= last; bucket++)
+            {
+                LocalEntry? next;
+                for (LocalEntry? entry = buckets[bucket].Head; entry is not null; entry = next)
+                {
+                    next = entry.Next;
+                    if (range.Contains(entry.Hash))
+                    {
+                        Take(entry, ref departed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// <summary>Forgets everything, also what is remembered of evicted keys.</summary>
+    public void Clear(ref DepartedEntries departed)
+    {
+        lock (_lock)
+        {
+            // Release: who looks from now on finds nothing (I2). The chains of the old table stay for those who are in them.
+            Volatile.Write(ref _tables[_index].Buckets, new LocalBucket[SmallestTable]);
+            _budget.Add(-Count, -Bytes);
+            Empty(ref _small, ref departed);
+            Empty(ref _main, ref departed);
+            _ghost.Clear();
+        }
+    }
+
+    /// <summary>Evicts while the level holds too much and this shard more than its share, or anything, of it.</summary>
+    public void Evict(bool onlyBeyondShare, ref DepartedEntries departed)
+    {
+        lock (_lock)
+        {
+            while (_budget.IsExceeded && Count > 0 && (!onlyBeyondShare || IsBeyondShare))
+            {
+                EvictOne(ref departed);
+            }
+        }
+    }
+
+    private LocalBucket[] Buckets => _tables[_index].Buckets;
+
+    private LocalEntry? FindLocked(ulong hash, ReadOnlySpan<char> key)
+    {
+        LocalBucket[] buckets = Buckets;
+        LocalEntry? entry = buckets[_placement.BucketOf(hash, buckets.Length)].Head;
+        while (entry is not null && !entry.Is(hash, key))
+        {
+            entry = entry.Next;
+        }
+
+        return entry;
+    }
+
+    private void Insert(LocalEntry entry, ref DepartedEntries departed)
+    {
+        _budget.Add(1, entry.Bytes);
+        MakeRoom(1, entry.Bytes, ref departed);
+        if (_ghost.TryTake(entry.Hash))
+        {
+            _main.Add(entry);
+        }
+        else
+        {
+            _small.Add(entry);
+        }
+
+        LocalBucket[] buckets = Buckets;
+        if (Count > buckets.Length / 4 * 3)
+        {
+            buckets = Grow(buckets);
+        }
+
+        ref LocalEntry? head = ref buckets[_placement.BucketOf(entry.Hash, buckets.Length)].Head;
+        entry.Next = head;
+
+        // Release; pairs with the acquire in LocalCache.Find, which must see the entry as it was set.
+        Volatile.Write(ref head, entry);
+    }
+
+    // The new entry takes the old one's place in the chain and in its queue, and its uses: it is the key that is popular.
+    private void Replace(LocalEntry old, LocalEntry entry, ref DepartedEntries departed)
+    {
+        entry.Frequency = old.Frequency;
+        entry.Next = old.Next;
+
+        // Release; as in Insert.
+        Volatile.Write(ref LinkTo(old), entry);
+        ref LocalQueue queue = ref QueueOf(old);
+        queue.Replace(old, entry);
+        departed.Add(old);
+        _budget.Add(0, entry.Bytes - old.Bytes);
+        if (_budget.HasTooManyBytes)
+        {
+            // It must not be what makes room for itself. Only here does replacing make an entry the newest.
+            queue.Remove(entry);
+            MakeRoom(1, entry.Bytes, ref departed);
+            queue.Add(entry);
+        }
+    }
+
+    // What is to come is counted in the budget already, but not in this shard.
+    private void MakeRoom(int entries, long bytes, ref DepartedEntries departed)
+    {
+        while (Count > 0 &&
+            ((_budget.HasTooManyEntries && Count + entries > _shareOfEntries) ||
+                (_budget.HasTooManyBytes && Bytes + bytes > _shareOfBytes)))
+        {
+            EvictOne(ref departed);
+        }
+    }
+
+    private void EvictOne(ref DepartedEntries departed)
+    {
+        LocalEntry victim;
+        int count = Count;
+        if ((_small.Count >= _smallEntries || _small.Bytes >= _smallBytes || _main.Count == 0) && VictimOfSmall() is { } unused)
+        {
+            victim = unused;
+            _ghost.Add(victim.Hash, Math.Max(1, count - Math.Max(1, count / 10)));
+        }
+        else
+        {
+            victim = VictimOfMain();
+        }
+
+        _evictions++;
+        Take(victim, ref departed);
+    }
+
+    /// <summary>The oldest entry of the small queue that was not used twice; those before it go over to the main queue.</summary>
+    private LocalEntry? VictimOfSmall()
+    {
+        while (_small.Oldest is { } oldest)
+        {
+            if (oldest.Frequency < UsesForMain)
+            {
+                return oldest;
+            }
+
+            _small.Remove(oldest);
+            oldest.Frequency = 0;
+            _main.Add(oldest);
+        }
+
+        return null;
+    }
+
+    private LocalEntry VictimOfMain()
+    {
+        // After so many rounds all have lost all their uses, if none was used meanwhile. If some were, this ends nevertheless.
+        long rounds = (long)_main.Count * LocalEntry.MaxFrequency;
+        LocalEntry oldest = _main.Oldest!;
+        for (; oldest.Frequency > 0 && rounds > 0; rounds--)
+        {
+            oldest.Frequency--;
+            _main.Rotate();
+            oldest = _main.Oldest!;
+        }
+
+        return oldest;
+    }
+
+    /// <summary>Takes an entry out of its chain and its queue.</summary>
+    private void Take(LocalEntry entry, ref DepartedEntries departed)
+    {
+        // Release; so that a reader who sees the link sees what is behind it. The entry's own link stays (I3).
+        Volatile.Write(ref LinkTo(entry), entry.Next);
+        QueueOf(entry).Remove(entry);
+        _budget.Add(-1, -entry.Bytes);
+        departed.Add(entry);
+    }
+
+    /// <summary>The link of the chain that leads to an entry, which must be there.</summary>
+    private ref LocalEntry? LinkTo(LocalEntry entry)
+    {
+        LocalBucket[] buckets = Buckets;
+        ref LocalEntry? link = ref buckets[_placement.BucketOf(entry.Hash, buckets.Length)].Head;
+        while (link != entry)
+        {
+            link = ref link!.Next;
+        }
+
+        return ref link;
+    }
+
+    private ref LocalQueue QueueOf(LocalEntry entry)
+    {
+        if (entry.Place == LocalPlace.Small)
+        {
+            return ref _small;
+        }
+
+        Debug.Assert(entry.Place == LocalPlace.Main, "I1: what is in the chain is in a queue.");
+        return ref _main;
+    }
+
+    private LocalBucket[] Grow(LocalBucket[] old)
+    {
+        var buckets = new LocalBucket[old.Length * 2];
+
+        // A full fence, stronger than a release: the moves below must not be seen before this. Pairs with IsSettled.
+        Interlocked.Exchange(ref _leaving, old);
+        foreach (LocalBucket bucket in old)
+        {
+            LocalEntry? next;
+            for (LocalEntry? entry = bucket.Head; entry is not null; entry = next)
+            {
+                next = entry.Next;
+                ref LocalEntry? head = ref buckets[_placement.BucketOf(entry.Hash, buckets.Length)].Head;
+                Volatile.Write(ref entry.Next, head);
+                head = entry;
+            }
+        }
+
+        // Release, in this order; pairs with IsSettled, which reads them the other way round.
+        Volatile.Write(ref _tables[_index].Buckets, buckets);
+        Volatile.Write(ref _leaving, null);
+        return buckets;
+    }
+
+    private static void Empty(ref LocalQueue queue, ref DepartedEntries departed)
+    {
+        while (queue.Oldest is { } entry)
+        {
+            queue.Remove(entry);
+            departed.Add(entry);
+        }
+    }
+}
+
+/// <summary>The table of one shard. A structure, because a reference to an element of an array of references costs a type check.</summary>
+[StructLayout(LayoutKind.Auto)]
+internal struct LocalTable
+{
+    public LocalBucket[] Buckets;
+}
+
+/// <summary>The head of a chain of entries whose hashes belong together.</summary>
+[StructLayout(LayoutKind.Auto)]
+internal struct LocalBucket
+{
+    public LocalEntry? Head;
+}

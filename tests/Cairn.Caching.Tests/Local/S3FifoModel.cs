@@ -1,0 +1,125 @@
+namespace Cairn.Caching.Tests.Local;
+
+// S3-FIFO as plainly as it can be said, over lists whose first element is the oldest. Slow, and bounded in entries and bytes.
+internal sealed class S3FifoModel(int maxEntries, long maxBytes)
+{
+    private readonly List<Item> _small = [];
+    private readonly List<Item> _main = [];
+    private readonly List<string> _ghost = [];
+
+    public IEnumerable<string> Keys => _small.Concat(_main).Select(item => item.Key);
+
+    public long Bytes => _small.Concat(_main).Sum(item => item.Bytes);
+
+    public bool Find(string key)
+    {
+        if (ItemOf(key) is not { } item)
+        {
+            return false;
+        }
+
+        item.Uses = Math.Min(item.Uses + 1, 3);
+        return true;
+    }
+
+    public void Remove(string key)
+    {
+        _small.RemoveAll(item => item.Key == key);
+        _main.RemoveAll(item => item.Key == key);
+    }
+
+    public void Set(string key, long bytes)
+    {
+        if (bytes > maxBytes)
+        {
+            Remove(key);
+            return;
+        }
+
+        if (ItemOf(key) is { } old)
+        {
+            old.Bytes = bytes;
+            if (Bytes <= maxBytes)
+            {
+                return;
+            }
+
+            // Too large where it is: out of its queue, until the others have made room, and back as the newest.
+            List<Item> queue = _small.Contains(old) ? _small : _main;
+            queue.Remove(old);
+            MakeRoom(bytes);
+            queue.Add(old);
+            return;
+        }
+
+        MakeRoom(bytes);
+        List<Item> target = _ghost.Remove(key) ? _main : _small;
+        target.Add(new Item(key) { Bytes = bytes });
+    }
+
+    public void Clear()
+    {
+        _small.Clear();
+        _main.Clear();
+        _ghost.Clear();
+    }
+
+    private void MakeRoom(long bytes)
+    {
+        while (_small.Count + _main.Count + 1 > maxEntries || Bytes + bytes > maxBytes)
+        {
+            if (_small.Count + _main.Count == 0)
+            {
+                return;
+            }
+
+            EvictOne();
+        }
+    }
+
+    private void EvictOne()
+    {
+        int count = _small.Count + _main.Count;
+        int ghosts = Math.Max(1, count - Math.Max(1, count / 10));
+        bool isSmallFull = _small.Count >= Math.Max(1, maxEntries / 10) || _small.Sum(item => item.Bytes) >= Math.Max(1, maxBytes / 10);
+        if (isSmallFull || _main.Count == 0)
+        {
+            while (_small.Count > 0)
+            {
+                Item oldest = _small[0];
+                _small.RemoveAt(0);
+                if (oldest.Uses < 2)
+                {
+                    _ghost.Remove(oldest.Key);
+                    _ghost.Add(oldest.Key);
+                    _ghost.RemoveRange(0, Math.Max(0, _ghost.Count - ghosts));
+                    return;
+                }
+
+                oldest.Uses = 0;
+                _main.Add(oldest);
+            }
+        }
+
+        while (_main[0].Uses > 0)
+        {
+            Item oldest = _main[0];
+            _main.RemoveAt(0);
+            oldest.Uses--;
+            _main.Add(oldest);
+        }
+
+        _main.RemoveAt(0);
+    }
+
+    private Item? ItemOf(string key) => _small.Find(item => item.Key == key) ?? _main.Find(item => item.Key == key);
+
+    private sealed class Item(string key)
+    {
+        public string Key { get; } = key;
+
+        public long Bytes { get; set; }
+
+        public int Uses { get; set; }
+    }
+}

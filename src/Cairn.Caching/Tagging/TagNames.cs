@@ -9,6 +9,7 @@ internal static class TagNames
     // A tag may be any text, so topics begin with a character that is a noncharacter of Unicode: nobody's tag does.
     private const char TopicMark = '\uFDD0';
 
+    /// <summary>Refuses what no entry may be tagged with by name.</summary>
     /// <exception cref="ArgumentException">The tag is empty, or the one that means everything.</exception>
     public static void Check(string tag)
     {

@@ -71,6 +71,36 @@ public unsafe partial class CairnCollection
         }
     }
 
+    /// <summary>As <see cref="AcquireLease"/>, for those who wait by other means than blocking a thread.</summary>
+    internal LeaseStatus TryAcquireLease(CacheKey key, TimeSpan duration, TimeSpan lockTimeout, out StoreLease? lease)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            LeaseStatus status = Engine.TryAcquireLease(
+                Engine.Place(bytes, encoded.Bytes.Length, Number), duration, lockTimeout, out ulong version);
+            lease = status == LeaseStatus.Acquired ? new StoreLease(this, encoded.Bytes.ToArray(), version) : null;
+            encoded.Release();
+            return status;
+        }
+    }
+
+    /// <summary>A use of a value that was read above: extends its life if it slides, and keeps it from eviction. No change of it.</summary>
+    internal bool TryUse(CacheKey key)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            bool isFound = Engine.TryUse(Engine.Place(bytes, encoded.Bytes.Length, Number));
+            encoded.Release();
+            return isFound;
+        }
+    }
+
     internal bool IsLeaseHeld(byte[] key, ulong version)
     {
         Engine.ThrowIfClosed();

@@ -67,6 +67,12 @@ public readonly record struct Expiration
     /// <param name="timeToLive">As for <see cref="After"/>.</param>
     public static implicit operator Expiration(TimeSpan timeToLive) => After(timeToLive);
 
+    /// <summary>Until a moment in Unix milliseconds, <see cref="long.MaxValue"/> for none; if the interval is not 0, so long after each use.</summary>
+    internal static Expiration Until(long deadlineUnixMs, long slidingMs) =>
+        slidingMs > 0 ? new(ExpirationKind.Sliding, Math.Min(slidingMs, LongestMs), deadlineUnixMs)
+        : deadlineUnixMs == long.MaxValue ? None
+        : new(ExpirationKind.Absolute, deadlineUnixMs, 0);
+
     private static long ToMilliseconds(TimeSpan time)
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(time, TimeSpan.Zero);

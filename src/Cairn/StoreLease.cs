@@ -33,17 +33,8 @@ public sealed class StoreLease : IDisposable
     /// <param name="flags">32 bits that the store does not interpret.</param>
     /// <returns>False if the lease was cancelled, or the value could not be stored: then nothing was changed by this call.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
-    public bool TrySet(ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0)
-    {
-        if (_isOver)
-        {
-            return false;
-        }
-
-        WriteStatus status = _collection.WriteValue(_key, value, expiration, flags, WriteCondition.IfLease, _version);
-        _isOver = status is WriteStatus.Stored or WriteStatus.LeaseLost;
-        return status == WriteStatus.Stored;
-    }
+    public bool TrySet(ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>
+        Set(value, expiration, flags) == WriteStatus.Stored;
 
     /// <summary>Gives the lease back, if no value was set with it. Those who wait for it may then have it.</summary>
     public void Dispose()
@@ -53,5 +44,18 @@ public sealed class StoreLease : IDisposable
             _isOver = true;
             _collection.GiveUpLease(_key, _version);
         }
+    }
+
+    /// <summary>As <see cref="TrySet"/>, and tells why nothing was set.</summary>
+    internal WriteStatus Set(ReadOnlySpan<byte> value, Expiration expiration, uint flags)
+    {
+        if (_isOver)
+        {
+            return WriteStatus.LeaseLost;
+        }
+
+        WriteStatus status = _collection.WriteValue(_key, value, expiration, flags, WriteCondition.IfLease, _version);
+        _isOver = status is WriteStatus.Stored or WriteStatus.LeaseLost;
+        return status;
     }
 }

@@ -30,7 +30,7 @@ internal sealed unsafe partial class StoreEngine
         {
             // Read before the entry: a signal raised after that wakes the wait below.
             uint signal = Volatile.Read(ref partition->LeaseSignal);
-            LeaseStatus status = TryAcquireLease(key, duration, out version);
+            LeaseStatus status = TryAcquireLease(key, duration, _lockTimeout, out version);
             if (status != LeaseStatus.Held)
             {
                 return status;
@@ -46,6 +46,32 @@ internal sealed unsafe partial class StoreEngine
             _leases.Wait(partition, signal, left < LongestLeaseSleep ? left : LongestLeaseSleep);
             ThrowIfClosed();
         }
+    }
+
+    /// <summary>The partition's lease signal: once it is another, a lease of the partition may have ended.</summary>
+    public uint LeaseSignalOf(int partition)
+    {
+        uint signal = Volatile.Read(ref Memory.Partition(partition)->LeaseSignal);
+        GC.KeepAlive(this);
+        return signal;
+    }
+
+    /// <summary>Sleeps until the partition's lease signal is no longer <paramref name="seen"/>, or until the time is up.</summary>
+    public void WaitForLeaseSignal(int partition, uint seen, TimeSpan timeout)
+    {
+        _leases.Wait(Memory.Partition(partition), seen, timeout);
+        GC.KeepAlive(this);
+    }
+
+    /// <summary>Wakes who sleeps on the partition's lease signal, in any process, to look again.</summary>
+    public void RaiseLeaseSignal(int partition)
+    {
+        if (!_isClosed)
+        {
+            _leases.Raise(Memory.Partition(partition));
+        }
+
+        GC.KeepAlive(this);
     }
 
     /// <summary>True while the key's entry is the lease.</summary>
@@ -104,10 +130,11 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private LeaseStatus TryAcquireLease(in KeyRef key, TimeSpan duration, out ulong version)
+    /// <summary>As <see cref="AcquireLease"/>, but does not wait for who has the lease, and so long for the partition's lock.</summary>
+    public LeaseStatus TryAcquireLease(in KeyRef key, TimeSpan duration, TimeSpan lockTimeout, out ulong version)
     {
         version = 0;
-        PartitionBlock* partition = Enter(key.Place.Partition);
+        PartitionBlock* partition = Enter(key.Place.Partition, lockTimeout);
         if (partition is null)
         {
             return LeaseStatus.Busy;

@@ -126,6 +126,39 @@ internal sealed unsafe partial class StoreEngine
         return false;
     }
 
+    /// <summary>A use of a key's value without reading it: extends its life if it slides, and keeps it from eviction.</summary>
+    /// <returns>False if there is no value.</returns>
+    public bool TryUse(in KeyRef key)
+    {
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        bool isReadable = false;
+        while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+        {
+            long deadline = long.MaxValue;
+            ulong version = located.Entry.Version;
+            bool slides = located.Entry.SlidingIntervalMs != 0;
+            isReadable = IsReadable(partition, located.Entry, acceptStale: false, ref deadline);
+            if (!HashIndex.Validate(located))
+            {
+                continue;
+            }
+
+            if (isReadable)
+            {
+                Bucket.CountHit(located.Bucket, located.SlotIndex);
+                if (slides)
+                {
+                    Slide(key, version);
+                }
+            }
+
+            break;
+        }
+
+        GC.KeepAlive(this);
+        return isReadable;
+    }
+
     /// <summary>Whether a key's entry is likely to have been read since its key was new. Does not count as a use.</summary>
     public bool WasRead(in KeyRef key)
     {

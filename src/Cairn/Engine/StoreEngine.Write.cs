@@ -196,26 +196,32 @@ internal sealed unsafe partial class StoreEngine
         bool isComplete = true;
         for (int number = 0; number < Memory.PartitionCount; number++)
         {
-            PartitionBlock* partition = Enter(number);
-            if (partition is null)
-            {
-                isComplete = false;
-                continue;
-            }
-
-            try
-            {
-                ClearLocked(partition, number, collection, isAll);
-                Leave(partition);
-            }
-            catch
-            {
-                LeaveBroken(partition, number);
-                throw;
-            }
+            isComplete &= ClearPartition(number, collection, isAll, _lockTimeout);
         }
 
         return isComplete;
+    }
+
+    /// <summary>Clears one collection's part of a partition, or all of the partition. False if its lock could not be had in time.</summary>
+    public bool ClearPartition(int number, uint collection, bool isAll, TimeSpan lockTimeout)
+    {
+        PartitionBlock* partition = Enter(number, lockTimeout);
+        if (partition is null)
+        {
+            return false;
+        }
+
+        try
+        {
+            ClearLocked(partition, number, collection, isAll);
+            Leave(partition);
+            return true;
+        }
+        catch
+        {
+            LeaveBroken(partition, number);
+            throw;
+        }
     }
 
     /// <summary>

@@ -1,0 +1,222 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Cairn.Engine;
+using Cairn.Invalidation;
+using Cairn.Storage;
+
+namespace Cairn.Caching.Coherence;
+
+// Coherence over the store's rings: each process polls, before every hit, what any process has changed.
+//
+//   a process that changes      this process
+//   slot, ring cell, position   hit    position and overrun as drained?   yes: the first level
+//                                                                         no:  drain, then the first level
+//                               fill   mark | read, or compute | lock | drain | changes since the mark? | keep | unlock
+//                               drain  lock | cells up to the position, or the overrun, told to the sink | drained := that | unlock
+//
+//   C1  What is drained was told to the sink: Drained is stored after the sink has returned. So whoever finds the store's
+//       words equal to Drained finds nothing in the first level that a change up to then made old.
+//   C2  Draining, and keeping with the look at the changes since the mark, happen under the partition's lock. A change that the
+//       look did not see has not been drained, and is told to the sink after the entry is there.
+//   C3  A mark is taken before the value is read: a change that the value may lack lies behind the mark.
+//   C4  Position and overrun only grow, and each is drained for itself: a pair read half before and half after another thread
+//       drained says nothing that C1 does not cover.
+//   C5  The mapping is reachable from this object, and each access ends with GC.KeepAlive: after the store is closed its words
+//       can still be read, though nothing is concluded from them (docs/decisions/0007).
+//
+// The rings tell the changes of every collection of the store; a sink ignores hashes that mean nothing to it. It also hears of this
+// process' own changes. Neither it nor what keeps may call the coherence: they run under a partition's lock.
+internal sealed unsafe class StoreCoherence : ICoherence
+{
+    private const int HashesAtOnce = 64;
+
+    private readonly StoreEngine _engine;
+    private readonly byte* _partitions;
+    private readonly int _partitionBytes;
+    private readonly int _partitionShift;
+    private readonly Drained[] _drained;
+    private readonly Lock[] _locks;
+    private IChangeSink? _sink;
+
+    public StoreCoherence(CairnStore store)
+    {
+        _engine = store.Engine;
+        StoreMemory memory = _engine.Memory;
+        _partitions = (byte*)memory.Partition(0);
+        _partitionBytes = memory.Layout.PartitionBlockBytes;
+        _partitionShift = Indexing.KeyPlacement.PartitionShift(memory.PartitionCount);
+        _drained = new Drained[memory.PartitionCount];
+        _locks = new Lock[memory.PartitionCount];
+        for (int partition = 0; partition < _locks.Length; partition++)
+        {
+            _locks[partition] = new Lock();
+        }
+    }
+
+    /// <summary>The partition that the changes of a hash belong to.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int PartitionOf(ulong hash) => (int)(hash >> 1 >> (_partitionShift - 1)); // As KeyPlacement: a shift by 64 is none.
+
+    public void Attach(IChangeSink sink)
+    {
+        // The first level is empty: what was changed before does not concern it.
+        _sink = sink;
+        for (int partition = 0; partition < _drained.Length; partition++)
+        {
+            InvalidationCursor now = InvalidationRing.Now(BlockOf(partition));
+            _drained[partition].Position = now.Position;
+            _drained[partition].Overrun = now.Overrun;
+        }
+
+        GC.KeepAlive(this);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryCatchUp(ulong hash)
+    {
+        int partition = PartitionOf(hash);
+        ref Drained drained = ref _drained[partition];
+        PartitionBlock* block = BlockOf(partition);
+
+        // Acquire, all four. Drained's pair with the releases in Drain: what the sink forgot then is seen to be gone. The store's pair
+        // with those of whoever posts, and keep the look into the first level behind this one (C1).
+        bool isQuiet = Volatile.Read(ref block->RingPosition) == Volatile.Read(ref drained.Position)
+            && Volatile.Read(ref block->Overrun) == Volatile.Read(ref drained.Overrun)
+            && !_engine.IsClosed;
+        GC.KeepAlive(this);
+        return isQuiet || CatchUp(partition);
+    }
+
+    public ChangeMark Mark(ulong hash)
+    {
+        InvalidationCursor now = InvalidationRing.Now(BlockOf(PartitionOf(hash)));
+        GC.KeepAlive(this);
+        return new ChangeMark(now.Position, now.Overrun);
+    }
+
+    public ChangeMark[] MarkAll()
+    {
+        var marks = new ChangeMark[_drained.Length];
+        for (int partition = 0; partition < marks.Length; partition++)
+        {
+            InvalidationCursor now = InvalidationRing.Now(BlockOf(partition));
+            marks[partition] = new ChangeMark(now.Position, now.Overrun);
+        }
+
+        GC.KeepAlive(this);
+        return marks;
+    }
+
+    public bool IsUnchanged(in ChangeMark mark, ulong hash) => IsWithin(PartitionOf(hash), mark, hash, most: 0);
+
+    public bool IsUnchanged(ChangeMark[] marks, ulong hash)
+    {
+        int partition = PartitionOf(hash);
+        return IsWithin(partition, marks[partition], hash, most: 0);
+    }
+
+    public bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep)
+    {
+        int partition = PartitionOf(hash);
+        lock (_locks[partition])
+        {
+            if (_engine.IsClosed)
+            {
+                return false;
+            }
+
+            // A change that comes after the look at the ring is drained after the lock is released (C2).
+            Drain(partition);
+            return IsWithin(partition, mark, hash, ownChanges) && keep(state);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool CatchUp(int partition)
+    {
+        if (_engine.IsClosed)
+        {
+            return false;
+        }
+
+        lock (_locks[partition])
+        {
+            Drain(partition);
+        }
+
+        return true;
+    }
+
+    // Under the partition's lock. As far as the changes stand when it begins, at least; more may come for as long as others write.
+    private void Drain(int partition)
+    {
+        PartitionBlock* block = BlockOf(partition);
+        ref Drained drained = ref _drained[partition];
+        ulong goal = Volatile.Read(ref block->RingPosition);
+        var cursor = new InvalidationCursor(drained.Position, drained.Overrun);
+        Span<ulong> hashes = stackalloc ulong[HashesAtOnce];
+        InvalidationStatus status;
+        do
+        {
+            status = InvalidationRing.Read(_engine.Memory, block, ref cursor, hashes, out int count);
+            if (status == InvalidationStatus.Overrun)
+            {
+                _sink?.OnChangedMany(_partitionShift, (ulong)partition);
+            }
+
+            foreach (ulong hash in hashes[..count])
+            {
+                _sink?.OnChanged(hash);
+            }
+        }
+        while (status == InvalidationStatus.Changed && cursor.Position < goal);
+
+        // Release, both; pair with the acquires in TryCatchUp (C1). Not before the sink has forgotten.
+        Volatile.Write(ref drained.Position, cursor.Position);
+        Volatile.Write(ref drained.Overrun, cursor.Overrun);
+        GC.KeepAlive(this);
+    }
+
+    // True if the hash was changed at most so many times since the mark. Reads the ring for itself: what was drained meanwhile is
+    // still there, unless an overrun says otherwise.
+    private bool IsWithin(int partition, in ChangeMark mark, ulong hash, int most)
+    {
+        PartitionBlock* block = BlockOf(partition);
+        uint overrun = Volatile.Read(ref block->Overrun);
+        ulong goal = Volatile.Read(ref block->RingPosition);
+        if (overrun == mark.Overrun && goal - mark.Position <= (ulong)most)
+        {
+            GC.KeepAlive(this);
+            return true; // Whatever they were.
+        }
+
+        var cursor = new InvalidationCursor(mark.Position, mark.Overrun);
+        Span<ulong> hashes = stackalloc ulong[HashesAtOnce];
+        InvalidationStatus status;
+        do
+        {
+            status = InvalidationRing.Read(_engine.Memory, block, ref cursor, hashes, out int count);
+            if (status == InvalidationStatus.Overrun)
+            {
+                return false;
+            }
+
+            most -= hashes[..count].Count(hash);
+        }
+        while (most >= 0 && status == InvalidationStatus.Changed && cursor.Position < goal);
+
+        GC.KeepAlive(this);
+        return most >= 0;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private PartitionBlock* BlockOf(int partition) => (PartitionBlock*)(_partitions + ((long)partition * _partitionBytes));
+
+    // What of a partition the sink was told. Polled by all threads before every hit, so each has a cache line of its own.
+    [StructLayout(LayoutKind.Sequential, Size = 64)]
+    private struct Drained
+    {
+        public ulong Position;
+        public uint Overrun;
+    }
+}

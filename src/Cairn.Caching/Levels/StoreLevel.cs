@@ -1,0 +1,350 @@
+using System.Buffers;
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Tagging;
+using Cairn.Keys;
+
+namespace Cairn.Caching.Levels;
+
+// A store file as the second level: envelopes in one collection, stamps of tags in a second one beside it. Nothing here waits but for
+// a partition's lock, at most the store's time-out; only waiting for a lease is asynchronous (StoreLevelWatcher).
+//
+//   I1  A change that was answered by Done or Failed is one that no reader misses. A lock that cannot be had keeps a value from being
+//       written, but not the old one from going: the store retracts it without the lock and tells all who poll. So a removal and a new
+//       stamp need no retry: they are done. A stamp that is gone is as good as a new one, for whoever reads it next makes one.
+//   I2  What a lock may hold back is clearing: StoreLevelClearing does it later, and hides what it has not reached until then.
+//   I3  Stamps are random and never 0. Two who make the first stamp of a tag at once get the same one: the store adds only one.
+internal sealed class StoreLevel : SecondLevel
+{
+    /// <summary>The collection of a cache's tags is named by the cache and this.</summary>
+    public const string TagsSuffix = "/tags";
+
+    private const int StampBytes = sizeof(ulong);
+    private const int PrefetchedAtOnce = 16;
+
+    private readonly CairnStore _store;
+    private readonly bool _ownsStore;
+    private readonly CairnCollection _keys;
+    private readonly CairnCollection _tags;
+    private readonly StoreCoherence _coherence;
+    private readonly StoreLevelClearing _clearing;
+    private readonly StoreLevelWatcher _watcher;
+    private long _failures;
+
+    /// <summary>Opens or creates the cache's collections.</summary>
+    /// <param name="store">The store. Disposed with this if <paramref name="ownsStore"/> is true.</param>
+    /// <param name="name">Names the cache within the store: processes that use the same name share it.</param>
+    /// <param name="ownsStore">Whether the store is closed with this.</param>
+    /// <param name="leaseDuration">After which a lease may be taken over from an owner that lives; null for the store's own.</param>
+    /// <exception cref="StoreException">The store has too many collections.</exception>
+    public StoreLevel(CairnStore store, string name, bool ownsStore = false, TimeSpan? leaseDuration = null)
+    {
+        _store = store;
+        _ownsStore = ownsStore;
+        _keys = store.Collection(name);
+        _tags = store.Collection(name + TagsSuffix);
+        Hasher = KeyHasher.Of(_keys);
+        TagHasher = KeyHasher.Of(_tags);
+        _coherence = new StoreCoherence(store);
+        _clearing = new StoreLevelClearing(store, _keys, _tags);
+        _watcher = new StoreLevelWatcher(_keys, leaseDuration ?? StoreLease.Duration);
+    }
+
+    public override KeyHasher Hasher { get; }
+
+    public override KeyHasher TagHasher { get; }
+
+    public override int MaxKeyBytes => Storage.EntryView.MaxKeyBytes;
+
+    public override long MaxValueBytes => _store.MaxValueBytes;
+
+    public override ICoherence Coherence => _coherence;
+
+    public override bool HasLeases => true;
+
+    /// <summary>Operations that ended as <see cref="LevelStatus.Failed"/>, or, of stamps, as unknown.</summary>
+    public long Failures => Interlocked.Read(ref _failures);
+
+    public override ValueTask<LevelStatus> ReadAsync(
+        string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested
+            ? ValueTask.FromCanceled<LevelStatus>(cancellationToken)
+            : new(Read(key, hash, target));
+
+    public override ValueTask ReadManyAsync(
+        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses,
+        CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled(cancellationToken);
+        }
+
+        for (int start = 0; start < keys.Length; start += PrefetchedAtOnce)
+        {
+            int end = Math.Min(keys.Length, start + PrefetchedAtOnce);
+            Prefetch(hashes.Span[start..end]);
+            for (int i = start; i < end; i++)
+            {
+                statuses[i] = Read(keys.Span[i], hashes.Span[i], targets[i]);
+            }
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    public override ValueTask<LevelStatus> WriteAsync(
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease,
+        CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested
+            ? ValueTask.FromCanceled<LevelStatus>(cancellationToken)
+            : new(Write(key, hash, envelope.Span, Expiration.Until(expiration.Deadline, expiration.SlidingMs), (StoreLevelLease?)lease));
+
+    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+        }
+
+        try
+        {
+            _keys.Remove(key);
+            return new(LevelStatus.Done); // I1
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return new(Failed());
+        }
+    }
+
+    public override ValueTask<LevelStatus> TouchAsync(
+        string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+        }
+
+        try
+        {
+            // Not the store's Touch, which is a change of the value: every process would forget it. An entry slides by its own
+            // interval up to its own deadline, which are those that it was written with.
+            return new(!_clearing.IsPending(hash) && _keys.TryUse(key) ? LevelStatus.Done : LevelStatus.Miss);
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return new(Failed());
+        }
+    }
+
+    public override ValueTask<LeaseResult> AcquireLeaseAsync(
+        string key, ulong hash, TimeSpan wait, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<LeaseResult>(cancellationToken);
+        }
+
+        LeaseResult result;
+        try
+        {
+            result = _clearing.TryFinish(hash) ? _watcher.Try(key, _store.Options.LockTimeout) : new LeaseResult(LevelStatus.Failed);
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            result = new LeaseResult(LevelStatus.Failed);
+        }
+
+        if (result.Status == LevelStatus.Failed)
+        {
+            Failed();
+        }
+
+        return result.Status == LevelStatus.Held && wait != TimeSpan.Zero
+            ? _watcher.WaitAsync(key, _coherence.PartitionOf(hash), wait, cancellationToken)
+            : new(result);
+    }
+
+    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<ulong>(cancellationToken);
+        }
+
+        ulong stamp;
+        try
+        {
+            stamp = _clearing.TryFinish(hash) ? ReadOrAddStamp(tag) : Tag.Unknown;
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            stamp = Tag.Unknown;
+        }
+
+        if (stamp == Tag.Unknown)
+        {
+            Failed();
+        }
+
+        return new(stamp);
+    }
+
+    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+        }
+
+        try
+        {
+            ulong stamp = NewStamp();
+            _tags.Set(tag, BytesOf(in stamp), Expiration.None);
+            return new(LevelStatus.Done); // I1, also if it could not be set.
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return new(Failed());
+        }
+    }
+
+    public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+        }
+
+        try
+        {
+            return new(_clearing.Clear() ? LevelStatus.Done : Failed());
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return new(Failed());
+        }
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        _watcher.Dispose();
+        _clearing.Dispose();
+        if (_ownsStore)
+        {
+            _store.Dispose();
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    // The store was closed; it is full or damaged; or the key is none that it can name, and so has no value here.
+    private static bool IsExpected(Exception exception) => exception is ObjectDisposedException or IOException or ArgumentException;
+
+    private static ulong NewStamp()
+    {
+        ulong stamp = Tag.Unknown;
+        while (stamp == Tag.Unknown)
+        {
+            RandomNumberGenerator.Fill(MemoryMarshal.AsBytes(new Span<ulong>(ref stamp)));
+        }
+
+        return stamp;
+    }
+
+    private static ReadOnlySpan<byte> BytesOf(in ulong stamp) => MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in stamp));
+
+    private LevelStatus Read(string key, ulong hash, IBufferWriter<byte> target)
+    {
+        try
+        {
+            return !_clearing.IsPending(hash) && _keys.TryGet(key, target) ? LevelStatus.Hit : LevelStatus.Miss;
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return Failed();
+        }
+    }
+
+    private LevelStatus Write(string key, ulong hash, ReadOnlySpan<byte> envelope, Expiration expiration, StoreLevelLease? lease)
+    {
+        try
+        {
+            if (!_clearing.TryFinish(hash))
+            {
+                return Failed();
+            }
+
+            if (lease is null)
+            {
+                return _keys.Set(key, envelope, expiration) ? LevelStatus.Done : Failed(); // I1
+            }
+
+            return lease.Lease.Set(envelope, expiration, flags: 0) switch
+            {
+                WriteStatus.Stored => LevelStatus.Done,
+                WriteStatus.LeaseLost => LevelStatus.LeaseLost,
+                _ => Failed(),
+            };
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return Failed();
+        }
+    }
+
+    // I3
+    private ulong ReadOrAddStamp(string tag)
+    {
+        ulong stamp = Tag.Unknown;
+        Span<byte> bytes = MemoryMarshal.AsBytes(new Span<ulong>(ref stamp));
+        while (true)
+        {
+            bool isRead = _tags.TryGet(tag, bytes, out EntryInfo info);
+            if (isRead && info.ValueBytes == StampBytes && stamp != Tag.Unknown)
+            {
+                return stamp;
+            }
+
+            if (info.Version != 0)
+            {
+                _tags.Remove(tag, info.Version); // No stamp of ours.
+            }
+
+            stamp = NewStamp();
+            switch (_tags.Add(tag, bytes, Expiration.None))
+            {
+                case WriteStatus.Stored:
+                    return stamp;
+                case WriteStatus.Exists:
+                    break; // Another's was first.
+                default:
+                    return Tag.Unknown;
+            }
+        }
+    }
+
+    // The entries' cache lines are on their way while the first of them is read.
+    private void Prefetch(ReadOnlySpan<ulong> hashes)
+    {
+        foreach (ulong hash in hashes)
+        {
+            _store.Engine.PrefetchBucket(_store.Engine.Memory.Place(hash));
+        }
+
+        foreach (ulong hash in hashes)
+        {
+            _store.Engine.PrefetchEntry(_store.Engine.Memory.Place(hash));
+        }
+
+        GC.KeepAlive(_store);
+    }
+
+    private LevelStatus Failed()
+    {
+        Interlocked.Increment(ref _failures);
+        return LevelStatus.Failed;
+    }
+}

@@ -1,0 +1,126 @@
+using Cairn.Engine;
+
+namespace Cairn.Caching.Levels;
+
+// Clearing the level's collections, of which a part may have to wait: the watermark of a partition can be raised only under its
+// lock, which a stopped process may hold.
+//
+//   I1  A partition whose bit is set has still to be cleared. Nothing is read from it, and nothing written to it, before.
+//   I2  Bits are set and reset by who holds the gate, together with the attempt to clear: the success of an attempt never
+//       resets the bit of a later clearing.
+//
+// A value that another process wrote between the clearing and its retry is cleared as well: a miss more, and never a value less than cleared.
+internal sealed class StoreLevelClearing : IDisposable
+{
+    private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
+
+    // Somebody may be waiting behind the retry.
+    private static readonly TimeSpan RetryLockTimeout = TimeSpan.FromMilliseconds(5);
+
+    private readonly StoreEngine _engine;
+    private readonly uint[] _collections;
+    private readonly TimeSpan _lockTimeout;
+    private readonly Lock _gate = new();
+    private readonly Timer _timer;
+    private ulong _pending;
+
+    public StoreLevelClearing(CairnStore store, params CairnCollection[] collections)
+    {
+        _engine = store.Engine;
+        _collections = [.. collections.Select(collection => collection.Number)];
+        _lockTimeout = store.Options.LockTimeout;
+        _timer = new Timer(static state => ((StoreLevelClearing)state!).Retry(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Clears all partitions. False if some must wait: that is done later.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
+    public bool Clear()
+    {
+        lock (_gate)
+        {
+            ulong pending = 0;
+            for (int partition = 0; partition < _engine.Memory.PartitionCount; partition++)
+            {
+                pending |= TryClear(partition, _lockTimeout) ? 0 : 1UL << partition;
+            }
+
+            // Release; pairs with IsPending. A reader that comes before it comes before the clearing returns.
+            Volatile.Write(ref _pending, pending);
+            if (pending != 0)
+            {
+                _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan);
+            }
+
+            return pending == 0;
+        }
+    }
+
+    /// <summary>True if the partition of the hash has still to be cleared.</summary>
+    public bool IsPending(ulong hash) =>
+        Volatile.Read(ref _pending) is var pending && pending != 0 && (pending & BitOf(hash)) != 0;
+
+    /// <summary>True if the partition of the hash has not to be cleared, any more if need be.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
+    public bool TryFinish(ulong hash)
+    {
+        if (!IsPending(hash))
+        {
+            return true;
+        }
+
+        lock (_gate)
+        {
+            Finish(BitOf(hash));
+            return !IsPending(hash);
+        }
+    }
+
+    public void Dispose() => _timer.Dispose();
+
+    private ulong BitOf(ulong hash) => 1UL << _engine.Memory.Place(hash).Partition;
+
+    private void Retry()
+    {
+        lock (_gate)
+        {
+            try
+            {
+                Finish(ulong.MaxValue);
+                if (_pending != 0)
+                {
+                    _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan);
+                }
+            }
+            catch (ObjectDisposedException)
+            {
+                // The store was closed, or this.
+            }
+        }
+    }
+
+    // Of those that wait, the ones in the set, under the gate (I2).
+    private void Finish(ulong set)
+    {
+        for (int partition = 0; partition < _engine.Memory.PartitionCount; partition++)
+        {
+            ulong bit = 1UL << partition;
+            if ((_pending & set & bit) != 0 && TryClear(partition, RetryLockTimeout))
+            {
+                Volatile.Write(ref _pending, _pending & ~bit);
+            }
+        }
+    }
+
+    private bool TryClear(int partition, TimeSpan lockTimeout)
+    {
+        foreach (uint collection in _collections)
+        {
+            if (!_engine.ClearPartition(partition, collection, isAll: false, lockTimeout))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+}

@@ -1,0 +1,268 @@
+using System.Diagnostics;
+using Cairn.Engine;
+
+namespace Cairn.Caching.Levels;
+
+// Waits for leases that others hold, on behalf of all who wait in this process: one thread, which sleeps on the store's lease
+// signal, so that no thread of the pool does.
+//
+//   W1  The signal of a partition is read before its waiters are tried. One that is raised after that is noticed: it differs from what
+//       was seen, and ends the sleep on it.
+//   W2  Who arrives is seen before the next sleep, or sees on which partition the watcher sleeps and raises its signal.
+//   W3  The dead raise no signal: every waiter is tried again after LongestSleep.
+//   W4  A try waits for a partition's lock no longer than LockTimeout, and a partition whose lock is held is tried once in a round, so
+//       waits end about when they should even while a process is stopped with a lock.
+//
+// Waiters of several partitions cannot be slept for at once: their signals are then looked at every millisecond.
+internal sealed class StoreLevelWatcher : IDisposable
+{
+    private const int Awake = -1;
+
+    private static readonly TimeSpan LongestSleep = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan ShortSleep = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan LockTimeout = TimeSpan.FromMilliseconds(2);
+    private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(5);
+
+    private readonly StoreEngine _engine;
+    private readonly CairnCollection _keys;
+    private readonly TimeSpan _leaseDuration;
+    private readonly object _gate = new();
+    private readonly uint[] _seen;
+    private readonly List<StoreLevelWaiter> _arrived = [];
+    private readonly List<StoreLevelWaiter> _waiting = [];
+    private bool _isRunning;
+    private bool _isOver;
+    private int _asleepOn = Awake;
+
+    public StoreLevelWatcher(CairnCollection keys, TimeSpan leaseDuration)
+    {
+        _engine = keys.Engine;
+        _keys = keys;
+        _leaseDuration = leaseDuration;
+        _seen = new uint[_engine.Memory.PartitionCount];
+    }
+
+    /// <summary>True while its thread runs.</summary>
+    public bool IsRunning
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _isRunning;
+            }
+        }
+    }
+
+    /// <summary>Tries to get the lease of a key, without waiting for who has it.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed.</exception>
+    public LeaseResult Try(string key, TimeSpan lockTimeout) =>
+        _keys.TryAcquireLease(key, _leaseDuration, lockTimeout, out StoreLease? lease) switch
+        {
+            LeaseStatus.Hit => new LeaseResult(LevelStatus.Hit),
+            LeaseStatus.Acquired => new LeaseResult(LevelStatus.Done, new StoreLevelLease(lease!)),
+            LeaseStatus.Held => new LeaseResult(LevelStatus.Held),
+            _ => new LeaseResult(LevelStatus.Failed),
+        };
+
+    /// <summary>Waits until the lease of a key is to be had, or is not needed any more.</summary>
+    public async ValueTask<LeaseResult> WaitAsync(string key, int partition, TimeSpan wait, CancellationToken cancellationToken)
+    {
+        long deadline = wait == Timeout.InfiniteTimeSpan
+            ? long.MaxValue
+            : Stopwatch.GetTimestamp() + (long)(wait.TotalSeconds * Stopwatch.Frequency);
+        var waiter = new StoreLevelWaiter(key, partition, deadline);
+        using CancellationTokenRegistration registration = cancellationToken.UnsafeRegister(
+            static (state, token) => ((StoreLevelWaiter)state!).TrySetCanceled(token), waiter);
+        Add(waiter);
+        return await waiter.Task.ConfigureAwait(false);
+    }
+
+    /// <summary>Ends all waits as failed, and the thread soon.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            _isOver = true;
+            Monitor.Pulse(_gate);
+        }
+    }
+
+    private void Add(StoreLevelWaiter waiter)
+    {
+        lock (_gate)
+        {
+            if (_isOver)
+            {
+                waiter.Complete(new LeaseResult(LevelStatus.Failed));
+                return;
+            }
+
+            _arrived.Add(waiter);
+            if (_isRunning)
+            {
+                Monitor.Pulse(_gate);
+            }
+            else
+            {
+                _isRunning = true;
+                new Thread(Watch) { IsBackground = true, Name = "Cairn leases" }.Start();
+            }
+        }
+
+        // A full fence, here the lock's, between arriving and this look (W2).
+        int asleepOn = Volatile.Read(ref _asleepOn);
+        if (asleepOn != Awake)
+        {
+            _engine.RaiseLeaseSignal(asleepOn);
+        }
+    }
+
+    private void Watch()
+    {
+        long lookAt = 0;
+        while (TakeArrived())
+        {
+            long now = Stopwatch.GetTimestamp();
+            bool isLookDue = now >= lookAt;
+            if (isLookDue)
+            {
+                lookAt = now + ToTicks(LongestSleep);
+            }
+
+            ulong partitions = TryAll(isLookDue, now);
+            if (partitions != 0)
+            {
+                Sleep(partitions, lookAt);
+            }
+        }
+    }
+
+    // False when nobody has waited for a while, or nobody may any more: the thread ends.
+    private bool TakeArrived()
+    {
+        lock (_gate)
+        {
+            while (!_isOver && _waiting.Count == 0 && _arrived.Count == 0)
+            {
+                if (!Monitor.Wait(_gate, IdleTime) && _arrived.Count == 0)
+                {
+                    _isRunning = false;
+                    return false;
+                }
+            }
+
+            _waiting.AddRange(_arrived);
+            _arrived.Clear();
+            if (!_isOver)
+            {
+                return true;
+            }
+
+            _isRunning = false;
+        }
+
+        _waiting.ForEach(waiter => waiter.Complete(new LeaseResult(LevelStatus.Failed)));
+        _waiting.Clear();
+        return false;
+    }
+
+    // Tries those for whom something may have changed. The partitions, as bits, of those who still wait.
+    private ulong TryAll(bool isLookDue, long now)
+    {
+        ulong signalled = isLookDue ? ulong.MaxValue : 0;
+        for (int partition = 0; partition < _seen.Length; partition++)
+        {
+            uint signal = _engine.LeaseSignalOf(partition); // W1
+            signalled |= signal != _seen[partition] ? 1UL << partition : 0;
+            _seen[partition] = signal;
+        }
+
+        ulong partitions = 0;
+        ulong locked = 0;
+        _waiting.RemoveAll(waiter =>
+        {
+            ulong bit = 1UL << waiter.Partition;
+            bool isDue = (waiter.IsNew || (signalled & bit) != 0) && (locked & bit) == 0;
+            waiter.IsNew = false;
+            if (!waiter.Task.IsCompleted && !TryComplete(waiter, isDue, now, out bool isLocked))
+            {
+                locked |= isLocked ? bit : 0; // W4
+                partitions |= bit;
+                return false;
+            }
+
+            return true;
+        });
+        return partitions;
+    }
+
+    private bool TryComplete(StoreLevelWaiter waiter, bool isDue, long now, out bool isLocked)
+    {
+        isLocked = false;
+        if (isDue)
+        {
+            LeaseResult result;
+            try
+            {
+                result = Try(waiter.Key, LockTimeout);
+            }
+#pragma warning disable CA1031 // Whatever it is, it is trouble of the store's, which ends this wait and must not end the process.
+            catch (Exception)
+#pragma warning restore CA1031
+            {
+                waiter.Complete(new LeaseResult(LevelStatus.Failed));
+                return true;
+            }
+
+            isLocked = result.Status == LevelStatus.Failed;
+            if (!isLocked && result.Status != LevelStatus.Held)
+            {
+                waiter.Complete(result);
+                return true;
+            }
+        }
+
+        if (now < waiter.Deadline)
+        {
+            return false;
+        }
+
+        waiter.Complete(new LeaseResult(LevelStatus.Held));
+        return true;
+    }
+
+    private void Sleep(ulong partitions, long until)
+    {
+        foreach (StoreLevelWaiter waiter in _waiting)
+        {
+            until = Math.Min(until, waiter.Deadline);
+        }
+
+        TimeSpan left = Stopwatch.GetElapsedTime(Stopwatch.GetTimestamp(), until);
+        if (left <= TimeSpan.Zero)
+        {
+            return;
+        }
+
+        int partition = System.Numerics.BitOperations.TrailingZeroCount(partitions);
+        bool isOnly = (partitions & (partitions - 1)) == 0;
+
+        // A full fence between saying where it sleeps and the look for who arrived (W2).
+        Interlocked.Exchange(ref _asleepOn, partition);
+        bool isAlone;
+        lock (_gate)
+        {
+            isAlone = _arrived.Count == 0 && !_isOver;
+        }
+
+        if (isAlone)
+        {
+            _engine.WaitForLeaseSignal(partition, _seen[partition], isOnly || left < ShortSleep ? left : ShortSleep);
+        }
+
+        Volatile.Write(ref _asleepOn, Awake);
+    }
+
+    private static long ToTicks(TimeSpan time) => (long)(time.TotalSeconds * Stopwatch.Frequency);
+}

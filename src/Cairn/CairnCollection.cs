@@ -72,7 +72,12 @@ public unsafe partial class CairnCollection
     }
 
     /// <summary>As <see cref="AcquireLease"/>, for those who wait by other means than blocking a thread.</summary>
-    internal LeaseStatus TryAcquireLease(CacheKey key, TimeSpan duration, TimeSpan lockTimeout, out StoreLease? lease)
+    /// <remarks>
+    /// With <paramref name="replacesValue"/> also on a value that has not expired. One that is too long to carry a lease is a hit, and
+    /// <paramref name="version"/> is then its version.
+    /// </remarks>
+    internal LeaseStatus TryAcquireLease(
+        CacheKey key, bool replacesValue, TimeSpan duration, TimeSpan lockTimeout, out StoreLease? lease, out ulong version)
     {
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
@@ -80,7 +85,7 @@ public unsafe partial class CairnCollection
         fixed (byte* bytes = encoded.Bytes)
         {
             LeaseStatus status = Engine.TryAcquireLease(
-                Engine.Place(bytes, encoded.Bytes.Length, Number), duration, lockTimeout, out ulong version);
+                Engine.Place(bytes, encoded.Bytes.Length, Number), replacesValue, duration, lockTimeout, out version);
             lease = status == LeaseStatus.Acquired ? new StoreLease(this, encoded.Bytes.ToArray(), version) : null;
             encoded.Release();
             return status;

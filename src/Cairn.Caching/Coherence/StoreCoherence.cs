@@ -53,6 +53,8 @@ internal sealed unsafe class StoreCoherence : ICoherence
         }
     }
 
+    public bool SeesAllChanges => true;
+
     /// <summary>The partition that the changes of a hash belong to.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int PartitionOf(ulong hash) => (int)(hash >> 1 >> (_partitionShift - 1)); // As KeyPlacement: a shift by 64 is none.

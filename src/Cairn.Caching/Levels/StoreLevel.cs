@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using Cairn.Caching.Coherence;
+using Cairn.Caching.Stores;
 using Cairn.Caching.Tagging;
 using Cairn.Keys;
 
@@ -23,8 +24,8 @@ internal sealed class StoreLevel : SecondLevel
     private const int StampBytes = sizeof(ulong);
     private const int PrefetchedAtOnce = 16;
 
+    private readonly StoreHandle _handle;
     private readonly CairnStore _store;
-    private readonly bool _ownsStore;
     private readonly CairnCollection _keys;
     private readonly CairnCollection _tags;
     private readonly StoreCoherence _coherence;
@@ -33,15 +34,15 @@ internal sealed class StoreLevel : SecondLevel
     private long _failures;
 
     /// <summary>Opens or creates the cache's collections.</summary>
-    /// <param name="store">The store. Disposed with this if <paramref name="ownsStore"/> is true.</param>
+    /// <param name="handle">The store, given back with this.</param>
     /// <param name="name">Names the cache within the store: processes that use the same name share it.</param>
-    /// <param name="ownsStore">Whether the store is closed with this.</param>
     /// <param name="leaseDuration">After which a lease may be taken over from an owner that lives; null for the store's own.</param>
     /// <exception cref="StoreException">The store has too many collections.</exception>
-    public StoreLevel(CairnStore store, string name, bool ownsStore = false, TimeSpan? leaseDuration = null)
+    public StoreLevel(StoreHandle handle, string name, TimeSpan? leaseDuration = null)
     {
+        _handle = handle;
+        CairnStore store = handle.Store;
         _store = store;
-        _ownsStore = ownsStore;
         _keys = store.Collection(name);
         _tags = store.Collection(name + TagsSuffix);
         Hasher = KeyHasher.Of(_keys);
@@ -140,7 +141,7 @@ internal sealed class StoreLevel : SecondLevel
     }
 
     public override ValueTask<LeaseResult> AcquireLeaseAsync(
-        string key, ulong hash, TimeSpan wait, CancellationToken cancellationToken)
+        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken)
     {
         if (cancellationToken.IsCancellationRequested)
         {
@@ -150,7 +151,9 @@ internal sealed class StoreLevel : SecondLevel
         LeaseResult result;
         try
         {
-            result = _clearing.TryFinish(hash) ? _watcher.Try(key, _store.Options.LockTimeout) : new LeaseResult(LevelStatus.Failed);
+            result = _clearing.TryFinish(hash)
+                ? _watcher.Try(key, replacesStale, _store.Options.LockTimeout)
+                : new LeaseResult(LevelStatus.Failed);
         }
         catch (Exception exception) when (IsExpected(exception))
         {
@@ -163,7 +166,7 @@ internal sealed class StoreLevel : SecondLevel
         }
 
         return result.Status == LevelStatus.Held && wait != TimeSpan.Zero
-            ? _watcher.WaitAsync(key, _coherence.PartitionOf(hash), wait, cancellationToken)
+            ? _watcher.WaitAsync(key, replacesStale, _coherence.PartitionOf(hash), wait, cancellationToken)
             : new(result);
     }
 
@@ -232,11 +235,7 @@ internal sealed class StoreLevel : SecondLevel
     {
         _watcher.Dispose();
         _clearing.Dispose();
-        if (_ownsStore)
-        {
-            _store.Dispose();
-        }
-
+        _handle.Dispose();
         return ValueTask.CompletedTask;
     }
 
@@ -277,17 +276,9 @@ internal sealed class StoreLevel : SecondLevel
                 return Failed();
             }
 
-            if (lease is null)
-            {
-                return _keys.Set(key, envelope, expiration) ? LevelStatus.Done : Failed(); // I1
-            }
-
-            return lease.Lease.Set(envelope, expiration, flags: 0) switch
-            {
-                WriteStatus.Stored => LevelStatus.Done,
-                WriteStatus.LeaseLost => LevelStatus.LeaseLost,
-                _ => Failed(),
-            };
+            LevelStatus status = lease?.Write(envelope, expiration)
+                ?? (_keys.Set(key, envelope, expiration) ? LevelStatus.Done : LevelStatus.Failed); // I1
+            return status == LevelStatus.Failed ? Failed() : status;
         }
         catch (Exception exception) when (IsExpected(exception))
         {

@@ -56,22 +56,28 @@ internal sealed class StoreLevelWatcher : IDisposable
 
     /// <summary>Tries to get the lease of a key, without waiting for who has it.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
-    public LeaseResult Try(string key, TimeSpan lockTimeout) =>
-        _keys.TryAcquireLease(key, _leaseDuration, lockTimeout, out StoreLease? lease) switch
+    public LeaseResult Try(string key, bool replacesStale, TimeSpan lockTimeout)
+    {
+        LeaseStatus status = _keys.TryAcquireLease(
+            key, replacesStale, _leaseDuration, lockTimeout, out StoreLease? lease, out ulong version);
+        return status switch
         {
+            LeaseStatus.Acquired => new LeaseResult(LevelStatus.Done, new StoreLevelLease(_keys, key, lease, version)),
+            LeaseStatus.Hit when replacesStale => new LeaseResult(LevelStatus.Done, new StoreLevelLease(_keys, key, lease: null, version)),
             LeaseStatus.Hit => new LeaseResult(LevelStatus.Hit),
-            LeaseStatus.Acquired => new LeaseResult(LevelStatus.Done, new StoreLevelLease(lease!)),
             LeaseStatus.Held => new LeaseResult(LevelStatus.Held),
             _ => new LeaseResult(LevelStatus.Failed),
         };
+    }
 
     /// <summary>Waits until the lease of a key is to be had, or is not needed any more.</summary>
-    public async ValueTask<LeaseResult> WaitAsync(string key, int partition, TimeSpan wait, CancellationToken cancellationToken)
+    public async ValueTask<LeaseResult> WaitAsync(
+        string key, bool replacesStale, int partition, TimeSpan wait, CancellationToken cancellationToken)
     {
         long deadline = wait == Timeout.InfiniteTimeSpan
             ? long.MaxValue
             : Stopwatch.GetTimestamp() + (long)(wait.TotalSeconds * Stopwatch.Frequency);
-        var waiter = new StoreLevelWaiter(key, partition, deadline);
+        var waiter = new StoreLevelWaiter(key, replacesStale, partition, deadline);
         using CancellationTokenRegistration registration = cancellationToken.UnsafeRegister(
             static (state, token) => ((StoreLevelWaiter)state!).TrySetCanceled(token), waiter);
         Add(waiter);
@@ -205,7 +211,7 @@ internal sealed class StoreLevelWatcher : IDisposable
             LeaseResult result;
             try
             {
-                result = Try(waiter.Key, LockTimeout);
+                result = Try(waiter.Key, waiter.ReplacesStale, LockTimeout);
             }
 #pragma warning disable CA1031 // Whatever it is, it is trouble of the store's, which ends this wait and must not end the process.
             catch (Exception)

@@ -26,6 +26,9 @@ internal unsafe ref struct EntryContent
     public byte* Origin;
     public bool IsOriginSecond;
 
+    /// <summary>The value that was there, without its lease: no change, for who was told of the value.</summary>
+    public bool IsSameValue;
+
     public bool HasLease;
     public uint LeaseOwner;
     public uint LeaseIncarnation;

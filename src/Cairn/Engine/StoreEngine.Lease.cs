@@ -30,7 +30,7 @@ internal sealed unsafe partial class StoreEngine
         {
             // Read before the entry: a signal raised after that wakes the wait below.
             uint signal = Volatile.Read(ref partition->LeaseSignal);
-            LeaseStatus status = TryAcquireLease(key, duration, _lockTimeout, out version);
+            LeaseStatus status = TryAcquireLease(key, replacesValue: false, duration, _lockTimeout, out version);
             if (status != LeaseStatus.Held)
             {
                 return status;
@@ -112,6 +112,7 @@ internal sealed unsafe partial class StoreEngine
                         Type = EntryType.Value,
                         Flags = old.Entry.Flags,
                         Expiration = EntryContent.ExpirationOf(old.Entry),
+                        IsSameValue = true,
                     };
                     RewriteLocked(partition, key, stale, [], isPrefix: false, out _);
                 }
@@ -131,7 +132,12 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>As <see cref="AcquireLease"/>, but does not wait for who has the lease, and so long for the partition's lock.</summary>
-    public LeaseStatus TryAcquireLease(in KeyRef key, TimeSpan duration, TimeSpan lockTimeout, out ulong version)
+    /// <remarks>
+    /// With <paramref name="replacesValue"/> also on a value that has not expired, which stays readable meanwhile. If it is too long to
+    /// be carried by a lease, the result is a hit, and <paramref name="version"/> the value's.
+    /// </remarks>
+    public LeaseStatus TryAcquireLease(
+        in KeyRef key, bool replacesValue, TimeSpan duration, TimeSpan lockTimeout, out ulong version)
     {
         version = 0;
         PartitionBlock* partition = Enter(key.Place.Partition, lockTimeout);
@@ -142,7 +148,7 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            LeaseStatus status = AcquireLocked(partition, key, duration, out version);
+            LeaseStatus status = AcquireLocked(partition, key, replacesValue, duration, out version);
             Leave(partition);
             return status;
         }
@@ -153,7 +159,8 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private LeaseStatus AcquireLocked(PartitionBlock* partition, in KeyRef key, TimeSpan duration, out ulong version)
+    private LeaseStatus AcquireLocked(
+        PartitionBlock* partition, in KeyRef key, bool replacesValue, TimeSpan duration, out ulong version)
     {
         version = 0;
         while (true)
@@ -165,8 +172,9 @@ internal sealed unsafe partial class StoreEngine
             if (isFound && !isCleared)
             {
                 isHash = old.Entry.Type == EntryType.Hash && IsLive(partition, old.Entry);
-                if (!isHash && IsLive(partition, old.Entry))
+                if (!isHash && IsLive(partition, old.Entry) && !(replacesValue && IsStaleValue(old.Entry)))
                 {
+                    version = replacesValue ? old.Entry.Version : 0;
                     return LeaseStatus.Hit;
                 }
 

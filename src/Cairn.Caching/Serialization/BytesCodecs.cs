@@ -1,0 +1,25 @@
+using System.Buffers;
+
+namespace Cairn.Caching.Serialization;
+
+/// <summary>Bytes as they are.</summary>
+internal sealed class BytesCodec(CodecOptions options) : Codec<byte[]>(options)
+{
+    public override byte Format => (byte)CairnFormat.Raw;
+
+    public override void Serialize(byte[] value, IBufferWriter<byte> target) => target.Write(value);
+
+    public override byte[] Deserialize(ReadOnlyMemory<byte> source) => source.ToArray();
+}
+
+/// <summary>Bytes as they are.</summary>
+internal sealed class MemoryCodec(CodecOptions options) : Codec<ReadOnlyMemory<byte>>(options)
+{
+    public override byte Format => (byte)CairnFormat.Raw;
+
+    public override void Serialize(ReadOnlyMemory<byte> value, IBufferWriter<byte> target) => target.Write(value.Span);
+
+    public override ReadOnlyMemory<byte> Deserialize(ReadOnlyMemory<byte> source) => source.ToArray();
+
+    public override long EstimateBytes(ReadOnlyMemory<byte> value) => ObjectSize.Boxed(16) + ObjectSize.OfArray(value.Length);
+}

@@ -1,0 +1,395 @@
+using System.Buffers;
+using System.Data;
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Runtime.Serialization;
+using System.Xml.Serialization;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Cairn.Caching.Serialization;
+
+// Which codec a type has, and how its values go into envelopes and come out again.
+//
+// The first that there is, in this order:
+//   1  a serializer registered for exactly the type, the last one; the options' before the services'
+//   2  one that a factory makes, asked from the last registered to the first; if it says its format (ICairnSerializer), only if the
+//      type does not ask for another
+//   3  the format that the options or else CairnSerializerAttribute name for the type
+//   4  what has a raw form: text, bytes, numbers, times, enumerations
+//   5  XML for types that implement IXmlSerializable or carry [XmlRoot]
+//   6  JSON
+internal sealed class Codecs
+{
+    // A slot for each type that any cache has asked for: an index into an array is faster than any dictionary.
+    private static int s_types;
+
+    private readonly CodecOptions _options;
+    private readonly JsonSettings _json;
+    private readonly IHybridCacheSerializerFactory[] _factories; // The first that answers wins.
+    private readonly Lock _gate = new();
+    private object?[] _codecs = new object?[64];
+
+    public Codecs(CodecOptions options)
+    {
+        _options = options;
+        _json = new(options);
+        IEnumerable<IHybridCacheSerializerFactory> registered = options.Services?.GetServices<IHybridCacheSerializerFactory>() ?? [];
+        _factories = [.. options.Factories.Reverse(), .. registered.Reverse()];
+    }
+
+    public CodecOptions Options => _options;
+
+    /// <summary>The codec of a type, always the same one. Whether it works is known by <see cref="Codec{T}.Problem"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Codec<T> Of<T>()
+    {
+        // Acquire; pairs with the release in Create. The codec's own fields must be visible with it.
+        object?[] codecs = Volatile.Read(ref _codecs);
+        int slot = Slot<T>.Index;
+        return slot < codecs.Length && Volatile.Read(ref codecs[slot]) is { } codec ? Unsafe.As<Codec<T>>(codec) : Create<T>(slot);
+    }
+
+    /// <summary>Writes a value with its envelope into an empty buffer.</summary>
+    /// <param name="target">Holds the envelope if the result is true; its content means nothing otherwise.</param>
+    /// <param name="key">The key it will be stored under.</param>
+    /// <param name="header">Times, tags and the like. Type, format and flags are filled in here.</param>
+    /// <param name="codec">The codec of the value's type.</param>
+    /// <param name="value">May be null.</param>
+    /// <param name="compress">False if the caller of the cache said so.</param>
+    /// <returns>False if the value is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>. What the serializer throws is passed on.</returns>
+    public bool TryWrite<T>(PooledBuffer target, ReadOnlySpan<char> key, EnvelopeHeader header, Codec<T> codec, T value, bool compress = true)
+    {
+        header.TypeId = codec.TypeId;
+        header.Format = codec.Format;
+        header.Flags = value is null ? EnvelopeFlags.Null : EnvelopeFlags.None;
+        int start = Envelope.Begin(target, header);
+        if (value is not null && !TrySerialize(codec, value, target))
+        {
+            return false;
+        }
+
+        Finish(target, key, start, compress);
+        return true;
+    }
+
+    /// <summary>Writes what was serialized before with its envelope into an empty buffer.</summary>
+    /// <returns>False if it is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>.</returns>
+    public bool TryWrite<T>(
+        PooledBuffer target, ReadOnlySpan<char> key, EnvelopeHeader header, Codec<T> codec, LocalPayload payload, bool compress = true)
+    {
+        if (payload.Bytes.Length > _options.MaximumPayloadBytes)
+        {
+            return false;
+        }
+
+        header.TypeId = codec.TypeId;
+        header.Format = payload.Format;
+        header.Flags = EnvelopeFlags.None;
+        int start = Envelope.Begin(target, header);
+        target.Write(payload.Bytes);
+        Finish(target, key, start, compress);
+        return true;
+    }
+
+    /// <summary>Serializes a value that is not null behind what the buffer holds, without an envelope.</summary>
+    /// <returns>False if it is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>. What the serializer throws is passed on.</returns>
+    public bool TrySerialize<T>(Codec<T> codec, T value, PooledBuffer target)
+    {
+        int start = target.WrittenBytes;
+        int maxBytes = target.MaxBytes;
+        target.MaxBytes = (int)Math.Min((long)start + _options.MaximumPayloadBytes, int.MaxValue);
+        try
+        {
+            codec.Serialize(value, target);
+        }
+        catch (PayloadTooLargeException)
+        {
+            return false;
+        }
+        finally
+        {
+            target.MaxBytes = maxBytes;
+        }
+
+        // A serializer may have swallowed the exception.
+        int bytes = target.WrittenBytes - start;
+        codec.NoteSerialized(bytes);
+        return bytes <= _options.MaximumPayloadBytes;
+    }
+
+    /// <summary>Reads a value out of its envelope. Nothing that is stored makes it throw.</summary>
+    /// <param name="bytes">What was stored, whole.</param>
+    /// <param name="key">The key it was stored under.</param>
+    /// <param name="codec">The codec of the type that is expected.</param>
+    /// <param name="header">What the envelope says, if the result is Ok.</param>
+    /// <param name="value">The value, if the result is Ok.</param>
+    public EnvelopeStatus TryRead<T>(ReadOnlyMemory<byte> bytes, ReadOnlySpan<char> key, Codec<T> codec, out EnvelopeHeader header, out T? value)
+    {
+        value = default;
+        EnvelopeStatus status = Envelope.TryRead(bytes, key, codec.TypeId, out header, out ReadOnlyMemory<byte> payload);
+        if (status != EnvelopeStatus.Ok)
+        {
+            return status;
+        }
+
+        if (header.IsNull)
+        {
+            // Written as the nullable form of a type that cannot be null here.
+            return default(T) is null ? EnvelopeStatus.Ok : EnvelopeStatus.OtherType;
+        }
+
+        if (header.Format != codec.Format)
+        {
+            if (ReaderOf(codec, header.Format) is not { } reader)
+            {
+                return EnvelopeStatus.OtherFormat;
+            }
+
+            codec = reader;
+        }
+
+        return header.IsCompressed ? TryReadCompressed(payload, header.PayloadBytes, codec, out value) : TryDeserialize(codec, payload, out value);
+    }
+
+    /// <summary>Reads the serialized form out of an envelope, for a first level that gives each reader a copy; null if the value is null.</summary>
+    public EnvelopeStatus TryReadPayload<T>(
+        ReadOnlyMemory<byte> bytes, ReadOnlySpan<char> key, Codec<T> codec, out EnvelopeHeader header, out LocalPayload? payload)
+    {
+        payload = null;
+        EnvelopeStatus status = Envelope.TryRead(bytes, key, codec.TypeId, out header, out ReadOnlyMemory<byte> stored);
+        if (status != EnvelopeStatus.Ok)
+        {
+            return status;
+        }
+
+        if (header.IsNull)
+        {
+            return default(T) is null ? EnvelopeStatus.Ok : EnvelopeStatus.OtherType;
+        }
+
+        if (header.Format != codec.Format && ReaderOf(codec, header.Format) is null)
+        {
+            return EnvelopeStatus.OtherFormat;
+        }
+
+        if (!header.IsCompressed)
+        {
+            payload = new(stored.ToArray(), header.Format);
+            return EnvelopeStatus.Ok;
+        }
+
+        if (header.PayloadBytes > _options.MaximumPayloadBytes)
+        {
+            return EnvelopeStatus.TooLarge;
+        }
+
+        byte[] plain = GC.AllocateUninitializedArray<byte>(header.PayloadBytes);
+        if (!Compression.TryDecompress(stored.Span, plain))
+        {
+            return EnvelopeStatus.Damaged;
+        }
+
+        payload = new(plain, header.Format);
+        return EnvelopeStatus.Ok;
+    }
+
+    /// <summary>A copy of a value that is kept in its serialized form. What the serializer throws is passed on.</summary>
+    public T Copy<T>(Codec<T> codec, LocalPayload payload) =>
+        (payload.Format == codec.Format ? codec : ReaderOf(codec, payload.Format) ?? codec).Deserialize(payload.Bytes);
+
+    private static EnvelopeStatus TryDeserialize<T>(Codec<T> codec, ReadOnlyMemory<byte> payload, out T? value)
+    {
+        value = default;
+        try
+        {
+            value = codec.Deserialize(payload);
+        }
+#pragma warning disable CA1031 // Serializers throw what they like about bytes they do not understand; to a cache all of it is a miss.
+        catch (Exception exception) when (exception is not OutOfMemoryException)
+#pragma warning restore CA1031
+        {
+            return EnvelopeStatus.Unreadable;
+        }
+
+        // I2 of Codec: null is written otherwise, so that it comes out of a payload means that the serializer did not understand it.
+        return value is null ? EnvelopeStatus.Unreadable : EnvelopeStatus.Ok;
+    }
+
+    private void Finish(PooledBuffer target, ReadOnlySpan<char> key, int start, bool compress)
+    {
+        int payloadBytes = target.WrittenBytes - start;
+        bool isCompressed = compress && !_options.DisableCompression && payloadBytes >= Math.Max(1, _options.CompressionThresholdBytes)
+            && Compression.TryCompress(target, start, _options.CompressionQuality);
+        Envelope.End(target, key, payloadBytes, isCompressed);
+    }
+
+    private EnvelopeStatus TryReadCompressed<T>(ReadOnlyMemory<byte> payload, int payloadBytes, Codec<T> codec, out T? value)
+    {
+        value = default;
+        if (payloadBytes > _options.MaximumPayloadBytes)
+        {
+            return EnvelopeStatus.TooLarge;
+        }
+
+        byte[] plain = ArrayPool<byte>.Shared.Rent(payloadBytes);
+        try
+        {
+            return Compression.TryDecompress(payload.Span, plain.AsSpan(0, payloadBytes))
+                ? TryDeserialize(codec, plain.AsMemory(0, payloadBytes), out value)
+                : EnvelopeStatus.Damaged;
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(plain);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Codec<T> Create<T>(int slot)
+    {
+        // Outside of the lock: it runs serializers' factories, which may ask for other codecs.
+        Codec<T> codec = Choose<T>();
+        lock (_gate)
+        {
+            if (slot >= _codecs.Length)
+            {
+                object?[] larger = new object?[Math.Max(slot + 1, 2 * _codecs.Length)];
+                _codecs.CopyTo(larger, 0);
+
+                // Release; pairs with the acquire in Of. What was copied must be visible with the array.
+                Volatile.Write(ref _codecs, larger);
+            }
+
+            if (_codecs[slot] is { } other)
+            {
+                return (Codec<T>)other;
+            }
+
+            // Release; pairs with the acquire in Of.
+            Volatile.Write(ref _codecs[slot], codec);
+            return codec;
+        }
+    }
+
+    private Codec<T> Choose<T>()
+    {
+        if (Registered<T>() is { } registered)
+        {
+            return new SerializerCodec<T>(registered, _options);
+        }
+
+        CairnFormat asked = FormatOf(typeof(T));
+        if (FromFactories<T>(asked) is { } made)
+        {
+            return new SerializerCodec<T>(made, _options);
+        }
+
+        if (asked != CairnFormat.Automatic)
+        {
+            return OfFormat<T>(asked);
+        }
+
+        return Raw<T>() ?? OfFormat<T>(IsMarkedAsXml(typeof(T)) ? CairnFormat.Xml : CairnFormat.Json);
+    }
+
+    private IHybridCacheSerializer<T>? Registered<T>() =>
+        _options.Serializers.OfType<IHybridCacheSerializer<T>>().LastOrDefault() ?? _options.Services?.GetService<IHybridCacheSerializer<T>>();
+
+    private IHybridCacheSerializer<T>? FromFactories<T>(CairnFormat asked)
+    {
+        foreach (IHybridCacheSerializerFactory factory in _factories)
+        {
+            if (factory.TryCreateSerializer(out IHybridCacheSerializer<T>? serializer)
+                && (asked == CairnFormat.Automatic || serializer is not ICairnSerializer own || own.Format == asked))
+            {
+                return serializer;
+            }
+        }
+
+        return null;
+    }
+
+    private static bool IsMarkedAsXml(Type type) =>
+        typeof(IXmlSerializable).IsAssignableFrom(type) || type.IsDefined(typeof(XmlRootAttribute), inherit: false);
+
+    private CairnFormat FormatOf(Type type) =>
+        _options.Formats.TryGetValue(type, out CairnFormat format) ? format
+        : type.GetCustomAttribute<CairnSerializerAttribute>(inherit: false)?.Format ?? CairnFormat.Automatic;
+
+    private Codec<T>? Raw<T>() =>
+        typeof(T) == typeof(string) ? (Codec<T>)(object)new StringCodec()
+        : typeof(T) == typeof(byte[]) ? (Codec<T>)(object)new BytesCodec(_options)
+        : typeof(T) == typeof(ReadOnlyMemory<byte>) ? (Codec<T>)(object)new MemoryCodec(_options)
+        : FixedCodecs.Find<T>();
+
+    private Codec<T> OfFormat<T>(CairnFormat format)
+    {
+        switch (format)
+        {
+            case CairnFormat.Json:
+                return new JsonCodec<T>(_json, _options);
+
+            case CairnFormat.Xml or CairnFormat.Binary:
+                return OfReflection<T>(format);
+
+            case CairnFormat.Protobuf:
+                return new UnavailableCodec<T>($"{typeof(T)} is to be written as Protobuf, and no serializer for that is registered.", _options);
+
+            default:
+                return Raw<T>() is { } raw && format == CairnFormat.Raw
+                    ? raw
+                    : new UnavailableCodec<T>(
+                        $"{typeof(T)} is to be written as {format}, which is no format for it. Json, Xml, Binary and Protobuf are; or register an IHybridCacheSerializer for it.",
+                        _options);
+        }
+    }
+
+    private Codec<T> OfReflection<T>(CairnFormat format)
+    {
+        if (typeof(DataSet).IsAssignableFrom(typeof(T)) || typeof(DataTable).IsAssignableFrom(typeof(T)))
+        {
+            return new UnavailableCodec<T>(
+                $"{typeof(T)} is not serialized: its data names the types that are created from it. Cache a type of your own, or register an IHybridCacheSerializer for it.",
+                _options);
+        }
+
+        if (format == CairnFormat.Binary && !typeof(T).IsDefined(typeof(DataContractAttribute), inherit: false))
+        {
+            return new UnavailableCodec<T>($"{typeof(T)} is to be written as Binary, but it has no [DataContract]. Add one, or another format.", _options);
+        }
+
+        if (Reflection.IsAllowed)
+        {
+            return format == CairnFormat.Xml ? new XmlCodec<T>(_options) : new BinaryCodec<T>(_options);
+        }
+
+        return new UnavailableCodec<T>(
+            $"{typeof(T)} is to be written as {format}, which needs reflection, and reflection is off. Register an IHybridCacheSerializer for it.", _options);
+    }
+
+    // For a value in another format than the type's own: only what the type says it also reads.
+    private Codec<T>? ReaderOf<T>(Codec<T> codec, byte format)
+    {
+        if (codec.Readers is { } known)
+        {
+            return known.GetValueOrDefault(format);
+        }
+
+        var readers = new Dictionary<byte, Codec<T>>();
+        foreach (CairnFormat other in typeof(T).GetCustomAttribute<CairnSerializerAttribute>(inherit: false)?.AlsoReads ?? [])
+        {
+            readers[(byte)other] = FromFactories<T>(other) is { } made && made is ICairnSerializer
+                ? new SerializerCodec<T>(made, _options)
+                : OfFormat<T>(other);
+        }
+
+        codec.Readers = readers;
+        return readers.GetValueOrDefault(format);
+    }
+
+    private static class Slot<T>
+    {
+        public static readonly int Index = Interlocked.Increment(ref s_types) - 1;
+    }
+}

@@ -1,0 +1,26 @@
+using System.Buffers;
+using Microsoft.Extensions.Caching.Hybrid;
+
+namespace Cairn.Caching.Serialization;
+
+/// <summary>A serializer of the application, or of another project.</summary>
+internal sealed class SerializerCodec<T>(IHybridCacheSerializer<T> serializer, CodecOptions options) : Codec<T>(options)
+{
+    public override byte Format { get; } = serializer is ICairnSerializer cairn ? checked((byte)cairn.Format) : (byte)CairnFormat.Custom;
+
+    public override void Serialize(T value, IBufferWriter<byte> target) => serializer.Serialize(value, target);
+
+    public override T Deserialize(ReadOnlyMemory<byte> source) => serializer.Deserialize(new ReadOnlySequence<byte>(source));
+}
+
+/// <summary>A type that nothing here can serialize. It can be cached all the same, where no bytes are needed.</summary>
+internal sealed class UnavailableCodec<T>(string problem, CodecOptions options) : Codec<T>(options)
+{
+    public override byte Format => 0;
+
+    public override string Problem => problem;
+
+    public override void Serialize(T value, IBufferWriter<byte> target) => throw new InvalidOperationException(problem);
+
+    public override T Deserialize(ReadOnlyMemory<byte> source) => throw new InvalidOperationException(problem);
+}

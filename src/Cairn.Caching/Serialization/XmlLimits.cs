@@ -1,0 +1,28 @@
+using System.Runtime.InteropServices;
+using System.Xml;
+
+namespace Cairn.Caching.Serialization;
+
+// What XML may make a reader do. Its readers refuse DTDs altogether, and with them entities, external and internal. Depth is
+// bounded because deserializers call themselves for each level, and an overflow of the stack ends the process; as deep as JSON.
+internal static class XmlLimits
+{
+    public const int MaxDepth = 64;
+
+    // Names are kept while a document is read.
+    private const int MaxNameChars = 64 * 1024;
+
+    /// <summary>Nothing in a document can be longer than the document.</summary>
+    public static XmlDictionaryReaderQuotas QuotasOf(int documentBytes) => new()
+    {
+        MaxDepth = MaxDepth,
+        MaxArrayLength = Math.Max(1, documentBytes),
+        MaxStringContentLength = Math.Max(1, documentBytes),
+        MaxBytesPerRead = Math.Max(1, documentBytes),
+        MaxNameTableCharCount = MaxNameChars,
+    };
+
+    /// <summary>The array under the memory, or a copy.</summary>
+    public static ArraySegment<byte> ArrayOf(ReadOnlyMemory<byte> memory) =>
+        MemoryMarshal.TryGetArray(memory, out ArraySegment<byte> segment) ? segment : memory.ToArray();
+}

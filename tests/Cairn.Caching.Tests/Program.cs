@@ -1,10 +1,16 @@
+using Cairn.Caching.Tests.Distributed;
+
 namespace Cairn.Caching.Tests;
 
 /// <summary>What this assembly does as the second process of a test (see ChildProcess): the first argument names the role,
 /// the others belong to it.</summary>
 internal static class Program
 {
-    private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal);
+    private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
+    {
+        ["fill-distributed-cache"] = DistributedCacheRoles.Fill,
+        ["use-distributed-cache"] = DistributedCacheRoles.Use,
+    };
 
     private static int Main(string[] args)
     {

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Reflection;
 using System.Text.RegularExpressions;
+using Cairn.Caching;
 
 namespace Cairn.ConventionTests;
 
@@ -13,6 +14,8 @@ public partial class OptionsDocumentTests
         [nameof(CollectionOptions)] = new CollectionOptions(),
         [nameof(VerifyOptions)] = new VerifyOptions(),
         [nameof(CompactOptions)] = new CompactOptions(),
+        [nameof(CairnStoreFileOptions)] = new CairnStoreFileOptions(),
+        [nameof(CairnDistributedCacheOptions)] = new CairnDistributedCacheOptions(),
     };
 
     public static TheoryData<string> Types => [.. Defaults.Keys];
@@ -21,7 +24,7 @@ public partial class OptionsDocumentTests
     [MemberData(nameof(Types))]
     public void Every_option_stands_in_the_document_with_its_default(string type)
     {
-        var properties = Defaults[type].GetType().GetProperties(BindingFlags.Instance | BindingFlags.Public);
+        var properties = Defaults[type].GetType().GetProperties(BindingFlags.Instance | BindingFlags.Public | BindingFlags.DeclaredOnly);
 
         var documented = RowsOf(type);
 
@@ -40,7 +43,7 @@ public partial class OptionsDocumentTests
 
     private static string Text(string name, object? value) => value switch
     {
-        _ when name == nameof(StoreOptions.Path) => "none: required",
+        not null when name == nameof(StoreOptions.Path) => "none: required",
         null => "null",
         bool flag => flag ? "true" : "false",
         long bytes and >= 1 << 20 => $"{bytes >> 20} MiB",

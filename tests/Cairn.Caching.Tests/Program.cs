@@ -1,4 +1,6 @@
+using Cairn.Caching.Tests.Coherence;
 using Cairn.Caching.Tests.Distributed;
+using Cairn.Caching.Tests.Levels;
 
 namespace Cairn.Caching.Tests;
 
@@ -8,7 +10,10 @@ internal static class Program
 {
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
+        ["cohere"] = CoherenceRoles.Cohere,
         ["fill-distributed-cache"] = DistributedCacheRoles.Fill,
+        ["hold-lease"] = StoreLevelRoles.HoldLease,
+        ["hold-locks"] = StoreLevelRoles.HoldLocks,
         ["use-distributed-cache"] = DistributedCacheRoles.Use,
     };
 

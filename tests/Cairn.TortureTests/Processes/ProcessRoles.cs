@@ -1,6 +1,5 @@
 using System.Text;
 using Cairn.Concurrency;
-using Cairn.TortureTests.Workloads;
 
 namespace Cairn.TortureTests.Processes;
 

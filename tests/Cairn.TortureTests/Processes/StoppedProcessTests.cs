@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Cairn.TortureTests.Workloads;
 using static Cairn.Concurrency.ProtocolStep;
 
 namespace Cairn.TortureTests.Processes;

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.InteropServices;
 
-namespace Cairn.TortureTests.Workloads;
+namespace Cairn.Testing;
 
 /// <summary>Signals to a process that this one started, or to itself.</summary>
 internal static partial class ProcessSignals
@@ -43,6 +43,13 @@ internal static partial class ProcessSignals
         }
 
         return true;
+    }
+
+    /// <summary>Stops a process, and returns when it has stopped.</summary>
+    public static void Stop(int process)
+    {
+        Send(process, StopSignal);
+        WaitUntilStopped(process);
     }
 
     public static void Continue(int process) => Send(process, ContinueSignal);

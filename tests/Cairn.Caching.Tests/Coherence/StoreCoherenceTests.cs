@@ -1,0 +1,226 @@
+using System.Numerics;
+using Cairn.Caching.Coherence;
+
+namespace Cairn.Caching.Tests.Coherence;
+
+public sealed class StoreCoherenceTests : IDisposable
+{
+    private const string Key = "book:42";
+
+    private readonly CoherentStore _stage = new();
+
+    private ICoherence Coherence => _stage.Coherence;
+
+    private ulong Hash => _stage.Other.HashOf(Key);
+
+    public void Dispose() => _stage.Dispose();
+
+    [Fact]
+    public void Value_is_found_until_another_process_changes_its_key()
+    {
+        Assert.True(_stage.Keep(Coherence.Mark(Hash), Hash, 1));
+        Assert.Equal(1, _stage.Find(Hash));
+
+        _stage.Other.Set("another key", "x"u8);
+        Assert.Equal(1, _stage.Find(Hash));
+
+        _stage.Other.Set(Key, "x"u8);
+        Assert.Null(_stage.Find(Hash));
+    }
+
+    [Fact]
+    public void Every_change_is_told_once_whoever_made_it()
+    {
+        _stage.Store.Set(Key, "own"u8);
+        _stage.Other.Remove(Key);
+        _stage.Other.Remove("never there");
+        foreach (string key in (string[])[Key, "never there"])
+        {
+            Assert.True(Coherence.TryCatchUp(_stage.Store.HashOf(key)));
+            Assert.True(Coherence.TryCatchUp(_stage.Store.HashOf(key)));
+        }
+
+        Assert.Equal(2, _stage.Held.Told.Count(told => told == (0, Hash)));
+        Assert.Equal(1, _stage.Held.Told.Count(told => told == (0, _stage.Store.HashOf("never there"))));
+        Assert.Equal(3, _stage.Held.Told.Count);
+    }
+
+    [Fact]
+    public void What_was_changed_before_anything_was_held_is_not_told()
+    {
+        _stage.Other.Set(Key, "before"u8);
+        _stage.Use(new StoreCoherence(_stage.Store));
+
+        Assert.True(Coherence.TryCatchUp(Hash));
+
+        Assert.Empty(_stage.Held.Told);
+    }
+
+    [Fact]
+    public void Value_is_not_kept_if_its_key_was_changed_since_the_mark()
+    {
+        ChangeMark mark = Coherence.Mark(Hash);
+        _stage.Other.Set(Key, "x"u8);
+
+        Assert.False(Coherence.IsUnchanged(mark, Hash));
+        Assert.False(_stage.Keep(mark, Hash, 1));
+        Assert.Null(_stage.Find(Hash));
+        Assert.True(_stage.Keep(Coherence.Mark(Hash), Hash, 2));
+        Assert.Equal(2, _stage.Find(Hash));
+    }
+
+    [Fact]
+    public void Value_is_kept_if_other_keys_alone_were_changed_since_the_mark()
+    {
+        ChangeMark mark = Coherence.Mark(Hash);
+        for (int i = 0; i < 50; i++)
+        {
+            _stage.Other.Set($"other:{i}", "x"u8);
+        }
+
+        Assert.True(Coherence.IsUnchanged(mark, Hash));
+        Assert.True(_stage.Keep(mark, Hash, 1));
+        Assert.Equal(1, _stage.Find(Hash));
+    }
+
+    [Theory]
+    [InlineData(1, 0, false)]
+    [InlineData(1, 1, true)]
+    [InlineData(2, 1, false)]
+    [InlineData(2, 2, true)]
+    public void Own_changes_since_the_mark_are_allowed_for(int changes, int ownChanges, bool isKept)
+    {
+        ChangeMark mark = Coherence.Mark(Hash);
+        for (int i = 0; i < changes; i++)
+        {
+            _stage.Store.Set("in between", "x"u8);
+            _stage.Store.Set(Key, "x"u8);
+        }
+
+        Assert.Equal(isKept, _stage.Keep(mark, Hash, 1, ownChanges));
+        Assert.Equal(isKept ? 1 : null, _stage.Find(Hash));
+    }
+
+    [Fact]
+    public void Marks_of_all_partitions_tell_of_every_key()
+    {
+        string[] keys = [.. Enumerable.Range(0, 100).Select(i => $"key:{i}")];
+        ChangeMark[] marks = Coherence.MarkAll();
+        Assert.Equal(_stage.Store.PartitionCount, marks.Length);
+
+        for (int i = 0; i < keys.Length; i += 2)
+        {
+            _stage.Other.Remove(keys[i]);
+        }
+
+        for (int i = 0; i < keys.Length; i++)
+        {
+            Assert.Equal(i % 2 != 0, Coherence.IsUnchanged(marks, _stage.Store.HashOf(keys[i])));
+        }
+    }
+
+    [Fact]
+    public void Changes_that_no_ring_can_tell_make_all_of_their_partition_forgotten()
+    {
+        _stage.Keep(Coherence.Mark(Hash), Hash, 1);
+        ChangeMark mark = Coherence.Mark(Hash);
+        ChangeMark[] marks = Coherence.MarkAll();
+
+        _stage.Other.Collection("another").Clear();
+
+        Assert.False(Coherence.IsUnchanged(mark, Hash));
+        Assert.False(Coherence.IsUnchanged(marks, Hash));
+        Assert.False(_stage.Keep(mark, Hash, 2, ownChanges: 100));
+        Assert.Null(_stage.Find(Hash));
+        int shift = 64 - BitOperations.Log2((uint)_stage.Store.PartitionCount);
+        Assert.Equal((shift, shift == 64 ? 0 : Hash >> shift), Assert.Single(_stage.Held.Told));
+    }
+
+    [Fact]
+    public void More_changes_than_the_ring_has_cells_make_all_of_their_partition_forgotten()
+    {
+        _stage.Keep(Coherence.Mark(Hash), Hash, 1);
+        ChangeMark mark = Coherence.Mark(Hash);
+        int cells = _stage.Store.Engine.Memory.Layout.RingCells;
+        string other = Enumerable.Range(0, 1_000).Select(i => $"other:{i}")
+            .First(key => _stage.Store.PartitionOf(key) == _stage.Store.PartitionOf(Key));
+
+        for (int i = 0; i < cells; i++)
+        {
+            _stage.Other.Set(other, "x"u8);
+        }
+
+        Assert.False(Coherence.IsUnchanged(mark, Hash));
+        Assert.False(_stage.Keep(mark, Hash, 2, ownChanges: 0));
+        Assert.Null(_stage.Find(Hash));
+    }
+
+    [Fact]
+    public void One_change_less_than_the_ring_has_cells_is_told_one_by_one()
+    {
+        _stage.Keep(Coherence.Mark(Hash), Hash, 1);
+        int cells = _stage.Store.Engine.Memory.Layout.RingCells;
+        string other = Enumerable.Range(0, 1_000).Select(i => $"other:{i}")
+            .First(key => _stage.Store.PartitionOf(key) == _stage.Store.PartitionOf(Key));
+
+        for (int i = 0; i < cells - 1; i++)
+        {
+            _stage.Other.Set(other, "x"u8);
+        }
+
+        Assert.Equal(1, _stage.Find(Hash));
+        Assert.Equal(cells - 1, _stage.Held.Told.Count(told => told == (0, _stage.Store.HashOf(other))));
+    }
+
+    [Fact]
+    public void Keeping_that_refuses_keeps_nothing_and_says_so()
+    {
+        Assert.False(Coherence.TryKeep(Coherence.Mark(Hash), Hash, 0, 0, static _ => false));
+        Assert.Null(_stage.Find(Hash));
+    }
+
+    [Fact]
+    public void Change_is_told_again_if_the_sink_could_not_take_it()
+    {
+        _stage.Keep(Coherence.Mark(Hash), Hash, 1);
+        _stage.Other.Set(Key, "x"u8);
+        _stage.Held.BeforeForgetting = () => throw new InvalidOperationException();
+        Assert.Throws<InvalidOperationException>(() => Coherence.TryCatchUp(Hash));
+
+        _stage.Held.BeforeForgetting = null;
+
+        Assert.Null(_stage.Find(Hash));
+    }
+
+    [Fact]
+    public void Nothing_is_relied_on_and_nothing_faults_after_the_store_is_closed()
+    {
+        _stage.Keep(Coherence.Mark(Hash), Hash, 1);
+        ChangeMark mark = Coherence.Mark(Hash);
+        _stage.Store.Dispose();
+        _stage.Other.Set("other", "x"u8);
+
+        Assert.False(Coherence.TryCatchUp(Hash));
+        Assert.False(Coherence.TryCatchUp(_stage.Other.HashOf("other")));
+        Assert.False(_stage.Keep(mark, Hash, 1));
+        Assert.Equal(mark.Overrun, Coherence.Mark(Hash).Overrun);
+        Assert.True(Coherence.IsUnchanged(mark, Hash));
+    }
+
+    [Fact]
+    public void Catching_up_with_nothing_allocates_nothing()
+    {
+        ulong hash = Hash;
+        _stage.Find(hash);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+
+        bool isCaughtUp = true;
+        for (int i = 0; i < 1_000; i++)
+        {
+            isCaughtUp &= Coherence.TryCatchUp(hash);
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.True(isCaughtUp);
+    }
+}

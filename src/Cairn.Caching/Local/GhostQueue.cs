@@ -3,78 +3,62 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-// Which keys left the small queue lately, by 32 bits of their hashes and in the order in which they left: a key that comes
-// back soon belongs into the main queue. Two keys with the same bits are taken for one, which only lets a key into the wrong
-// queue. Guarded by the shard's lock.
+// Which keys were evicted lately, by 32 bits of their hashes: a key that comes back soon belongs into the main queue. Two keys
+// with the same bits are taken for one, which only lets a key into the wrong queue. Guarded by the shard's lock.
 //
-// A table of chains and a doubly linked list over one array of nodes, linked by index: nothing here is for the garbage
-// collector to follow. Nodes that are not in use are chained as well.
+// Evictions are written into a ring, where each key is also in the chain of its bucket until it returns or is overwritten. A key
+// that returned leaves its place in the ring empty: the ring spans so many evictions, not so many keys. All of it are numbers;
+// the garbage collector has nothing to follow.
+//
+//      _oldest                _oldest + _used
+//   |  | key | returned | key |                       |
 internal sealed class GhostQueue
 {
-    private const int None = -1;
-    private const int SmallestCapacity = 16;
+    private const int SmallestRing = 16;
+    private const int EndOfChain = -1;
+    private const int Returned = -2;
 
-    private Node[] _nodes = [];
+    private Eviction[] _ring = [];
     private int[] _buckets = [];
-    private int _free = None;
-    private int _oldest = None;
-    private int _newest = None;
+    private int _oldest;
+    private int _used;
 
-    public int Count { get; private set; }
-
-    /// <summary>Remembers a key; the oldest ones are forgotten where there are more than <paramref name="limit"/> then.</summary>
-    public void Add(ulong hash, int limit)
+    /// <summary>Remembers a key, and forgets those that were evicted as many as <paramref name="span"/> evictions ago, or longer.</summary>
+    public void Add(ulong hash, int span)
     {
-        Debug.Assert(limit > 0, "There is room for one at least.");
-        while (Count >= limit)
+        Debug.Assert(span > 0, "There is room for one at least.");
+        while (_used >= span)
         {
-            Remove(_oldest);
+            ForgetOldest();
         }
 
-        // The same key may be there already: it was removed from the cache, and set and evicted anew.
-        TryTake(hash);
-        if (_free == None)
+        if (_used == _ring.Length)
         {
-            Grow();
+            Grow(span);
         }
 
-        int index = _free;
-        ref Node node = ref _nodes[index];
-        _free = node.NextInChain;
-        node.Hash = Bits(hash);
-        ref int bucket = ref BucketOf(node.Hash);
-        node.NextInChain = bucket;
-        bucket = index;
-
-        node.Newer = None;
-        node.Older = _newest;
-        if (_newest == None)
-        {
-            _oldest = index;
-        }
-        else
-        {
-            _nodes[_newest].Newer = index;
-        }
-
-        _newest = index;
-        Count++;
+        int index = IndexOf(_used);
+        _ring[index].Hash = Bits(hash);
+        Chain(index);
+        _used++;
     }
 
     /// <summary>True if the key was remembered; it no longer is.</summary>
     public bool TryTake(ulong hash)
     {
-        if (Count == 0)
+        if (_used == 0)
         {
             return false;
         }
 
         uint bits = Bits(hash);
-        for (int index = BucketOf(bits); index != None; index = _nodes[index].NextInChain)
+        for (ref int link = ref BucketOf(bits); link != EndOfChain; link = ref _ring[link].Next)
         {
-            if (_nodes[index].Hash == bits)
+            ref Eviction eviction = ref _ring[link];
+            if (eviction.Hash == bits)
             {
-                Remove(index);
+                link = eviction.Next;
+                eviction.Next = Returned;
                 return true;
             }
         }
@@ -84,81 +68,78 @@ internal sealed class GhostQueue
 
     public void Clear()
     {
-        _nodes = [];
+        _ring = [];
         _buckets = [];
-        _free = None;
-        _oldest = None;
-        _newest = None;
-        Count = 0;
+        _oldest = 0;
+        _used = 0;
     }
 
-    // The low half: the high bits choose the shard, and are the same for all keys here.
+    // The low half: the highest bits chose the shard, and are the same for all keys here.
     private static uint Bits(ulong hash) => (uint)hash;
 
-    private ref int BucketOf(uint bits) => ref _buckets[bits & (uint)(_buckets.Length - 1)];
+    private ref int BucketOf(uint bits) => ref _buckets[(int)(((ulong)bits * (uint)_buckets.Length) >> 32)];
 
-    private void Remove(int index)
+    /// <summary>Where the eviction is that came so many after the oldest one.</summary>
+    private int IndexOf(int age)
     {
-        ref Node node = ref _nodes[index];
-        ref int link = ref BucketOf(node.Hash);
-        while (link != index)
-        {
-            link = ref _nodes[link].NextInChain;
-        }
-
-        link = node.NextInChain;
-        if (node.Older == None)
-        {
-            _oldest = node.Newer;
-        }
-        else
-        {
-            _nodes[node.Older].Newer = node.Newer;
-        }
-
-        if (node.Newer == None)
-        {
-            _newest = node.Older;
-        }
-        else
-        {
-            _nodes[node.Newer].Older = node.Older;
-        }
-
-        node.NextInChain = _free;
-        _free = index;
-        Count--;
+        int index = _oldest + age;
+        return index < _ring.Length ? index : index - _ring.Length;
     }
 
-    private void Grow()
+    private void Chain(int index)
     {
-        int length = Math.Max(SmallestCapacity, _nodes.Length * 2);
-        int used = _nodes.Length;
-        Array.Resize(ref _nodes, length);
-        _buckets = new int[length];
-        Array.Fill(_buckets, None);
+        ref Eviction eviction = ref _ring[index];
+        ref int bucket = ref BucketOf(eviction.Hash);
+        eviction.Next = bucket;
+        bucket = index;
+    }
 
-        // All nodes are in use, or this would not run.
-        for (int index = 0; index < used; index++)
+    private void ForgetOldest()
+    {
+        ref Eviction oldest = ref _ring[_oldest];
+        if (oldest.Next != Returned)
         {
-            ref int bucket = ref BucketOf(_nodes[index].Hash);
-            _nodes[index].NextInChain = bucket;
-            bucket = index;
+            ref int link = ref BucketOf(oldest.Hash);
+            while (link != _oldest)
+            {
+                link = ref _ring[link].Next;
+            }
+
+            link = oldest.Next;
         }
 
-        for (int index = length - 1; index >= used; index--)
+        _oldest = IndexOf(1);
+        _used--;
+    }
+
+    private void Grow(int span)
+    {
+        // Not much longer than it must be, but enough that a span which grows by and by does not copy it each time.
+        var ring = new Eviction[Math.Max(SmallestRing, Math.Min(_ring.Length * 2, span + (span / 8)))];
+        for (int age = 0; age < _used; age++)
         {
-            _nodes[index].NextInChain = _free;
-            _free = index;
+            ring[age] = _ring[IndexOf(age)];
+        }
+
+        _ring = ring;
+        _buckets = new int[ring.Length];
+        Array.Fill(_buckets, EndOfChain);
+        _oldest = 0;
+        for (int index = 0; index < _used; index++)
+        {
+            if (ring[index].Next != Returned)
+            {
+                Chain(index);
+            }
         }
     }
 
     [StructLayout(LayoutKind.Auto)]
-    private struct Node
+    private struct Eviction
     {
         public uint Hash;
-        public int NextInChain;
-        public int Older;
-        public int Newer;
+
+        /// <summary>The next one of its bucket, <see cref="EndOfChain"/> or <see cref="Returned"/>.</summary>
+        public int Next;
     }
 }

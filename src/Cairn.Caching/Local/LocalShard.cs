@@ -13,18 +13,21 @@ namespace Cairn.Caching.Local;
 //   I4  Growing moves entries into the chains of a new table, and breaks I3. The old table is named in Leaving before the first
 //       move, and until the new one is published: who missed in a table that is named there, or no longer published, looks again.
 //
-// Eviction is S3-FIFO: Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023.
+// Eviction is S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023) with a
+// longer memory:
 //
 //   new --> small --used twice--> main --used--> main (again the newest, with one use less)
-//             |                     `--not used--> evicted
+//             |                     `--not used--> evicted, remembered in ghost
 //             `--otherwise--> evicted, remembered in ghost --set again--> main
 //
-// The small queue has a tenth of the entries, or of the bytes, whichever it comes to first; the ghost queue remembers as many
-// keys as the main queue may hold by the paper.
+// The small queue has a tenth of the entries, or of the bytes, whichever it comes to first. The ghost queue remembers what either
+// queue evicted, over twice as many evictions as the main queue may have entries; in the paper only the small queue's, and half
+// as many. What that is worth is in docs/decisions/0017-a-longer-memory-of-evictions.md.
 internal sealed class LocalShard
 {
     private const int SmallestTable = 16;
     private const int UsesForMain = 2;
+    private const int GhostsPerMainEntry = 2;
 
     private readonly Lock _lock = new();
     private readonly HashPlacement _placement;
@@ -271,18 +274,12 @@ internal sealed class LocalShard
 
     private void EvictOne(ref DepartedEntries departed)
     {
-        LocalEntry victim;
-        int count = Count;
-        if ((_small.Count >= _smallEntries || _small.Bytes >= _smallBytes || _main.Count == 0) && VictimOfSmall() is { } unused)
-        {
-            victim = unused;
-            _ghost.Add(victim.Hash, Math.Max(1, count - Math.Max(1, count / 10)));
-        }
-        else
-        {
-            victim = VictimOfMain();
-        }
+        bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
+        LocalEntry victim = (isSmallFull || _main.Count == 0 ? VictimOfSmall() : null) ?? VictimOfMain();
 
+        // Of the entries that are there, not of those that would be allowed: where bytes are what is short, they are fewer.
+        int mainEntries = Math.Max(1, Count - Math.Max(1, Count / 10));
+        _ghost.Add(victim.Hash, GhostsPerMainEntry * mainEntries);
         _evictions++;
         Take(victim, ref departed);
     }

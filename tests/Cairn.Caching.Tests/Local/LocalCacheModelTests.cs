@@ -9,14 +9,14 @@ public class LocalCacheModelTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void What_is_evicted_is_what_s3_fifo_evicts(int seed)
+    public void What_is_evicted_is_what_the_model_of_eviction_says(int seed)
     {
         var random = new Random(seed);
         int maxEntries = random.Next(1, 60);
         long maxBytes = random.Next(2) == 0 ? long.MaxValue : random.Next(1, 600);
         int keys = Math.Max(2, (int)(maxEntries * (1 + (3 * random.NextDouble()))));
         var cache = new LocalCache(maxEntries, maxBytes);
-        var model = new S3FifoModel(maxEntries, maxBytes);
+        var model = new EvictionModel(maxEntries, maxBytes);
 
         for (int step = 0; step < 5000; step++)
         {

@@ -1,11 +1,14 @@
 namespace Cairn.Caching.Tests.Local;
 
-// S3-FIFO as plainly as it can be said, over lists whose first element is the oldest. Slow, and bounded in entries and bytes.
-internal sealed class S3FifoModel(int maxEntries, long maxBytes)
+// S3-FIFO with the first level's longer memory, as plainly as it can be said: over lists whose first element is the oldest. Slow,
+// and bounded in entries and bytes.
+internal sealed class EvictionModel(int maxEntries, long maxBytes)
 {
     private readonly List<Item> _small = [];
     private readonly List<Item> _main = [];
-    private readonly List<string> _ghost = [];
+
+    // What was evicted, or null in the place of a key that came back.
+    private readonly List<string?> _ghost = [];
 
     public IEnumerable<string> Keys => _small.Concat(_main).Select(item => item.Key);
 
@@ -53,7 +56,13 @@ internal sealed class S3FifoModel(int maxEntries, long maxBytes)
         }
 
         MakeRoom(bytes);
-        List<Item> target = _ghost.Remove(key) ? _main : _small;
+        int ghost = _ghost.LastIndexOf(key);
+        if (ghost >= 0)
+        {
+            _ghost[ghost] = null;
+        }
+
+        List<Item> target = ghost >= 0 ? _main : _small;
         target.Add(new Item(key) { Bytes = bytes });
     }
 
@@ -80,19 +89,16 @@ internal sealed class S3FifoModel(int maxEntries, long maxBytes)
     private void EvictOne()
     {
         int count = _small.Count + _main.Count;
-        int ghosts = Math.Max(1, count - Math.Max(1, count / 10));
+        int mainEntries = Math.Max(1, count - Math.Max(1, count / 10));
         bool isSmallFull = _small.Count >= Math.Max(1, maxEntries / 10) || _small.Sum(item => item.Bytes) >= Math.Max(1, maxBytes / 10);
         if (isSmallFull || _main.Count == 0)
         {
             while (_small.Count > 0)
             {
-                Item oldest = _small[0];
-                _small.RemoveAt(0);
+                Item oldest = Take(_small);
                 if (oldest.Uses < 2)
                 {
-                    _ghost.Remove(oldest.Key);
-                    _ghost.Add(oldest.Key);
-                    _ghost.RemoveRange(0, Math.Max(0, _ghost.Count - ghosts));
+                    Remember(oldest.Key, 2 * mainEntries);
                     return;
                 }
 
@@ -103,16 +109,28 @@ internal sealed class S3FifoModel(int maxEntries, long maxBytes)
 
         while (_main[0].Uses > 0)
         {
-            Item oldest = _main[0];
-            _main.RemoveAt(0);
+            Item oldest = Take(_main);
             oldest.Uses--;
             _main.Add(oldest);
         }
 
-        _main.RemoveAt(0);
+        Remember(Take(_main).Key, 2 * mainEntries);
+    }
+
+    private void Remember(string key, int span)
+    {
+        _ghost.Add(key);
+        _ghost.RemoveRange(0, Math.Max(0, _ghost.Count - span));
     }
 
     private Item? ItemOf(string key) => _small.Find(item => item.Key == key) ?? _main.Find(item => item.Key == key);
+
+    private static Item Take(List<Item> queue)
+    {
+        Item oldest = queue[0];
+        queue.RemoveAt(0);
+        return oldest;
+    }
 
     private sealed class Item(string key)
     {

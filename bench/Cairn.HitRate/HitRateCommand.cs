@@ -44,7 +44,7 @@ internal static class HitRateCommand
     private static void Print(IEnumerable<TraceFile> files, string folder, IReadOnlyList<double> percents)
     {
         var table = new Table().Border(TableBorder.Simple).AddColumn("trace");
-        foreach (var heading in new[] { "keys", "capacity", "LRU", "SIEVE", "S3-FIFO", "W-TinyLFU", "store", "first level", "optimal" })
+        foreach (var heading in new[] { "keys", "capacity", "LRU", "SIEVE", "S3-FIFO", "W-TinyLFU", "adaptive", "store", "first level", "optimal" })
         {
             table.AddColumn(new TableColumn(heading).RightAligned());
         }
@@ -62,7 +62,8 @@ internal static class HitRateCommand
                     Percent(new LruPolicy(capacity, trace.DistinctKeys), trace),
                     Percent(new SievePolicy(capacity, trace.DistinctKeys), trace),
                     Percent(new S3FifoPolicy(capacity, trace.DistinctKeys), trace),
-                    Percent(new WindowTinyLfuPolicy(capacity, trace.DistinctKeys), trace),
+                    Percent(new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: false), trace),
+                    Percent(new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: true), trace),
                     Percent(new CairnStorePolicy(Path.GetTempPath(), capacityBytes, countsEntries: false), trace),
                     Percent(new LocalCachePolicy(capacity, trace.DistinctKeys), trace),
                     Percent(new OptimalPolicy(capacity, trace.Requests, trace.DistinctKeys), trace));

@@ -1,30 +1,44 @@
 namespace Cairn.HitRate.Policies;
 
-// W-TinyLFU: a window in order of last use (a hundredth) takes what is new. What falls out of it competes with the victim of the
-// main area, a segmented LRU with four fifths protected: the one that was asked for more often, by a sketch of all requests,
-// stays. Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on Storage 13(4),
-// 2017. The window has the paper's fixed size; it does not adapt.
+// W-TinyLFU: a window in order of last use takes what is new. What falls out of it competes with the victim of the main area, a
+// segmented LRU with four fifths protected: the one that was asked for more often, by a sketch of all requests, stays. Einziger,
+// Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on Storage 13(4), 2017.
+//
+// The window begins with a hundredth. If it adapts, it climbs: after ten times as many requests as fit keys it is made larger or
+// smaller by a step, in the same direction as before if hits have become more, else in the other one. Steps become smaller
+// until hits change a lot. Einziger, Eytan, Friedman and Manes, "Adaptive Software Cache Management", Middleware 2018.
 internal sealed class WindowTinyLfuPolicy : ICachePolicy
 {
+    private const double WindowPart = 0.01;
+    private const double StepPart = 0.0625;
+    private const double StepDecay = 0.98;
+    private const double LargeChange = 0.05;
+    private const int RequestsPerStep = 10;
+
     private readonly int _capacity;
-    private readonly int _windowCapacity;
-    private readonly int _protectedCapacity;
     private readonly KeyList _window;
     private readonly KeyList _probation;
     private readonly KeyList _protected;
     private readonly Place[] _places;
     private readonly FrequencySketch _sketch;
+    private readonly bool _isAdaptive;
+    private int _windowCapacity;
+    private long _requests;
+    private long _hits;
+    private double _earlierRatio;
+    private double _step;
 
-    public WindowTinyLfuPolicy(int capacity, int distinctKeys, double windowPart = 0.01)
+    public WindowTinyLfuPolicy(int capacity, int distinctKeys, bool isAdaptive, double windowPart = WindowPart)
     {
         _capacity = capacity;
         _windowCapacity = Math.Max(1, (int)(capacity * windowPart));
-        _protectedCapacity = (capacity - _windowCapacity) * 4 / 5;
         _window = new KeyList(distinctKeys);
         _probation = new KeyList(distinctKeys);
         _protected = new KeyList(distinctKeys);
         _places = new Place[distinctKeys];
         _sketch = new FrequencySketch(capacity);
+        _isAdaptive = isAdaptive;
+        _step = -StepPart * capacity;
     }
 
     private enum Place : byte
@@ -35,7 +49,26 @@ internal sealed class WindowTinyLfuPolicy : ICachePolicy
         Protected,
     }
 
+    private int ProtectedCapacity => (_capacity - _windowCapacity) * 4 / 5;
+
     public bool Request(int key)
+    {
+        var isHit = Use(key);
+        _requests++;
+        _hits += isHit ? 1 : 0;
+        if (_isAdaptive && _requests == (long)_capacity * RequestsPerStep)
+        {
+            Climb();
+        }
+
+        return isHit;
+    }
+
+    public void Dispose()
+    {
+    }
+
+    private bool Use(int key)
     {
         _sketch.Increment(key);
         switch (_places[key])
@@ -59,14 +92,38 @@ internal sealed class WindowTinyLfuPolicy : ICachePolicy
         }
     }
 
-    public void Dispose()
+    private void Climb()
     {
+        var ratio = (double)_hits / _requests;
+        var change = ratio - _earlierRatio;
+        var amount = change >= 0 ? _step : -_step;
+        _step = Math.Abs(change) >= LargeChange ? StepPart * _capacity * Math.Sign(amount) : StepDecay * amount;
+        _earlierRatio = ratio;
+        _requests = 0;
+        _hits = 0;
+
+        _windowCapacity = Math.Clamp(_windowCapacity + (int)amount, 1, Math.Max(1, _capacity * 4 / 5));
+        while (_window.Count > _windowCapacity)
+        {
+            Insert(_probation, Place.Probation, _window.RemoveLast());
+        }
+
+        while (_protected.Count > ProtectedCapacity)
+        {
+            Insert(_probation, Place.Probation, _protected.RemoveLast());
+        }
+
+        // A larger window gets the keys that the main area would lose next.
+        while (_probation.Count > 0 && _window.Count < _windowCapacity)
+        {
+            Insert(_window, Place.Window, _probation.RemoveLast());
+        }
     }
 
     private void Protect(int key)
     {
         Insert(_protected, Place.Protected, key);
-        if (_protected.Count > _protectedCapacity)
+        if (_protected.Count > ProtectedCapacity)
         {
             Insert(_probation, Place.Probation, _protected.RemoveLast());
         }

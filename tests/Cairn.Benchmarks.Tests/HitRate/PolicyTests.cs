@@ -46,6 +46,43 @@ public class PolicyTests
         Assert.Equal('h', decisions[^1]);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void W_tiny_lfu_lets_a_scan_pass_by_the_keys_asked_for_more_often(bool isAdaptive)
+    {
+        int[] hot = [0, 1, 0, 1, 0, 1];
+        var scan = Enumerable.Range(2, 100);
+
+        var decisions = Decisions(new WindowTinyLfuPolicy(10, 102, isAdaptive), [.. hot, .. scan, 0, 1]);
+
+        Assert.EndsWith("hh", decisions, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_first_level_lets_a_scan_pass_by_the_keys_in_its_main_queue()
+    {
+        int[] hot = [0, 1, 0, 1, 0, 1];
+        var scan = Enumerable.Range(2, 100);
+
+        var decisions = Decisions(new LocalCachePolicy(10, 102), [.. hot, .. scan, 0, 1]);
+
+        Assert.EndsWith("hh", decisions, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_first_level_never_holds_more_keys_than_it_may()
+    {
+        var random = new Random(3);
+        using var policy = new LocalCachePolicy(10, 40);
+        foreach (var key in RandomRequests(random, keys: 40, count: 1000))
+        {
+            policy.Request(key);
+
+            Assert.InRange(policy.Entries, 1, 10);
+        }
+    }
+
     [Fact]
     public void Optimal_hits_as_often_as_the_best_of_all_choices()
     {
@@ -73,6 +110,9 @@ public class PolicyTests
             Assert.InRange(Replay.Run(new LruPolicy(10, 40), trace).Hits, 0, optimum);
             Assert.InRange(Replay.Run(new SievePolicy(10, 40), trace).Hits, 0, optimum);
             Assert.InRange(Replay.Run(new S3FifoPolicy(10, 40), trace).Hits, 0, optimum);
+            Assert.InRange(Replay.Run(new WindowTinyLfuPolicy(10, 40, isAdaptive: false), trace).Hits, 0, optimum);
+            Assert.InRange(Replay.Run(new WindowTinyLfuPolicy(10, 40, isAdaptive: true), trace).Hits, 0, optimum);
+            Assert.InRange(Replay.Run(new LocalCachePolicy(10, 40), trace).Hits, 0, optimum);
         }
     }
 

@@ -1,0 +1,138 @@
+namespace Cairn.Caching.Coherence;
+
+// What was changed lately, by stripe of the hash, for those who fill the first level.
+//
+//   I1  A change is recorded before the sink is told of it, and a value is kept under the stripe's lock only while no change of
+//       its hash was recorded since its mark. Thus what is kept before the record is dropped by the sink, and nothing is kept after.
+//   I2  A stripe remembers the hashes of its last RingLength changes. A mark further back counts as changed.
+//   I3  A change of everything first counts in Overrun, then waits for those who are keeping, then tells the sink.
+internal sealed class ChangeStripes
+{
+    private const int StripeBits = 6;
+    private const int RingLength = 256;
+
+    private readonly Stripe[] _stripes;
+    private IChangeSink? _sink;
+    private uint _overrun;
+
+    public ChangeStripes()
+    {
+        _stripes = new Stripe[1 << StripeBits];
+        for (int i = 0; i < _stripes.Length; i++)
+        {
+            _stripes[i] = new Stripe();
+        }
+    }
+
+    public void Attach(IChangeSink sink) => Volatile.Write(ref _sink, sink);
+
+    /// <summary>Records a change of a hash and tells the sink.</summary>
+    public void Change(ulong hash)
+    {
+        Stripe stripe = StripeOf(hash);
+        lock (stripe)
+        {
+            stripe.Ring[stripe.Position % RingLength] = hash;
+
+            // Release; pairs with the acquire in Mark. A mark taken after the caller was acknowledged is not before the change.
+            Volatile.Write(ref stripe.Position, stripe.Position + 1);
+        }
+
+        Volatile.Read(ref _sink)?.OnChanged(hash);
+    }
+
+    /// <summary>Records a change of everything and tells the sink.</summary>
+    public void ChangeAll()
+    {
+        Interlocked.Increment(ref _overrun);
+        foreach (Stripe stripe in _stripes)
+        {
+            // Whoever keeps under this lock saw the old number or sees the new one; those who saw the old one have kept by now (I3).
+            lock (stripe)
+            {
+            }
+        }
+
+        Volatile.Read(ref _sink)?.OnChangedMany(64, 0);
+    }
+
+    public ChangeMark Mark(ulong hash)
+    {
+        uint overrun = Volatile.Read(ref _overrun);
+        return new(Volatile.Read(ref StripeOf(hash).Position), overrun);
+    }
+
+    public ChangeMark[] MarkAll()
+    {
+        uint overrun = Volatile.Read(ref _overrun);
+        var marks = new ChangeMark[_stripes.Length];
+        for (int i = 0; i < marks.Length; i++)
+        {
+            marks[i] = new(Volatile.Read(ref _stripes[i].Position), overrun);
+        }
+
+        return marks;
+    }
+
+    public bool IsUnchanged(in ChangeMark mark, ulong hash)
+    {
+        Stripe stripe = StripeOf(hash);
+        if (mark.Overrun != Volatile.Read(ref _overrun))
+        {
+            return false;
+        }
+
+        if (mark.Position == Volatile.Read(ref stripe.Position))
+        {
+            return true;
+        }
+
+        lock (stripe)
+        {
+            return stripe.CountSince(mark.Position, hash, atMost: 0) == 0;
+        }
+    }
+
+    public bool IsUnchanged(ChangeMark[] marks, ulong hash) => IsUnchanged(in marks[IndexOf(hash)], hash);
+
+    public bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep)
+    {
+        Stripe stripe = StripeOf(hash);
+        lock (stripe)
+        {
+            return mark.Overrun == Volatile.Read(ref _overrun)
+                && (mark.Position == stripe.Position || stripe.CountSince(mark.Position, hash, ownChanges) <= ownChanges)
+                && keep(state);
+        }
+    }
+
+    private static int IndexOf(ulong hash) => (int)(hash >> (64 - StripeBits));
+
+    private Stripe StripeOf(ulong hash) => _stripes[IndexOf(hash)];
+
+    private sealed class Stripe
+    {
+        public readonly ulong[] Ring = new ulong[RingLength];
+
+        /// <summary>Changes so far; under the lock but for reading.</summary>
+        public ulong Position;
+
+        /// <summary>How often the hash was changed since a position; more than <paramref name="atMost"/> if that is not known (I2).</summary>
+        public int CountSince(ulong position, ulong hash, int atMost)
+        {
+            ulong changes = Position - position;
+            if (changes > RingLength)
+            {
+                return atMost + 1;
+            }
+
+            int count = 0;
+            for (ulong at = position; at != Position; at++)
+            {
+                count += Ring[at % RingLength] == hash ? 1 : 0;
+            }
+
+            return count;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+namespace Cairn.Caching.Coherence;
+
+// Coherence of first levels over an IDistributedCache. Changes come from a ChannelHub while they are made, so a question for them
+// is only whether the channel works. The cache's own changes come, too, and count in TryKeep: SecondLevel.ChangesOf says how. Without a channel, changes on other machines are not heard of: what they changed is seen when
+// the first level's entries expire.
+internal sealed class ChannelCoherence(ChannelHub hub) : ICoherence
+{
+    private readonly ChangeStripes _changes = new();
+
+    public bool SeesAllChanges => hub.SeesAllChanges;
+
+    public void Attach(IChangeSink sink) => _changes.Attach(sink);
+
+    public bool TryCatchUp(ulong hash) => hub.IsTrusted;
+
+    public ChangeMark Mark(ulong hash) => _changes.Mark(hash);
+
+    public ChangeMark[] MarkAll() => _changes.MarkAll();
+
+    public bool IsUnchanged(in ChangeMark mark, ulong hash) => _changes.IsUnchanged(mark, hash);
+
+    public bool IsUnchanged(ChangeMark[] marks, ulong hash) => _changes.IsUnchanged(marks, hash);
+
+    public bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep) =>
+        _changes.TryKeep(mark, hash, ownChanges, state, keep);
+
+    public void OnChanged(ulong hash) => _changes.Change(hash);
+
+    public void OnAllChanged() => _changes.ChangeAll();
+}

@@ -1,0 +1,759 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Cairn.Caching.Levels;
+
+/// <summary>How an attempt to make a change ended.</summary>
+/// <param name="IsDone">True if everything belonging to it is done.</param>
+/// <param name="Late">A call that was given up and goes on.</param>
+internal readonly record struct AttemptResult(bool IsDone, Task? Late = null);
+
+// What this process knows of keys beyond what the second level has: changes under way, changes that are owed to it, calls that
+// were given up and may still take effect, and the leases within this process. Keys without any of these are not in here.
+//
+//                        asked for                     done, and no late call
+//   (not in the ledger) -----------> Running ----------------------------------> (not in the ledger)
+//                                     |   ^  \
+//       failed, or its caller waits   |   |   \ done, but an older call goes on
+//       no longer                     v   |    v
+//                                     Owed     Watched --> Owed again, when the older call ends: it may have undone the change
+//                                              (until nobody remembers it)
+//
+//   I1  Of a key at most one change is being made at a time, but for calls that were given up. The newest one asked for is what
+//       counts: an older one that was not made yet is never made.
+//   I2  While a change is owed or watched, readers get it from here. What a caller was told of is thus never undone for this
+//       process, and the second level gets it in the end.
+//   I3  A call that was given up and ends after a newer change was made has perhaps undone it, so the newest is made again. When it
+//       ends after the ledger forgot the key, the key is removed.
+//   I4  A lease is checked, and all leases of a changed key are ended, under the lock under which the change becomes the newest one.
+//       A write with a lease is thus never newer than a change that ended the lease.
+//   I5  What is owed is bounded. Beyond the bounds writes become removals, and removals of many keys one new era: both drop more
+//       than asked for, and leave nothing old readable.
+internal sealed class ChangeLedger : IDisposable
+{
+    private const long FirstDelayMs = 100;
+    private const long LongestDelayMs = 5000;
+
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, KeyState> _states = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, LocalLease> _leases = new(StringComparer.Ordinal);
+
+    // Owed and not under way, in the order in which they became so.
+    private readonly LinkedList<KeyState> _queue = new();
+
+    // Owed writes, for their bounds.
+    private readonly LinkedList<KeyState> _writes = new();
+    private readonly CancellationTokenSource _stop = new();
+    private readonly CancellationToken _stopToken;
+    private readonly DistributedLevelOptions _options;
+    private readonly LevelCounters _counters;
+    private readonly LevelLog _log;
+    private readonly MonotonicClock _clock;
+    private readonly Func<string, PendingChange, ValueTask<AttemptResult>> _attempt;
+    private readonly Func<long> _waitMs;
+    private readonly Action _tryNow;
+    private readonly Action _onOverflow;
+    private long _writeBytes;
+    private long _sweptAt;
+    private bool _isWorking;
+    private bool _isClosed;
+
+    // Read without the lock to skip it; the lock's release made it visible to all who saw what was acknowledged.
+    private volatile int _stateCount;
+
+    /// <summary>Creates an empty one.</summary>
+    /// <param name="options">Bounds and times.</param>
+    /// <param name="counters">What is counted.</param>
+    /// <param name="log">What is told.</param>
+    /// <param name="attempt">Makes a change. Never throws, and takes no longer than its time-outs.</param>
+    /// <param name="waitMs">How long attempts are known to be useless.</param>
+    /// <param name="tryNow">Makes the next attempt useful if it can be.</param>
+    /// <param name="onOverflow">Begins a new era: changes of too many keys are owed.</param>
+    public ChangeLedger(
+        DistributedLevelOptions options,
+        LevelCounters counters,
+        LevelLog log,
+        Func<string, PendingChange, ValueTask<AttemptResult>> attempt,
+        Func<long> waitMs,
+        Action tryNow,
+        Action onOverflow)
+    {
+        _options = options;
+        _counters = counters;
+        _log = log;
+        _clock = new(options.Clock);
+        _stopToken = _stop.Token;
+        _attempt = attempt;
+        _waitMs = waitMs;
+        _tryNow = tryNow;
+        _onOverflow = onOverflow;
+    }
+
+    /// <summary>Keys with changes under way, owed or watched.</summary>
+    public int Count => _stateCount;
+
+    /// <summary>Changes that are owed.</summary>
+    public int OwedCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _states.Values.Count(state => state.IsOwed);
+            }
+        }
+    }
+
+    /// <summary>Bytes of writes that are owed.</summary>
+    public long OwedBytes => Volatile.Read(ref _writeBytes);
+
+    /// <summary>Makes a change the newest of its key, and waits until it was made or the time is over; then it is owed.</summary>
+    /// <returns>Done, Failed, or LeaseLost.</returns>
+    public async ValueTask<LevelStatus> ApplyAsync(string key, PendingChange change, LocalLease? lease, CancellationToken cancellationToken)
+    {
+        KeyState state;
+        bool mustRun;
+        bool overflowed;
+        lock (_gate)
+        {
+            if (_isClosed)
+            {
+                return LevelStatus.Failed;
+            }
+
+            if (lease is { IsHeld: false })
+            {
+                return LevelStatus.LeaseLost;
+            }
+
+            if (lease is null)
+            {
+                EndLeaseLocked(key);
+            }
+
+            if (change.Kind == ChangeKind.Publish && _states.ContainsKey(key))
+            {
+                // What is under way or owed is published when it is made.
+                return LevelStatus.Failed;
+            }
+
+            state = GetOrAdd(key, change);
+            Replace(state, change);
+            mustRun = !state.IsRunning;
+            BeginRun(state);
+            overflowed = IsOverLimit();
+        }
+
+        if (overflowed)
+        {
+            Overflow();
+        }
+
+        if (mustRun)
+        {
+            // Not awaited: it may be held up by an older call while this caller's time runs out. It does not throw.
+            _ = RunAsync(state);
+        }
+
+        if (change.IsCompleted)
+        {
+            return change.Status;
+        }
+
+        try
+        {
+            await change.WaitAsync(_options.WriteTimeout, _options.Clock, cancellationToken).ConfigureAwait(false);
+            return change.Status;
+        }
+        catch (TimeoutException)
+        {
+            return Owe(state, change);
+        }
+        catch (OperationCanceledException)
+        {
+            Owe(state, change);
+            throw;
+        }
+    }
+
+    /// <summary>True if readers are to be answered from here.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="change">What counts: a write, a removal, a stamp or an era.</param>
+    public bool TryRead(string key, [NotNullWhen(true)] out PendingChange? change)
+    {
+        change = null;
+        if (_stateCount == 0)
+        {
+            return false;
+        }
+
+        lock (_gate)
+        {
+            if (!_states.TryGetValue(key, out KeyState? state) || state.Newest.Kind == ChangeKind.Publish)
+            {
+                return false;
+            }
+
+            ForgetIfOld(state);
+            if (!state.IsOwed && state.LateCalls == 0)
+            {
+                return false;
+            }
+
+            change = state.Newest;
+            return true;
+        }
+    }
+
+    /// <summary>
+    /// Somebody else changed a key, as of now. What this process owes for it is older than that or as old, and must not replace it: the
+    /// key is removed instead, and a stamp or era becomes another new one. Ends the key's lease.
+    /// </summary>
+    public void OnChangedElsewhere(string key)
+    {
+        lock (_gate)
+        {
+            EndLeaseLocked(key);
+            if (_states.TryGetValue(key, out KeyState? state))
+            {
+                GiveWay(state);
+            }
+        }
+
+        StartWork();
+    }
+
+    /// <summary>As <see cref="OnChangedElsewhere"/>, of all keys.</summary>
+    public void OnAllChangedElsewhere()
+    {
+        lock (_gate)
+        {
+            EndAllLeasesLocked();
+            foreach (KeyState state in _states.Values)
+            {
+                GiveWay(state);
+            }
+        }
+
+        StartWork();
+    }
+
+    /// <summary>Acquires the lease of a key within this process; or tells which one is held.</summary>
+    public bool TryAcquire(string key, [NotNullWhen(true)] out LocalLease? lease, [NotNullWhen(false)] out LocalLease? other)
+    {
+        lock (_gate)
+        {
+            if (_leases.TryGetValue(key, out other))
+            {
+                lease = null;
+                return false;
+            }
+
+            lease = new LocalLease(key);
+            _leases.Add(key, lease);
+            return true;
+        }
+    }
+
+    public void Release(LocalLease lease)
+    {
+        lock (_gate)
+        {
+            if (_leases.TryGetValue(lease.Key, out LocalLease? present) && present == lease)
+            {
+                _leases.Remove(lease.Key);
+            }
+
+            lease.End();
+        }
+    }
+
+    public void EndLease(string key)
+    {
+        lock (_gate)
+        {
+            EndLeaseLocked(key);
+        }
+    }
+
+    public void EndAllLeases()
+    {
+        lock (_gate)
+        {
+            EndAllLeasesLocked();
+        }
+    }
+
+    /// <summary>Tries for a bounded time to make what is owed, and takes no more changes.</summary>
+    public async ValueTask CloseAsync()
+    {
+        lock (_gate)
+        {
+            _isClosed = true;
+        }
+
+        await _stop.CancelAsync().ConfigureAwait(false);
+        if (_stateCount == 0)
+        {
+            return;
+        }
+
+        using var end = new CancellationTokenSource(_options.FlushTimeout, _options.Clock);
+        try
+        {
+            while (_stateCount > 0)
+            {
+                // However long the second level was to be left alone: this is the last chance.
+                _tryNow();
+                if (TakeFirst() is { } state && await RunAsync(state).WaitAsync(end.Token).ConfigureAwait(false))
+                {
+                    continue;
+                }
+
+                if (OwedCount == 0)
+                {
+                    // What is left is under way for a caller who waits, or only watched.
+                    return;
+                }
+
+                await Task.Delay(TimeSpan.FromMilliseconds(FirstDelayMs), _options.Clock, end.Token).ConfigureAwait(false);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            _log.LeftUndone(OwedCount);
+        }
+    }
+
+    public void Dispose() => _stop.Dispose();
+
+    // Makes the newest change of a key, and those that become the newest meanwhile. Whoever set IsRunning calls it.
+    private async Task<bool> RunAsync(KeyState state)
+    {
+        while (true)
+        {
+            PendingChange change;
+            lock (_gate)
+            {
+                change = state.Newest;
+            }
+
+            AttemptResult result = await _attempt(state.Key, change).ConfigureAwait(false);
+            bool isDone;
+            lock (_gate)
+            {
+                if (result.Late is { } late)
+                {
+                    state.LateCalls++;
+                    state.WatchedSince = _clock.NowMs;
+                    _ = late.ContinueWith(_ => OnLateEnd(state, change), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+                }
+
+                // A newer change, or an older call that ended meanwhile and may have undone this one (I3): once more.
+                if (!state.IsForgotten && (state.Newest != change || (result.IsDone && state.IsDisturbed)))
+                {
+                    state.IsDisturbed = false;
+                    continue;
+                }
+
+                state.IsDisturbed = false;
+                state.IsRunning = false;
+                isDone = result.IsDone || state.IsForgotten;
+                if (isDone)
+                {
+                    Settle(state);
+                }
+                else
+                {
+                    MarkOwed(state);
+                    Enqueue(state);
+                }
+
+                state.Newest.Complete(result.IsDone && state.Newest == change ? LevelStatus.Done : LevelStatus.Failed);
+            }
+
+            if (!isDone)
+            {
+                StartWork();
+            }
+
+            return isDone;
+        }
+    }
+
+    // The second level has the newest change.
+    private void Settle(KeyState state)
+    {
+        state.IsMade = true;
+        if (state.IsOwed)
+        {
+            _counters.CountRetried();
+            state.IsOwed = false;
+            LeaveWrites(state);
+        }
+
+        if (state.LateCalls == 0)
+        {
+            Forget(state);
+        }
+    }
+
+    // A call that was given up has ended, however (I3).
+    private void OnLateEnd(KeyState state, PendingChange change)
+    {
+        _counters.CountLate();
+        bool mustRemove = false;
+        lock (_gate)
+        {
+            state.LateCalls--;
+            if (state.IsForgotten)
+            {
+                // After an overflow a new era began, and what the call wrote belongs to an old one.
+                mustRemove = !state.IsOverflown;
+            }
+            else if (state.IsRunning)
+            {
+                state.IsDisturbed |= state.Newest != change;
+            }
+            else if (state.IsMade && state.Newest != change)
+            {
+                state.IsMade = false;
+                MarkOwed(state);
+                Enqueue(state);
+            }
+            else if (state.IsMade && state.LateCalls == 0)
+            {
+                Forget(state);
+            }
+        }
+
+        if (mustRemove)
+        {
+            _ = RemoveLateAsync(state.Key);
+        }
+        else
+        {
+            StartWork();
+        }
+    }
+
+    private async Task RemoveLateAsync(string key) =>
+        await ApplyAsync(key, new PendingChange(ChangeKind.Remove), lease: null, CancellationToken.None).ConfigureAwait(false);
+
+    private LevelStatus Owe(KeyState state, PendingChange change)
+    {
+        lock (_gate)
+        {
+            if (change.IsCompleted)
+            {
+                return change.Status;
+            }
+
+            // Its maker goes on, or a newer change comes first; either way readers get the newest from here from now on (I2).
+            MarkOwed(state);
+            return LevelStatus.Failed;
+        }
+    }
+
+    private KeyState GetOrAdd(string key, PendingChange change)
+    {
+        if (_states.TryGetValue(key, out KeyState? state))
+        {
+            return state;
+        }
+
+        Sweep();
+        state = new KeyState(key, change);
+        _states.Add(key, state);
+        _stateCount = _states.Count;
+        return state;
+    }
+
+    private void Replace(KeyState state, PendingChange change)
+    {
+        PendingChange older = state.Newest;
+        if (older != change && !older.IsCompleted)
+        {
+            change.Replaced = older;
+        }
+
+        LeaveWrites(state);
+        state.Newest = change;
+        state.IsMade = false;
+        JoinWrites(state);
+    }
+
+    private void BeginRun(KeyState state)
+    {
+        state.IsRunning = true;
+        if (state.QueueNode.List is not null)
+        {
+            _queue.Remove(state.QueueNode);
+        }
+    }
+
+    private void Enqueue(KeyState state)
+    {
+        if (!state.IsRunning && state.QueueNode.List is null)
+        {
+            _queue.AddLast(state.QueueNode);
+        }
+    }
+
+    private KeyState? TakeFirst()
+    {
+        lock (_gate)
+        {
+            KeyState? state = _queue.First?.Value;
+            if (state is not null)
+            {
+                BeginRun(state);
+            }
+
+            return state;
+        }
+    }
+
+    private void MarkOwed(KeyState state)
+    {
+        if (state.IsOwed || state.IsForgotten)
+        {
+            return;
+        }
+
+        state.IsOwed = true;
+        _counters.CountDeferred();
+        JoinWrites(state);
+    }
+
+    private void JoinWrites(KeyState state)
+    {
+        if (!state.IsOwed || state.Newest.Kind != ChangeKind.Write || state.WriteNode.List is not null)
+        {
+            return;
+        }
+
+        _writes.AddLast(state.WriteNode);
+        _writeBytes += state.Newest.Record.Length;
+        while (_writes.Count > _options.MaxPendingWrites || _writeBytes > _options.MaxPendingBytes)
+        {
+            _log.Degraded(_writes.Count, _writeBytes);
+            _counters.CountDegraded();
+            Replace(_writes.First!.Value, new PendingChange(ChangeKind.Remove));
+        }
+    }
+
+    private void LeaveWrites(KeyState state)
+    {
+        if (state.WriteNode.List is not null)
+        {
+            _writes.Remove(state.WriteNode);
+            _writeBytes -= state.Newest.Record.Length;
+        }
+    }
+
+    private void GiveWay(KeyState state)
+    {
+        // A change whose caller still waits is as new as the other; which one counts is the second level's to say.
+        if (!state.IsOwed && state.LateCalls == 0)
+        {
+            return;
+        }
+
+        PendingChange newest = state.Newest.Kind switch
+        {
+            ChangeKind.Stamp => new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() },
+            ChangeKind.Era => new PendingChange(ChangeKind.Era) { Number = DistributedRecords.NewNumber() },
+            _ => new PendingChange(ChangeKind.Remove),
+        };
+        Replace(state, newest);
+        MarkOwed(state);
+        Enqueue(state);
+    }
+
+    private bool IsOverLimit() => _states.Count > _options.MaxPendingKeys;
+
+    private void Overflow()
+    {
+        lock (_gate)
+        {
+            if (!IsOverLimit())
+            {
+                return;
+            }
+
+            _counters.CountOverflow();
+            _log.Overflowed(_states.Count);
+            EndAllLeasesLocked();
+            foreach (KeyState state in _states.Values.ToArray())
+            {
+                // The era itself stays: an older one that comes late must not return. What is under way ends by itself.
+                if (state.Newest.Kind != ChangeKind.Era && (state.IsOwed || !state.IsRunning))
+                {
+                    state.IsOverflown = true;
+                    Forget(state);
+                }
+            }
+        }
+
+        _onOverflow();
+    }
+
+    private void Forget(KeyState state)
+    {
+        LeaveWrites(state);
+        if (state.QueueNode.List is not null)
+        {
+            _queue.Remove(state.QueueNode);
+        }
+
+        state.IsOwed = false;
+        state.IsForgotten = true;
+        if (_states.TryGetValue(state.Key, out KeyState? present) && present == state)
+        {
+            _states.Remove(state.Key);
+        }
+
+        _stateCount = _states.Count;
+    }
+
+    private void ForgetIfOld(KeyState state)
+    {
+        if (state is { IsMade: true, IsRunning: false, LateCalls: > 0 }
+            && _clock.NowMs - state.WatchedSince >= (long)_options.RememberLateCalls.TotalMilliseconds)
+        {
+            Forget(state);
+        }
+    }
+
+    // Keys that are watched and not read are looked for now and then.
+    private void Sweep()
+    {
+        long now = _clock.NowMs;
+        if (_states.Count == 0 || now - _sweptAt < (long)_options.RememberLateCalls.TotalMilliseconds)
+        {
+            return;
+        }
+
+        _sweptAt = now;
+        foreach (KeyState state in _states.Values.ToArray())
+        {
+            ForgetIfOld(state);
+        }
+    }
+
+    private void EndLeaseLocked(string key)
+    {
+        if (_leases.Remove(key, out LocalLease? lease))
+        {
+            lease.End();
+        }
+    }
+
+    private void EndAllLeasesLocked()
+    {
+        foreach (LocalLease lease in _leases.Values)
+        {
+            lease.End();
+        }
+
+        _leases.Clear();
+    }
+
+    private void StartWork()
+    {
+        lock (_gate)
+        {
+            if (_isWorking || _isClosed || _queue.Count == 0)
+            {
+                return;
+            }
+
+            _isWorking = true;
+        }
+
+        // What it does belongs to nobody's request.
+        using (ExecutionContext.SuppressFlow())
+        {
+            _ = Task.Run(WorkAsync);
+        }
+    }
+
+    private async Task WorkAsync()
+    {
+        try
+        {
+            long delayMs = FirstDelayMs;
+            while (true)
+            {
+                long waitMs = Math.Max(delayMs, _waitMs());
+                if (waitMs > 0)
+                {
+                    await Task.Delay(TimeSpan.FromMilliseconds(waitMs), _options.Clock, _stopToken).ConfigureAwait(false);
+                }
+
+                KeyState state;
+                lock (_gate)
+                {
+                    if (_queue.First is not { } first || _isClosed)
+                    {
+                        _isWorking = false;
+                        return;
+                    }
+
+                    state = first.Value;
+                    BeginRun(state);
+                }
+
+                bool isDone = await RunAsync(state).ConfigureAwait(false);
+                delayMs = isDone ? 0 : Math.Clamp(delayMs * 2, FirstDelayMs, LongestDelayMs);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // Closed: what is left is tried by CloseAsync.
+        }
+    }
+
+    private sealed class KeyState
+    {
+        public KeyState(string key, PendingChange newest)
+        {
+            Key = key;
+            Newest = newest;
+            QueueNode = new(this);
+            WriteNode = new(this);
+        }
+
+        public string Key { get; }
+
+        public PendingChange Newest { get; set; }
+
+        /// <summary>A change is being made (I1).</summary>
+        public bool IsRunning { get; set; }
+
+        /// <summary>Somebody was told of a change that the second level does not have (I2).</summary>
+        public bool IsOwed { get; set; }
+
+        /// <summary>The second level has the newest.</summary>
+        public bool IsMade { get; set; }
+
+        /// <summary>Calls that were given up and go on (I3).</summary>
+        public int LateCalls { get; set; }
+
+        /// <summary>One of them ended while the newest was being made.</summary>
+        public bool IsDisturbed { get; set; }
+
+        /// <summary>When the last of them was given up.</summary>
+        public long WatchedSince { get; set; }
+
+        /// <summary>No longer in the ledger.</summary>
+        public bool IsForgotten { get; set; }
+
+        /// <summary>Forgotten because a new era began.</summary>
+        public bool IsOverflown { get; set; }
+
+        public LinkedListNode<KeyState> QueueNode { get; }
+
+        public LinkedListNode<KeyState> WriteNode { get; }
+    }
+}

@@ -1,0 +1,136 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Cairn.Caching.Hashing;
+
+namespace Cairn.Caching.Levels;
+
+// What a DistributedLevel keeps in an IDistributedCache, under keys that begin with the cache's name:
+//
+//   NAME:k:KEY   value  | era 8 | envelope                 |
+//   NAME:t:TAG   stamp  | era 8 | stamp 8 | check 8        |
+//   NAME:era     era    | era 8 | check 8                  |
+//
+// All numbers are little endian and random, never 0; a check is a hash of the key's text and the bytes before it. An envelope
+// brings its own.
+//
+//   I1  An entry counts only if its era is the one under NAME:era. Whoever clears gives that a new random number, and everything
+//       else is as if it were not there: an IDistributedCache cannot be listed.
+//   I2  A lost or damaged stamp or era is replaced by a new random one, which drops more than needed and keeps nothing stale.
+internal sealed class DistributedRecords
+{
+    public const int EraBytes = 8;
+    private const int StampRecordBytes = 24;
+    private const int EraRecordBytes = 16;
+    private const ulong CheckSeed = 0x43_61_69_72_6E_4C_32_01;
+
+    private readonly string _valuePrefix;
+    private readonly string _stampPrefix;
+
+    public DistributedRecords(string name)
+    {
+        // A colon inside a name could make keys of two caches the same.
+        KeyPrefix = $"{Uri.EscapeDataString(name)}:";
+        _valuePrefix = $"{KeyPrefix}k:";
+        _stampPrefix = $"{KeyPrefix}t:";
+        EraKey = $"{KeyPrefix}era";
+    }
+
+    public string KeyPrefix { get; }
+
+    public string EraKey { get; }
+
+    public string ValueKey(string key) => string.Concat(_valuePrefix, key);
+
+    public string StampKey(string tag) => string.Concat(_stampPrefix, tag);
+
+    /// <summary>The key of the cache whose value is under this key.</summary>
+    public bool IsValueKey(string text, out ReadOnlySpan<char> key) => IsUnder(_valuePrefix, text, out key);
+
+    /// <summary>The tag whose stamp is under this key.</summary>
+    public bool IsStampKey(string text, out ReadOnlySpan<char> tag) => IsUnder(_stampPrefix, text, out tag);
+
+    /// <summary>A number that was never seen before, and is not 0.</summary>
+    public static ulong NewNumber()
+    {
+        Span<byte> bytes = stackalloc byte[8];
+        ulong number;
+        do
+        {
+            RandomNumberGenerator.Fill(bytes);
+            number = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
+        }
+        while (number == 0);
+        return number;
+    }
+
+    public static byte[] Value(ulong era, ReadOnlySpan<byte> envelope)
+    {
+        byte[] record = new byte[EraBytes + envelope.Length];
+        BinaryPrimitives.WriteUInt64LittleEndian(record, era);
+        envelope.CopyTo(record.AsSpan(EraBytes));
+        return record;
+    }
+
+    public static byte[] Stamp(string stampKey, ulong era, ulong stamp)
+    {
+        byte[] record = new byte[StampRecordBytes];
+        BinaryPrimitives.WriteUInt64LittleEndian(record, era);
+        BinaryPrimitives.WriteUInt64LittleEndian(record.AsSpan(8), stamp);
+        return WithCheck(stampKey, record);
+    }
+
+    public static byte[] Era(string eraKey, ulong era)
+    {
+        byte[] record = new byte[EraRecordBytes];
+        BinaryPrimitives.WriteUInt64LittleEndian(record, era);
+        return WithCheck(eraKey, record);
+    }
+
+    /// <summary>The era of a value; 0 if the record is too short to be one.</summary>
+    public static ulong EraOf(ReadOnlySpan<byte> record) => record.Length < EraBytes ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(record);
+
+    /// <summary>False if these bytes are not what <see cref="Stamp"/> made for the key.</summary>
+    public static bool TryReadStamp(string stampKey, ReadOnlySpan<byte> record, out ulong era, out ulong stamp)
+    {
+        era = stamp = 0;
+        if (record.Length != StampRecordBytes || !HasCheck(stampKey, record))
+        {
+            return false;
+        }
+
+        era = BinaryPrimitives.ReadUInt64LittleEndian(record);
+        stamp = BinaryPrimitives.ReadUInt64LittleEndian(record[8..]);
+        return era != 0 && stamp != 0;
+    }
+
+    /// <summary>False if these bytes are not what <see cref="Era"/> made for the key.</summary>
+    public static bool TryReadEra(string eraKey, ReadOnlySpan<byte> record, out ulong era)
+    {
+        era = 0;
+        if (record.Length != EraRecordBytes || !HasCheck(eraKey, record))
+        {
+            return false;
+        }
+
+        era = BinaryPrimitives.ReadUInt64LittleEndian(record);
+        return era != 0;
+    }
+
+    private static bool IsUnder(string prefix, string text, out ReadOnlySpan<char> rest)
+    {
+        bool isUnder = text.StartsWith(prefix, StringComparison.Ordinal);
+        rest = isUnder ? text.AsSpan(prefix.Length) : default;
+        return isUnder;
+    }
+
+    private static byte[] WithCheck(string key, byte[] record)
+    {
+        BinaryPrimitives.WriteUInt64LittleEndian(record.AsSpan(record.Length - 8), Check(key, record.AsSpan(0, record.Length - 8)));
+        return record;
+    }
+
+    private static bool HasCheck(string key, ReadOnlySpan<byte> record) =>
+        BinaryPrimitives.ReadUInt64LittleEndian(record[^8..]) == Check(key, record[..^8]);
+
+    private static ulong Check(string key, ReadOnlySpan<byte> bytes) => Hash64.Of(bytes, Hash64.Of(key, CheckSeed));
+}

@@ -1,0 +1,107 @@
+using Microsoft.Extensions.Logging;
+
+namespace Cairn.Caching.Levels;
+
+// What a second level that is an IDistributedCache logs; docs/reference/second-level.md has the table. Each kind at most once per
+// interval; the line says how many there were since the last one.
+internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions options)
+{
+    private const int Kinds = 6;
+    private readonly MonotonicClock _clock = new(options.Clock);
+    private readonly long[] _toldAt = [.. Enumerable.Repeat(long.MinValue, Kinds)];
+    private readonly long[] _unsaid = new long[Kinds];
+
+    public void Failed(string what, Exception exception)
+    {
+        if (MayTell(0, out long others))
+        {
+            LogFailed(logger, what, others, exception);
+        }
+    }
+
+    public void TimedOut(string what, TimeSpan timeout)
+    {
+        if (MayTell(1, out long others))
+        {
+            LogTimedOut(logger, what, timeout.TotalMilliseconds, others);
+        }
+    }
+
+    public void Opened(string what, long milliseconds)
+    {
+        if (MayTell(2, out long others))
+        {
+            LogOpened(logger, what, milliseconds, others);
+        }
+    }
+
+    public void Damaged(string key)
+    {
+        if (MayTell(3, out long others))
+        {
+            LogDamaged(logger, key, others);
+        }
+    }
+
+    public void Degraded(int writes, long bytes)
+    {
+        if (MayTell(4, out long others))
+        {
+            LogDegraded(logger, writes, bytes, others);
+        }
+    }
+
+    public void Overflowed(int keys)
+    {
+        if (MayTell(5, out long others))
+        {
+            LogOverflowed(logger, keys, others);
+        }
+    }
+
+    /// <summary>Told whenever it happens: once in the life of a cache.</summary>
+    public void LeftUndone(int keys) => LogLeftUndone(logger, keys);
+
+    private bool MayTell(int kind, out long others)
+    {
+        long now = _clock.NowMs;
+        long toldAt = Interlocked.Read(ref _toldAt[kind]);
+        bool isDue = toldAt == long.MinValue || now - toldAt >= (long)options.LogInterval.TotalMilliseconds;
+        if (!isDue || Interlocked.CompareExchange(ref _toldAt[kind], now, toldAt) != toldAt)
+        {
+            Interlocked.Increment(ref _unsaid[kind]);
+            others = 0;
+            return false;
+        }
+
+        others = Interlocked.Exchange(ref _unsaid[kind], 0);
+        return true;
+    }
+
+    [LoggerMessage(510, LogLevel.Warning, "The second level failed ({What}). The cache goes on without it. {Others} more since the last such line.")]
+    private static partial void LogFailed(ILogger logger, string what, long others, Exception exception);
+
+    [LoggerMessage(511, LogLevel.Warning,
+        "The second level did not answer within {TimeoutMs} ms ({What}). The cache goes on without it. {Others} more since the last such line.")]
+    private static partial void LogTimedOut(ILogger logger, string what, double timeoutMs, long others);
+
+    [LoggerMessage(512, LogLevel.Error,
+        "The second level keeps failing ({What}) and is left alone for {BreakMs} ms. {Others} more since the last such line.")]
+    private static partial void LogOpened(ILogger logger, string what, long breakMs, long others);
+
+    [LoggerMessage(513, LogLevel.Warning,
+        "What the second level has under {Key} is not what was written and is ignored. {Others} more since the last such line.")]
+    private static partial void LogDamaged(ILogger logger, string key, long others);
+
+    [LoggerMessage(514, LogLevel.Warning,
+        "{Writes} writes ({Bytes} bytes) wait for the second level; the oldest became a removal. {Others} more since the last such line.")]
+    private static partial void LogDegraded(ILogger logger, int writes, long bytes, long others);
+
+    [LoggerMessage(515, LogLevel.Error,
+        "Changes of {Keys} keys wait for the second level, which are too many: all its entries will be dropped instead. {Others} more since the last such line.")]
+    private static partial void LogOverflowed(ILogger logger, int keys, long others);
+
+    [LoggerMessage(516, LogLevel.Error,
+        "The cache was closed while changes of {Keys} keys waited for the second level, which may hold older values of them until they expire.")]
+    private static partial void LogLeftUndone(ILogger logger, int keys);
+}

@@ -1,0 +1,108 @@
+using System.Buffers;
+using System.Collections.Concurrent;
+using Cairn.Caching.Coherence;
+using Cairn.Keys;
+
+namespace Cairn.Caching.Levels;
+
+// Where there is no second level: nothing is there to read, every change is done at once, and tags have their stamps in this
+// process.
+//
+//   I1  A tag that was never renewed has a stamp that follows from its hash and the base, so that nothing is kept for it. Renewed
+//       tags are remembered; beyond MaxRenewed all are forgotten and the base changes, which drops more than asked for.
+internal sealed class NoLevel : SecondLevel
+{
+    private const int MaxRenewed = 100_000;
+
+    private readonly LocalOnlyCoherence _coherence = new();
+    private readonly Lock _gate = new();
+    private readonly ConcurrentDictionary<string, ulong> _renewed = new(StringComparer.Ordinal);
+    private ulong _base = DistributedRecords.NewNumber();
+
+    public override KeyHasher Hasher { get; } = KeyHasher.Random();
+
+    public override KeyHasher TagHasher { get; } = KeyHasher.Random();
+
+    public override int MaxKeyBytes => int.MaxValue;
+
+    public override long MaxValueBytes => long.MaxValue;
+
+    public override ICoherence Coherence => _coherence;
+
+    public override bool HasLeases => false;
+
+    public override ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken) =>
+        new(LevelStatus.Miss);
+
+    public override ValueTask ReadManyAsync(
+        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, CancellationToken cancellationToken)
+    {
+        // All Miss.
+        statuses.AsSpan(0, keys.Length).Clear();
+        return default;
+    }
+
+    public override ValueTask<LevelStatus> WriteAsync(
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, CancellationToken cancellationToken)
+    {
+        _coherence.OnChanged(hash);
+        return new(LevelStatus.Done);
+    }
+
+    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken)
+    {
+        _coherence.OnChanged(hash);
+        return new(LevelStatus.Done);
+    }
+
+    public override ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken) =>
+        new(LevelStatus.Done);
+
+    /// <summary>Nobody else makes the value.</summary>
+    public override ValueTask<LeaseResult> AcquireLeaseAsync(
+        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken) =>
+        new(new LeaseResult(LevelStatus.Failed));
+
+    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    {
+        // Never 0, which would be no stamp at all.
+        ulong derived = hash ^ Volatile.Read(ref _base);
+        return new(_renewed.TryGetValue(tag, out ulong stamp) ? stamp : derived == 0 ? ulong.MaxValue : derived);
+    }
+
+    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (_renewed.Count >= MaxRenewed)
+            {
+                Forget();
+            }
+
+            _renewed[tag] = DistributedRecords.NewNumber();
+        }
+
+        _coherence.OnChanged(hash);
+        return new(LevelStatus.Done);
+    }
+
+    public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            Forget();
+        }
+
+        _coherence.OnAllChanged();
+        return new(LevelStatus.Done);
+    }
+
+    public override ValueTask DisposeAsync() => default;
+
+    private void Forget()
+    {
+        // The base first: a tag that is looked up in between gets the new base, or the stamp it had.
+        Volatile.Write(ref _base, DistributedRecords.NewNumber());
+        _renewed.Clear();
+    }
+}

@@ -1,0 +1,69 @@
+namespace Cairn.Caching.Levels;
+
+/// <summary>What is to be done with a key of the second level.</summary>
+internal enum ChangeKind : byte
+{
+    /// <summary>Set its value.</summary>
+    Write = 0,
+
+    /// <summary>Remove it.</summary>
+    Remove,
+
+    /// <summary>Give a tag a new stamp.</summary>
+    Stamp,
+
+    /// <summary>Begin a new era.</summary>
+    Era,
+
+    /// <summary>It is done; others are to be told.</summary>
+    Publish,
+}
+
+// A change of a key, from the call that asks for it until the second level has it. What is to be done never changes; one that is
+// replaced by a newer one ends as the newer one does.
+internal sealed class PendingChange(ChangeKind kind)
+{
+    private const int NotCompleted = -1;
+
+    private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    // Set before the source is completed; by a single thread at a time, under the ledger's lock.
+    private volatile int _status = NotCompleted;
+
+    public ChangeKind Kind { get; } = kind;
+
+    /// <summary>Of a write: the record.</summary>
+    public byte[] Record { get; init; } = [];
+
+    /// <summary>Of a write.</summary>
+    public LevelExpiration Expiration { get; init; }
+
+    /// <summary>The new stamp or era.</summary>
+    public ulong Number { get; init; }
+
+    /// <summary>The older change that this one replaced while somebody may wait for it.</summary>
+    public PendingChange? Replaced { get; set; }
+
+    public bool IsCompleted => _status != NotCompleted;
+
+    /// <summary>How it ended.</summary>
+    public LevelStatus Status => (LevelStatus)_status;
+
+    /// <summary>Waits for its end.</summary>
+    public Task WaitAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
+        _completion.Task.WaitAsync(timeout, clock, cancellationToken);
+
+    public void Complete(LevelStatus status)
+    {
+        for (PendingChange? change = this; change is not null; change = change.Replaced)
+        {
+            if (!change.IsCompleted)
+            {
+                change._status = (int)status;
+                change._completion.SetResult();
+            }
+        }
+
+        Replaced = null;
+    }
+}

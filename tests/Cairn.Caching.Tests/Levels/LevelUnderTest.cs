@@ -1,0 +1,97 @@
+using System.Buffers;
+using System.Text;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Tagging;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Cairn.Caching.Tests.Levels;
+
+/// <summary>A second level with texts for keys and values, and a clock that the test moves.</summary>
+internal sealed class LevelUnderTest : IAsyncDisposable
+{
+    public LevelUnderTest(
+        IDistributedCache cache, ManualClock? clock = null, DistributedLevelOptions? options = null, ICacheLeases? leases = null, ICacheInvalidation? channel = null)
+    {
+        Clock = clock ?? new ManualClock(hasTimers: true);
+        Level = new(cache, leases, channel, (options ?? new()) with { Clock = Clock, Jitter = () => 0 }, NullLogger.Instance);
+        Sink = new();
+        Level.Coherence.Attach(Sink);
+    }
+
+    public ManualClock Clock { get; }
+
+    public DistributedLevel Level { get; }
+
+    public RecordingSink Sink { get; }
+
+    public LevelCounters Counters => Level.Counters;
+
+    public ulong Hash(string key) => Level.Hasher.Hash(key);
+
+    public ulong TagHash(string tag) => Level.TagHasher.Hash(tag);
+
+    /// <summary>The value; null for a miss; "failed" if nothing is known.</summary>
+    public async Task<string?> ReadAsync(string key, CancellationToken cancellationToken = default)
+    {
+        var target = new ArrayBufferWriter<byte>();
+        return await Level.ReadAsync(key, Hash(key), target, cancellationToken) switch
+        {
+            LevelStatus.Hit => Encoding.UTF8.GetString(target.WrittenSpan),
+            LevelStatus.Miss => null,
+            _ => "failed",
+        };
+    }
+
+    public Task<LevelStatus> WriteAsync(string key, string value, ILevelLease? lease = null, CancellationToken cancellationToken = default) =>
+        Level.WriteAsync(key, Hash(key), Encoding.UTF8.GetBytes(value), new(long.MaxValue, 0), lease, cancellationToken).AsTask();
+
+    public Task<LevelStatus> RemoveAsync(string key, CancellationToken cancellationToken = default) =>
+        Level.RemoveAsync(key, Hash(key), cancellationToken).AsTask();
+
+    public Task<LeaseResult> LeaseAsync(string key, TimeSpan wait = default, bool replacesStale = false) =>
+        Level.AcquireLeaseAsync(key, Hash(key), replacesStale, wait, CancellationToken.None).AsTask();
+
+    public Task<ulong> StampAsync(string tag) => Level.ReadStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
+
+    public Task<LevelStatus> RenewAsync(string tag) => Level.RenewStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
+
+    /// <summary>Moves the clock on in small steps until something is so. Fails after a simulated hour.</summary>
+    public Task AdvanceUntilAsync(Func<bool> isSo) => AdvanceUntilAsync(Clock, isSo);
+
+    /// <summary>Moves the clock on until a task ends, and returns its result.</summary>
+    public async Task<T> AdvanceUntilDoneAsync<T>(Task<T> task)
+    {
+        await AdvanceUntilAsync(() => task.IsCompleted);
+#pragma warning disable VSTHRD003 // It has ended.
+        return await task;
+#pragma warning restore VSTHRD003
+    }
+
+    public static async Task AdvanceUntilAsync(ManualClock clock, Func<bool> isSo)
+    {
+        DateTimeOffset end = clock.Now.AddHours(1);
+        while (!isSo())
+        {
+            Assert.True(clock.Now < end, "What was waited for did not happen within a simulated hour.");
+
+            // Other threads have to get to their next timer first; how long that takes does not matter to the outcome.
+            await Task.Delay(1);
+            clock.Advance(TimeSpan.FromMilliseconds(50));
+        }
+    }
+
+    /// <summary>Waits, without moving the clock, for what other threads do without further time passing.</summary>
+    public static async Task UntilAsync(Func<bool> isSo)
+    {
+        using var end = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        while (!isSo())
+        {
+            await Task.Delay(1, end.Token);
+        }
+    }
+
+    public ValueTask DisposeAsync() => Level.DisposeAsync();
+
+    public static bool IsKnown(ulong stamp) => stamp != Tag.Unknown;
+}

@@ -1,6 +1,7 @@
 using Cairn.Caching.Tests.Coherence;
 using Cairn.Caching.Tests.Distributed;
 using Cairn.Caching.Tests.Levels;
+using Cairn.Caching.Tests.Serialization;
 
 namespace Cairn.Caching.Tests;
 
@@ -14,6 +15,7 @@ internal static class Program
         ["fill-distributed-cache"] = DistributedCacheRoles.Fill,
         ["hold-lease"] = StoreLevelRoles.HoldLease,
         ["hold-locks"] = StoreLevelRoles.HoldLocks,
+        ["serialize-without-reflection"] = CodecChoiceTests.RunWithoutReflection,
         ["use-distributed-cache"] = DistributedCacheRoles.Use,
     };
 

@@ -10,11 +10,12 @@ namespace Cairn.Caching.Serialization;
 [RequiresDynamicCode("DataContractSerializer makes code at run time.")]
 internal sealed class BinaryCodec<T>(CodecOptions options) : Codec<T>(options)
 {
-    private readonly Lazy<DataContractSerializer> _serializer = new(() => new(typeof(T), new DataContractSerializerSettings
-    {
-        // Each object takes at least a byte.
-        MaxItemsInObjectGraph = options.MaximumPayloadBytes,
-    }));
+    // Values to be written are the application's own; that they are too large is found by their bytes.
+    private readonly Lazy<DataContractSerializer> _writer = new(() => new(typeof(T)));
+
+    // Each object takes at least a byte, and arrays are not allocated before the number of their elements is checked against this.
+    private readonly Lazy<DataContractSerializer> _reader = new(() => new(
+        typeof(T), new DataContractSerializerSettings { MaxItemsInObjectGraph = options.MaximumPayloadBytes }));
 
     public override byte Format => (byte)CairnFormat.Binary;
 
@@ -22,13 +23,13 @@ internal sealed class BinaryCodec<T>(CodecOptions options) : Codec<T>(options)
     {
         using var stream = new BufferStream(target);
         using var writer = XmlDictionaryWriter.CreateBinaryWriter(stream, dictionary: null, session: null, ownsStream: false);
-        _serializer.Value.WriteObject(writer, value);
+        _writer.Value.WriteObject(writer, value);
     }
 
     public override T Deserialize(ReadOnlyMemory<byte> source)
     {
         ArraySegment<byte> array = XmlLimits.ArrayOf(source);
         using var reader = XmlDictionaryReader.CreateBinaryReader(array.Array!, array.Offset, array.Count, dictionary: null, XmlLimits.QuotasOf(array.Count));
-        return (T)_serializer.Value.ReadObject(reader, verifyObjectName: true)!;
+        return (T)_reader.Value.ReadObject(reader, verifyObjectName: true)!;
     }
 }

@@ -35,7 +35,7 @@ internal sealed class Codecs
         _options = options;
         _json = new(options);
         IEnumerable<IHybridCacheSerializerFactory> registered = options.Services?.GetServices<IHybridCacheSerializerFactory>() ?? [];
-        _factories = [.. options.Factories.Reverse(), .. registered.Reverse()];
+        _factories = [.. options.Factories.Reverse(), .. registered.Reverse().Where(factory => !IsMicrosoftsDefault(factory))];
     }
 
     public CodecOptions Options => _options;
@@ -103,7 +103,9 @@ internal sealed class Codecs
         {
             codec.Serialize(value, target);
         }
-        catch (PayloadTooLargeException)
+#pragma warning disable CA1031 // Some serializers wrap the exception in one of their own: whatever came after the overflow came from it.
+        catch (Exception) when (target.HasOverflowed)
+#pragma warning restore CA1031
         {
             return false;
         }
@@ -112,10 +114,10 @@ internal sealed class Codecs
             target.MaxBytes = maxBytes;
         }
 
+        codec.NoteSerialized(target.WrittenBytes - start);
+
         // A serializer may have swallowed the exception.
-        int bytes = target.WrittenBytes - start;
-        codec.NoteSerialized(bytes);
-        return bytes <= _options.MaximumPayloadBytes;
+        return !target.HasOverflowed;
     }
 
     /// <summary>Reads a value out of its envelope. Nothing that is stored makes it throw.</summary>
@@ -276,13 +278,13 @@ internal sealed class Codecs
     {
         if (Registered<T>() is { } registered)
         {
-            return new SerializerCodec<T>(registered, _options);
+            return Wrap(registered);
         }
 
         CairnFormat asked = FormatOf(typeof(T));
         if (FromFactories<T>(asked) is { } made)
         {
-            return new SerializerCodec<T>(made, _options);
+            return Wrap(made);
         }
 
         if (asked != CairnFormat.Automatic)
@@ -293,8 +295,18 @@ internal sealed class Codecs
         return Raw<T>() ?? OfFormat<T>(IsMarkedAsXml(typeof(T)) ? CairnFormat.Xml : CairnFormat.Json);
     }
 
+    private Codec<T> Wrap<T>(IHybridCacheSerializer<T> serializer) =>
+        serializer is ICairnSerializer { Format: <= CairnFormat.Automatic or > CairnFormat.Custom } own
+            ? new UnavailableCodec<T>($"{serializer.GetType()} says it writes format {own.Format}, which is none. Custom is for formats without a number.", _options)
+            : new SerializerCodec<T>(serializer, _options);
+
     private IHybridCacheSerializer<T>? Registered<T>() =>
-        _options.Serializers.OfType<IHybridCacheSerializer<T>>().LastOrDefault() ?? _options.Services?.GetService<IHybridCacheSerializer<T>>();
+        _options.Serializers.OfType<IHybridCacheSerializer<T>>().LastOrDefault()
+        ?? _options.Services?.GetServices<IHybridCacheSerializer<T>>().LastOrDefault(serializer => !IsMicrosoftsDefault(serializer));
+
+    // An application that has both implementations registers Microsoft's serializers for text, bytes and everything else, too.
+    // They were not chosen for this cache, and would hide what it knows of types.
+    private static bool IsMicrosoftsDefault(object serializer) => serializer.GetType().Namespace == "Microsoft.Extensions.Caching.Hybrid.Internal";
 
     private IHybridCacheSerializer<T>? FromFactories<T>(CairnFormat asked)
     {
@@ -380,7 +392,7 @@ internal sealed class Codecs
         foreach (CairnFormat other in typeof(T).GetCustomAttribute<CairnSerializerAttribute>(inherit: false)?.AlsoReads ?? [])
         {
             readers[(byte)other] = FromFactories<T>(other) is { } made && made is ICairnSerializer
-                ? new SerializerCodec<T>(made, _options)
+                ? Wrap(made)
                 : OfFormat<T>(other);
         }
 

@@ -119,8 +119,12 @@ internal static class Envelope
         }
 
         BinaryPrimitives.WriteInt32LittleEndian(bytes[PayloadBytesAt..], payloadBytes);
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes[ChecksumAt..], ChecksumOf(bytes, key));
+        Seal(bytes, key);
     }
+
+    /// <summary>Writes the checksum: what the envelope says is what counts from here on.</summary>
+    public static void Seal(Span<byte> envelope, ReadOnlySpan<char> key) =>
+        BinaryPrimitives.WriteUInt64LittleEndian(envelope[ChecksumAt..], ChecksumOf(envelope, key));
 
     /// <summary>Reads an envelope. The payload is still compressed if the header says so.</summary>
     /// <param name="bytes">What was stored, whole. The payload and the header's tags are parts of it.</param>

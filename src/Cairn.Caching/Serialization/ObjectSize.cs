@@ -87,8 +87,10 @@ internal static class ObjectSize
         bytes = OfArray((long)objects.Length * IntPtr.Size);
         long sampled = 0;
         int samples = Math.Min(objects.Length, SampledElements);
-        foreach (object? element in objects.AsSpan(0, samples))
+        for (int at = 0; at < samples; at++)
         {
+            object? element = objects[at];
+
             // One level only: what is inside of what is inside is not followed, or an object that holds itself would never end.
             if (element is Array || !TryGetObject(element, out long elementsOwn))
             {

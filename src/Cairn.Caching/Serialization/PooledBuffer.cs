@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 
 namespace Cairn.Caching.Serialization;
 
@@ -16,6 +17,9 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
 
     public int WrittenBytes { get; private set; }
 
+    /// <summary>True once something was refused as too much, whatever became of the exception on its way.</summary>
+    public bool HasOverflowed { get; private set; }
+
     public ReadOnlyMemory<byte> WrittenMemory => _array.AsMemory(0, WrittenBytes);
 
     public ReadOnlySpan<byte> WrittenSpan => _array.AsSpan(0, WrittenBytes);
@@ -31,12 +35,12 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
             throw new InvalidOperationException($"{count} bytes were written where {_array.Length - WrittenBytes} had been asked for.");
         }
 
-        // Kept even if it is too much, so that a writer that swallows the exception is found out by WrittenBytes.
-        WrittenBytes += count;
-        if (WrittenBytes > MaxBytes)
+        if (count > MaxBytes - WrittenBytes)
         {
-            throw new PayloadTooLargeException(WrittenBytes, MaxBytes);
+            Overflow((long)WrittenBytes + count, MaxBytes);
         }
+
+        WrittenBytes += count;
     }
 
     public Memory<byte> GetMemory(int sizeHint = 0)
@@ -63,21 +67,29 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
         Debug.Assert(bytes >= 0 && bytes <= WrittenBytes, "What was not written cannot be kept.");
 
         WrittenBytes = bytes;
+        HasOverflowed = false;
     }
 
     /// <summary>Forgets what was written; the memory is kept.</summary>
-    public void Reset() => WrittenBytes = 0;
+    public void Reset() => Truncate(0);
 
     /// <summary>Gives the memory back. The buffer is empty afterwards, and can be used again.</summary>
     public void Dispose()
     {
         byte[] array = _array;
         _array = [];
-        WrittenBytes = 0;
+        Reset();
         if (array.Length > 0)
         {
             ArrayPool<byte>.Shared.Return(array);
         }
+    }
+
+    [DoesNotReturn]
+    private void Overflow(long bytes, int maxBytes)
+    {
+        HasOverflowed = true;
+        throw new PayloadTooLargeException(bytes, maxBytes);
     }
 
     private void Reserve(int sizeHint)
@@ -94,7 +106,7 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
         long needed = (long)WrittenBytes + Math.Max(1, sizeHint);
         if (needed > Array.MaxLength)
         {
-            throw new PayloadTooLargeException(needed, Math.Min(MaxBytes, Array.MaxLength));
+            Overflow(needed, Array.MaxLength);
         }
 
         long wanted = Math.Min(Math.Max(Math.Max(needed, 2L * _array.Length), SmallestBytes), Array.MaxLength);

@@ -6,7 +6,7 @@ namespace Cairn.Caching.Serialization;
 /// <summary>A serializer of the application, or of another project.</summary>
 internal sealed class SerializerCodec<T>(IHybridCacheSerializer<T> serializer, CodecOptions options) : Codec<T>(options)
 {
-    public override byte Format { get; } = serializer is ICairnSerializer cairn ? checked((byte)cairn.Format) : (byte)CairnFormat.Custom;
+    public override byte Format { get; } = serializer is ICairnSerializer cairn ? (byte)cairn.Format : (byte)CairnFormat.Custom;
 
     public override void Serialize(T value, IBufferWriter<byte> target) => serializer.Serialize(value, target);
 

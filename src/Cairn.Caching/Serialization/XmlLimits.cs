@@ -4,10 +4,11 @@ using System.Xml;
 namespace Cairn.Caching.Serialization;
 
 // What XML may make a reader do. Its readers refuse DTDs altogether, and with them entities, external and internal. Depth is
-// bounded because deserializers call themselves for each level, and an overflow of the stack ends the process; as deep as JSON.
+// bounded because deserializers call themselves for each level, and an overflow of the stack ends the process. It is twice
+// that of JSON, because a list takes two levels.
 internal static class XmlLimits
 {
-    public const int MaxDepth = 64;
+    public const int MaxDepth = 128;
 
     // Names are kept while a document is read.
     private const int MaxNameChars = 64 * 1024;

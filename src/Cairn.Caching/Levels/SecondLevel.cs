@@ -20,6 +20,9 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>Longest envelope in bytes; longer ones are not sent here.</summary>
     public abstract long MaxValueBytes { get; }
 
+    /// <summary>True if reads are memory's work and complete before they return: they need no flight that others could join.</summary>
+    public virtual bool IsImmediate => false;
+
     /// <summary>How changes made elsewhere become known.</summary>
     public abstract Coherence.ICoherence Coherence { get; }
 

@@ -60,6 +60,8 @@ internal sealed class StoreLevel : SecondLevel
 
     public override long MaxValueBytes => _store.MaxValueBytes;
 
+    public override bool IsImmediate => true;
+
     public override ICoherence Coherence => _coherence;
 
     public override bool HasLeases => true;

@@ -21,9 +21,10 @@ internal sealed partial class LocalEntry(string key, ulong hash)
     /// <summary>The tags it was made with, and their stamps at that time; null for none.</summary>
     public TagStamps? Tags;
 
-    /// <summary>Until then a hit needs no further look at times. Only lowered or raised within [made, FreshUntil] later.</summary>
+    /// <summary>Until then a hit needs no further look at times. Changed later, within I1.</summary>
     public long QuietUntil;
 
+    /// <summary>Raised later if it slides.</summary>
     public long FreshUntil;
 
     public long UsableUntil;
@@ -33,4 +34,14 @@ internal sealed partial class LocalEntry(string key, ulong hash)
 
     /// <summary>What only some entries have: sliding, eager refresh, conditional refresh, dependencies.</summary>
     public LocalExtras? Extras;
+
+    private int _isRefreshing;
+
+    /// <summary>True for the one caller who may refresh it.</summary>
+    public bool TryBeginRefresh() => Interlocked.CompareExchange(ref _isRefreshing, 1, 0) == 0;
+
+    /// <summary>The refresh failed, and may be tried again.</summary>
+    public void EndRefresh() => Volatile.Write(ref _isRefreshing, 0);
+
+    public bool IsRefreshing => Volatile.Read(ref _isRefreshing) != 0;
 }

@@ -14,6 +14,9 @@ internal sealed class TagRegistry(KeyHasher hasher)
     private readonly Dictionary<ulong, WeakReference<Tag>> _tags = [];
     private int _sweepAt = FewestPlaces;
 
+    /// <summary>The invalidations so far.</summary>
+    public TagChanges Changes { get; } = new();
+
     public ulong HashOf(string name) => hasher.Hash(name);
 
     public Tag Get(string name)
@@ -47,6 +50,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
     /// <summary>Forgets the stamp of the tag with this hash, if somebody carries it.</summary>
     public void Forget(ulong hash)
     {
+        Changes.Record(hash);
         Tag? tag;
         lock (_changing)
         {
@@ -61,6 +65,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
 
     public void ForgetMany(int shift, ulong value)
     {
+        Changes.RecordAll();
         lock (_changing)
         {
             foreach ((ulong hash, WeakReference<Tag> place) in _tags)

@@ -1,0 +1,183 @@
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Flights;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Policies;
+using Cairn.Caching.Tagging;
+using Cairn.Caching.Telemetry;
+using Microsoft.Extensions.Caching.Hybrid;
+
+namespace Cairn.Caching;
+
+// Changes. What is acknowledged here is true everywhere the level reaches, or will be made up for (I3).
+public sealed partial class CairnHybridCache
+{
+    /// <inheritdoc/>
+    /// <remarks>A factory that is running for the key does not replace this value: what was set wins.</remarks>
+    public override ValueTask SetAsync<T>(
+        string key, T value, HybridCacheEntryOptions? options = null, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default) =>
+        SetAsync(key, value, (CairnEntryOptions?)options, tags, cancellationToken);
+
+    /// <summary>Stores a value in both levels, in place of any earlier one.</summary>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key. A key that cannot be cached is counted, and nothing is stored.</param>
+    /// <param name="value">The value, which may be null.</param>
+    /// <param name="options">How it is cached; null for the defaults.</param>
+    /// <param name="tags">Tags by which it can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when every process that shares the second level reads this value or a newer one.</returns>
+    /// <remarks>A factory that is running for the key does not replace this value: what was set wins.</remarks>
+    public async ValueTask SetAsync<T>(
+        string key, T value, CairnEntryOptions? options, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        EntryPolicy policy = _defaults.With(options);
+        if (!IsCacheable(key))
+        {
+            _counters.Add(CacheCount.Uncached);
+            return;
+        }
+
+        cancellationToken.ThrowIfCancellationRequested();
+        ulong hash = _hasher.Hash(key);
+        TagStamps? stamps = tags is null && policy.Options.Topics is null
+            ? null
+            : await CaptureAsync(tags, policy.Options.Topics, cancellationToken).ConfigureAwait(false);
+
+        _guard.Detach(hash); // I3
+        var writer = new SoloFlight(key, hash, isWriter: true);
+        _guard.Add(writer);
+        try
+        {
+            ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
+            await StoreAsync(writer, value, policy, stamps, null, null, mark, lease: null, isSet: true, cancellationToken).ConfigureAwait(false);
+            _counters.Add(CacheCount.Set);
+        }
+        finally
+        {
+            _guard.Remove(writer);
+        }
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>What a running factory makes of the key is not kept. Ends when no process that shares the second level serves the value.</remarks>
+    public override async ValueTask RemoveAsync(string key, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (!IsCacheable(key))
+        {
+            return;
+        }
+
+        ulong hash = _hasher.Hash(key);
+        Forget(key, hash);
+        if (_hasLevel)
+        {
+            await _level.RemoveAsync(key, hash, cancellationToken).ConfigureAwait(false);
+            Forget(key, hash);
+        }
+
+        _counters.Add(CacheCount.Removed);
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>The tag <c>*</c> means everything. Ends when no process that shares the second level serves values with the tag.</remarks>
+    public override async ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(tag);
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (tag == TagNames.Everything)
+        {
+            await ClearAsync(cancellationToken).ConfigureAwait(false);
+            return;
+        }
+
+        ulong hash = _tags.HashOf(tag);
+        _tags.Forget(hash);
+        if (_hasLevel)
+        {
+            await _level.RenewStampAsync(tag, hash, cancellationToken).ConfigureAwait(false);
+            _tags.Forget(hash);
+        }
+
+        _counters.Add(CacheCount.TagRemoved);
+    }
+
+    /// <summary>Removes every entry that depends on a topic, from every level and every process.</summary>
+    /// <param name="topic">The topic; not empty.</param>
+    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no process that shares the second level serves such values.</returns>
+    /// <remarks>For changes that something else tells of, such as a database's notification: entries name topics in <see cref="CairnEntryOptions.Topics"/>.</remarks>
+#pragma warning disable CA1030 // It is the application that raises, and the cache that hears.
+    public ValueTask RaiseTopicAsync(string topic, CancellationToken cancellationToken = default) =>
+        RemoveByTagAsync(TagNames.OfTopic(topic), cancellationToken);
+#pragma warning restore CA1030
+
+    /// <summary>Removes everything, from every level and every process that shares the second level.</summary>
+    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when nothing that was cached before is served.</returns>
+    public async ValueTask ClearAsync(CancellationToken cancellationToken = default)
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        ForgetAll();
+        if (_hasLevel)
+        {
+            await _level.ClearAsync(cancellationToken).ConfigureAwait(false);
+            ForgetAll();
+        }
+
+        _counters.Add(CacheCount.TagRemoved);
+    }
+
+    /// <summary>
+    /// Lets an entry expire now: the next reader makes a new value, and with <see cref="CairnEntryOptions.FailSafe"/> has the old one if
+    /// that fails. Without an expired value to fall back on, this is <see cref="RemoveAsync(string, CancellationToken)"/>.
+    /// </summary>
+    /// <param name="key">The key.</param>
+    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no process that shares the second level serves the value as fresh.</returns>
+    /// <remarks>The old value is kept in this process only: other processes, and the second level, forget it.</remarks>
+    public async ValueTask ExpireAsync(string key, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (!IsCacheable(key))
+        {
+            return;
+        }
+
+        ulong hash = _hasher.Hash(key);
+        LocalEntry? old = FindUsable(hash, key);
+        await RemoveAsync(key, cancellationToken).ConfigureAwait(false);
+        long now = _clock.NowMs();
+        if (old is not null && now < old.UsableUntil && old.UsableUntil > old.FreshUntil)
+        {
+            // Not if somebody has set or made a new one since: then there is no need of the old one.
+            var writer = new SoloFlight(key, hash, isWriter: true);
+            _guard.Add(writer);
+            ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
+            if (_local.FindSurely(hash, key) is null)
+            {
+                KeepLocal(writer, mark, 0, Copy(old, freshUntil: now, old.UsableUntil));
+            }
+
+            _guard.Remove(writer);
+        }
+    }
+
+    private void Forget(string key, ulong hash)
+    {
+        _guard.Detach(hash);
+        _local.Remove(hash, key);
+        _dependencies.Drop(key);
+    }
+
+    private void ForgetAll()
+    {
+        _guard.DetachAll();
+        _tags.ForgetMany(64, 0);
+        _local.Clear();
+    }
+}

@@ -1,0 +1,342 @@
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Flights;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Policies;
+using Cairn.Caching.Tagging;
+using Cairn.Caching.Telemetry;
+using Cairn.Caching.Timing;
+
+namespace Cairn.Caching;
+
+// What happens when the first level has no fresh value. All who want the same value meanwhile wait for one flight:
+//
+//   first level again -> second level -> lease -> factory -> second level, with the lease -> first level
+//
+// A flight goes on when those who wait for it run out of time; it is cancelled when all of them have cancelled.
+public sealed partial class CairnHybridCache
+{
+    private ValueTask<T> CreateAsync<TFactory, TState, T>(
+        string key, ulong hash, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, CancellationToken cancellationToken)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (!IsCacheable(key))
+        {
+            return CreateUncachedAsync<TFactory, TState, T>(key, factory, state, policy, cancellationToken);
+        }
+
+        LocalEntry? stale = null;
+        if (policy.ReadsLocal && FindUsable(hash, key) is { } entry && TryTake(entry, out T? value))
+        {
+            long now = _clock.NowMs();
+            if (now < entry.FreshUntil)
+            {
+                _counters.Add(CacheCount.LocalHit);
+                if (now >= entry.QuietUntil)
+                {
+                    Slide(entry, now, policy);
+                    if (entry.Extras is { } extras && now >= extras.EagerAt)
+                    {
+                        Refresh<TFactory, TState, T>(entry, factory, state, policy, tags);
+                    }
+                }
+
+                return new ValueTask<T>(value!);
+            }
+
+            if (policy.RunsFactory && now < CacheClock.Later(entry.FreshUntil, policy.RevalidateMs))
+            {
+                Refresh<TFactory, TState, T>(entry, factory, state, policy, tags);
+                _counters.Add(CacheCount.StaleServed);
+                return new ValueTask<T>(value!);
+            }
+
+            stale = entry;
+        }
+
+        bool hasLooked = _isImmediate && policy.ReadsShared;
+        if (hasLooked && TryReadNow(key, hash, policy, ref stale, out T? read))
+        {
+            return new ValueTask<T>(read!);
+        }
+
+        var flight = new ValueFlight<T>(key, hash, (int)policy.Flags) { Parent = FlightScope.Current, Stale = stale };
+        if (cancellationToken.CanBeCanceled)
+        {
+            flight.AllowCancellation();
+        }
+
+        if (_guard.JoinOrAdd(flight) is { } joined)
+        {
+            FlightScope.ThrowIfWithin(joined);
+            _counters.Add(CacheCount.Joined);
+            return WaitAsync(joined, policy, isOwner: false, cancellationToken);
+        }
+
+        // A factory that blocks must not keep its caller beyond the caller's time-outs.
+        bool hasTimeout = policy.HardTimeout != Timeout.InfiniteTimeSpan || (policy.SoftTimeout != Timeout.InfiniteTimeSpan && policy.FailSafeMs > 0);
+        ValueTask run = hasTimeout
+            ? new ValueTask(Task.Run(() => RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked).AsTask(), CancellationToken.None))
+            : RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked);
+        if (flight.HasEnded && run.IsCompletedSuccessfully)
+        {
+            return new ValueTask<T>(flight.GetResult(isOwner: true));
+        }
+
+        return WaitAsync(flight, policy, isOwner: true, cancellationToken);
+    }
+
+    // Waits for a flight for as long as the policy allows; then there may be an expired value instead.
+    private async ValueTask<T> WaitAsync<T>(ValueFlight<T> flight, EntryPolicy policy, bool isOwner, CancellationToken cancellationToken)
+    {
+        Task ended = flight.Ended;
+        try
+        {
+            if (policy.SoftTimeout != Timeout.InfiniteTimeSpan && policy.FailSafeMs > 0 && policy.SoftTimeout < policy.LongestWait)
+            {
+                if (await EndsWithinAsync(ended, policy.SoftTimeout, cancellationToken).ConfigureAwait(false))
+                {
+                    return flight.GetResult(isOwner);
+                }
+
+                if (TryTakeStale(flight, policy, out T? soft))
+                {
+                    return soft;
+                }
+
+                TimeSpan left = policy.HardTimeout == Timeout.InfiniteTimeSpan ? policy.HardTimeout : policy.HardTimeout - policy.SoftTimeout;
+                if (await EndsWithinAsync(ended, left, cancellationToken).ConfigureAwait(false))
+                {
+                    return flight.GetResult(isOwner);
+                }
+            }
+            else if (await EndsWithinAsync(ended, policy.HardTimeout, cancellationToken).ConfigureAwait(false))
+            {
+                return flight.GetResult(isOwner);
+            }
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            if (!flight.HasEnded)
+            {
+                flight.Leave();
+            }
+
+            throw;
+        }
+
+        if (TryTakeStale(flight, policy, out T? stale))
+        {
+            return stale;
+        }
+
+        _counters.Add(CacheCount.FactoryTimeout);
+        throw new TimeoutException(
+            $"The factory of '{flight.Key}' took longer than {policy.HardTimeout} and there is no expired value to serve. It goes on, and its "
+            + $"result is kept. The limit is {nameof(CairnEntryOptions.FactoryHardTimeout)}.");
+    }
+
+    private async ValueTask<bool> EndsWithinAsync(Task ended, TimeSpan time, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await ended.WaitAsync(time, _clock.Provider, cancellationToken).ConfigureAwait(false);
+            return true;
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
+    }
+
+    // A hit that is due for a refresh, or an expired value that is served meanwhile: one flight, in the background.
+    private void Refresh<TFactory, TState, T>(LocalEntry entry, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        if (!policy.RunsFactory || !entry.TryBeginRefresh())
+        {
+            return;
+        }
+
+        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Stale = entry };
+        if (_guard.JoinOrAdd(flight) is not null)
+        {
+            return;
+        }
+
+        _counters.Add(CacheCount.Refresh);
+        _ = Task.Run(() => RunAsync(flight, factory, state, policy, tags, isRefresh: true, hasLooked: false).AsTask(), CancellationToken.None);
+    }
+
+    private async ValueTask RunAsync<TFactory, TState, T>(
+        ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, bool isRefresh, bool hasLooked)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        ILevelLease? lease = null;
+        try
+        {
+            // Taken once the flight can be found: whoever joins began after every change that the mark does not know of.
+            ChangeMark mark = _hasLevel ? _coherence.Mark(flight.Hash) : default;
+            if (!isRefresh && policy.ReadsLocal && await TryTakeFreshAsync<T>(flight).ConfigureAwait(false) is { } fresh)
+            {
+                Succeed(flight, fresh, CacheCount.LocalHit);
+                return;
+            }
+
+            if (_hasLevel && policy.ReadsShared && !hasLooked
+                && await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } shared)
+            {
+                Succeed(flight, shared, CacheCount.SharedHit);
+                return;
+            }
+
+            _counters.Add(CacheCount.Miss);
+            if (!policy.RunsFactory)
+            {
+                flight.Succeed(default!);
+                return;
+            }
+
+            if (_hasLevel && _level.HasLeases && policy.WritesShared)
+            {
+                LeaseResult result = await _level.AcquireLeaseAsync(
+                    flight.Key, flight.Hash, flight.Stale is not null, policy.LeaseWait, flight.Token).ConfigureAwait(false);
+                lease = result.Lease;
+                if (policy.ReadsShared && (result.Status == LevelStatus.Hit || result.HasWaited || (hasLooked && lease is null)))
+                {
+                    // Another has made it meanwhile.
+                    mark = _coherence.Mark(flight.Hash);
+                    if (await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } made)
+                    {
+                        Succeed(flight, made, CacheCount.SharedHit);
+                        return;
+                    }
+                }
+            }
+
+            await MakeAsync(flight, factory, state, policy, tags, mark, lease).ConfigureAwait(false);
+        }
+#pragma warning disable CA1031 // Whatever a factory throws goes to those who wait for it.
+        catch (Exception fault)
+#pragma warning restore CA1031
+        {
+            Fail(flight, policy, fault, isRefresh);
+        }
+        finally
+        {
+            if (lease is not null)
+            {
+                await lease.DisposeAsync().ConfigureAwait(false);
+            }
+
+            _guard.Remove(flight);
+        }
+    }
+
+    private async ValueTask MakeAsync<TFactory, TState, T>(
+        ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, ChangeMark mark, ILevelLease? lease)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        TagStamps? stamps = tags is null && policy.Options.Topics is null
+            ? null
+            : await CaptureAsync(tags, policy.Options.Topics, flight.Token).ConfigureAwait(false);
+        CacheFactoryContext<T>? context = null;
+        long[]? tagChanges = null;
+        IReadOnlyList<string>? topics = policy.Options.Topics;
+        if (TFactory.IsAdaptive)
+        {
+            context = ContextOf(flight, policy);
+            tagChanges = _tags.Changes.Now();
+        }
+
+        _counters.Add(CacheCount.FactoryRun);
+        FlightScope.Enter(flight);
+        T value = await factory.InvokeAsync(state, context, flight.Token).ConfigureAwait(false);
+        bool isKept = true;
+        if (context is not null)
+        {
+            policy = policy.With(context.Options);
+            isKept = context.IsCached;
+            if (isKept && (context.Tags is not null || !ReferenceEquals(topics, policy.Options.Topics)))
+            {
+                stamps = await CaptureLateAsync(stamps, context.Tags, policy.Options.Topics, tagChanges!, flight.Token).ConfigureAwait(false);
+                isKept = stamps is not null;
+            }
+        }
+
+        if (!isKept || (value is null && policy.SkipNull))
+        {
+            flight.Succeed(value);
+            return;
+        }
+
+        await KeepAsync(flight, value, policy, stamps, context?.ETag, context?.LastModified, mark, lease).ConfigureAwait(false);
+    }
+
+    private void Succeed<T>(ValueFlight<T> flight, LocalEntry entry, CacheCount count)
+    {
+        _counters.Add(count);
+        if (TryTake(entry, out T? value))
+        {
+            flight.Succeed(value!, CopyOf<T>(entry));
+        }
+    }
+
+    private void Fail<T>(ValueFlight<T> flight, EntryPolicy policy, Exception fault, bool isRefresh)
+    {
+        if (isRefresh)
+        {
+            // Nobody waits for it but those who joined, and they have come since.
+            _counters.Add(CacheCount.FactoryFault);
+            _log.RefreshFailed(flight.Key, fault);
+            Postpone(flight.Stale!, policy);
+            flight.Fail(fault);
+            return;
+        }
+
+        bool isCancelled = fault is OperationCanceledException && flight.Token.IsCancellationRequested;
+        if (!isCancelled)
+        {
+            _counters.Add(CacheCount.FactoryFault);
+            if (policy.FailSafeMs > 0 && flight.Stale is { } stale && _clock.NowMs() < stale.UsableUntil && TryTake(stale, out T? value))
+            {
+                // Not from second to second: a source that is down is left alone for a while.
+                KeepThrottled(flight, stale, policy);
+                _counters.Add(CacheCount.StaleServed);
+                _log.FactoryFailed(flight.Key, fault);
+                flight.Succeed(value!, CopyOf<T>(stale));
+                return;
+            }
+        }
+
+        flight.Fail(fault);
+    }
+
+    private bool TryTakeStale<T>(ValueFlight<T> flight, EntryPolicy policy, [MaybeNullWhen(false)] out T value)
+    {
+        if (policy.FailSafeMs > 0 && flight.Stale is { } stale && _clock.NowMs() < stale.UsableUntil && TryTake(stale, out value))
+        {
+            _counters.Add(CacheCount.StaleServed);
+            return true;
+        }
+
+        value = default;
+        return false;
+    }
+
+    private async ValueTask<T> CreateUncachedAsync<TFactory, TState, T>(
+        string key, TFactory factory, TState state, EntryPolicy policy, CancellationToken cancellationToken)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        _counters.Add(CacheCount.Uncached);
+        if (!policy.RunsFactory)
+        {
+            return default!;
+        }
+
+        CacheFactoryContext<T>? context = TFactory.IsAdaptive ? new(key, policy.Options, default, null, null) : null;
+        return await factory.InvokeAsync(state, context, cancellationToken).ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,107 @@
+using Cairn.Caching.Flights;
+using Cairn.Caching.Local;
+using Cairn.Caching.Policies;
+using Cairn.Caching.Telemetry;
+
+namespace Cairn.Caching;
+
+// Looks into the first level that take more than a hit does, and what happens to entries there as time goes on.
+public sealed partial class CairnHybridCache
+{
+    private bool IsCacheable(ReadOnlySpan<char> key) => KeyRules.IsCacheable(key, _options.MaximumKeyLength);
+
+    private bool IsForShared(string key) => KeyRules.Fits(key, _level.MaxKeyBytes);
+
+    // An entry that may have expired, if it is of use still and its tags are known to be as they were.
+    private LocalEntry? FindUsable(ulong hash, ReadOnlySpan<char> key) =>
+        (!_hasLevel || _coherence.TryCatchUp(hash)) // I1
+        && _local.Find(hash, key) is { } entry
+        && _clock.NowMs() < entry.UsableUntil
+        && (entry.Tags is null || AreCurrent(entry.Tags))
+            ? entry
+            : null;
+
+    // The same, asking the second level about tags.
+    private async ValueTask<LocalEntry?> FindCurrentAsync(string key, ulong hash, CancellationToken cancellationToken) =>
+        (!_hasLevel || _coherence.TryCatchUp(hash)) // I1
+        && _local.FindSurely(hash, key) is { } entry
+        && _clock.NowMs() < entry.UsableUntil
+        && (entry.Tags is null || await AreCurrentAsync(entry.Tags, mayBeKnown: true, cancellationToken).ConfigureAwait(false))
+            ? entry
+            : null;
+
+    private ValueTask<LocalEntry?> TryTakeFreshAsync<T>(ValueFlight<T> flight)
+    {
+        ValueTask<LocalEntry?> finding = FindCurrentAsync(flight.Key, flight.Hash, flight.Token);
+        return finding.IsCompletedSuccessfully
+            ? new ValueTask<LocalEntry?>(FreshOf(flight, finding.Result))
+            : FreshOfAsync(flight, finding);
+    }
+
+    private async ValueTask<LocalEntry?> FreshOfAsync<T>(ValueFlight<T> flight, ValueTask<LocalEntry?> finding) =>
+        FreshOf(flight, await finding.ConfigureAwait(false));
+
+    private LocalEntry? FreshOf<T>(ValueFlight<T> flight, LocalEntry? entry)
+    {
+        if (entry is null || _clock.NowMs() < entry.FreshUntil)
+        {
+            return entry;
+        }
+
+        flight.Stale ??= entry;
+        return null;
+    }
+
+    private CacheFactoryContext<T> ContextOf<T>(ValueFlight<T> flight, EntryPolicy policy)
+    {
+        return flight.Stale is { } stale && _clock.NowMs() < stale.UsableUntil && TryTake(stale, out T? old)
+            ? new CacheFactoryContext<T>(
+                flight.Key, policy.Options, new CacheResult<T>(IsFound: true, old, IsStale: true), stale.Extras?.ETag, stale.Extras?.LastModified)
+            : new CacheFactoryContext<T>(flight.Key, policy.Options, default, etag: null, lastModified: null);
+    }
+
+    // A hit that comes after the quiet time: the entry lives on from now, in the second level, too.
+    private void Slide(LocalEntry entry, long now, EntryPolicy policy)
+    {
+        if (entry.Extras is not { SlidingMs: > 0 } extras)
+        {
+            return;
+        }
+
+        Volatile.Write(ref entry.FreshUntil, Math.Max(entry.FreshUntil, Math.Min(extras.FreshAtMost, now + extras.SlidingMs)));
+        Volatile.Write(ref entry.QuietUntil, QuietUntil(entry, now));
+        if (_hasLevel && policy.WritesShared)
+        {
+            // Nobody waits for it: that a second level is slow is no reason for hits to be.
+            _ = _level.TouchAsync(entry.Key, entry.Hash, ExpirationOf(entry, _clock.Read()), CancellationToken.None).AsTask();
+        }
+    }
+
+    // The refresh of an entry failed: it is served on, and tried again after a while.
+    private void Postpone(LocalEntry entry, EntryPolicy policy)
+    {
+        long next = _clock.NowMs() + Math.Max(1, policy.ThrottleMs);
+        Volatile.Write(ref entry.QuietUntil, Math.Max(entry.QuietUntil, Math.Min(entry.FreshUntil, next)));
+        entry.EndRefresh();
+    }
+
+    private void OnDependencyChanged(string key) => _ = RemoveDependentAsync(key);
+
+    private async Task RemoveDependentAsync(string key)
+    {
+        try
+        {
+            await RemoveAsync(key).ConfigureAwait(false);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Nothing is served any more.
+        }
+#pragma warning disable CA1031 // Called by a token: there is nobody to throw at.
+        catch (Exception fault) when (fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+        {
+            _log.DependencyNotApplied(key, fault);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Flights;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Policies;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Telemetry;
+
+namespace Cairn.Caching;
+
+// Reads that make nothing, and reads whose factory decides how its value is cached.
+public sealed partial class CairnHybridCache
+{
+    /// <summary>Gets a value, or makes it with a factory that decides how it is cached.</summary>
+    /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="state">What the factory needs, so that it need not be a closure.</param>
+    /// <param name="factory">Makes the value; its context tells of the expired value and takes expiration, tags, validators and dependencies.</param>
+    /// <param name="options">How the value is cached unless the factory decides otherwise; null for the defaults.</param>
+    /// <param name="tags">Tags by which it can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the caller's waiting; the factory is cancelled when all who wait have cancelled.</param>
+    /// <returns>The value.</returns>
+    /// <exception cref="TimeoutException">The hard time-out passed and there was no expired value.</exception>
+    /// <exception cref="InvalidOperationException">The factory of this key asks for this key.</exception>
+    public ValueTask<T> GetOrCreateAsync<TState, T>(
+        string key,
+        TState state,
+        Func<TState, CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions? options = null,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ArgumentNullException.ThrowIfNull(factory);
+        ulong hash = _hasher.Hash(key);
+        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : CreateAsync<AdaptiveFactory<TState, T>, TState, T>(
+                key, hash, new AdaptiveFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+    }
+
+    /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CacheFactoryContext{T}, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
+    public ValueTask<T> GetOrCreateAsync<T>(
+        string key,
+        Func<CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions? options = null,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default) =>
+        GetOrCreateAsync<Func<CacheFactoryContext<T>, CancellationToken, ValueTask<T>>, T>(
+            key, factory, static (make, context, token) => make(context, token), options, tags, cancellationToken);
+
+    /// <summary>Gets a value, or makes it.</summary>
+    /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="state">What the factory needs, so that it need not be a closure.</param>
+    /// <param name="factory">Makes the value.</param>
+    /// <param name="options">How the value is cached.</param>
+    /// <param name="tags">Tags by which it can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the caller's waiting; the factory is cancelled when all who wait have cancelled.</param>
+    /// <returns>The value.</returns>
+    /// <exception cref="TimeoutException">The hard time-out passed and there was no expired value.</exception>
+    /// <exception cref="InvalidOperationException">The factory of this key asks for this key.</exception>
+    public ValueTask<T> GetOrCreateAsync<TState, T>(
+        string key,
+        TState state,
+        Func<TState, CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions options,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ArgumentNullException.ThrowIfNull(factory);
+        ulong hash = _hasher.Hash(key);
+        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : CreateAsync<PlainFactory<TState, T>, TState, T>(
+                key, hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+    }
+
+    /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
+    public ValueTask<T> GetOrCreateAsync<T>(
+        string key,
+        Func<CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions options,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default) =>
+        GetOrCreateAsync<Func<CancellationToken, ValueTask<T>>, T>(
+            key, factory, static (make, token) => make(token), options, tags, cancellationToken);
+
+    /// <summary>Looks for a fresh value in this process only.</summary>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value, which may be a cached null.</param>
+    /// <returns>True if there is one. <see cref="GetAsync"/> asks the second level, too.</returns>
+    public bool TryGet<T>(string key, [MaybeNullWhen(false)] out T value)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return TryGet(key.AsSpan(), out value);
+    }
+
+    /// <inheritdoc cref="TryGet{T}(string, out T)"/>
+    public bool TryGet<T>(ReadOnlySpan<char> key, [MaybeNullWhen(false)] out T value)
+    {
+        ulong hash = _hasher.Hash(key);
+        if (TryHit(hash, key, out value))
+        {
+            return true;
+        }
+
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (FindUsable(hash, key) is { } entry && _clock.NowMs() < entry.FreshUntil && TryTake(entry, out value))
+        {
+            _counters.Add(CacheCount.LocalHit);
+            return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Looks for a value in both levels, and makes none.</summary>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="options">Whether levels are to be left out, and how long the value is kept here; null for the defaults.</param>
+    /// <param name="allowStale">True if an expired value that is there for <see cref="CairnEntryOptions.FailSafe"/> is wanted, too.</param>
+    /// <param name="cancellationToken">Ends the waiting for the second level.</param>
+    /// <returns>The value, if there is one.</returns>
+    public ValueTask<CacheResult<T>> GetAsync<T>(
+        string key, CairnEntryOptions? options = null, bool allowStale = false, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ulong hash = _hasher.Hash(key);
+        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+            ? new ValueTask<CacheResult<T>>(new CacheResult<T>(IsFound: true, value, IsStale: false))
+            : LookAsync<T>(key, hash, _defaults.With(options), allowStale, cancellationToken);
+    }
+
+    /// <summary>Looks for many values at once: what this process does not have is asked of the second level in one request.</summary>
+    /// <typeparam name="T">The values' type.</typeparam>
+    /// <param name="keys">The keys; repetitions are allowed.</param>
+    /// <param name="options">Whether levels are to be left out, and how long the values are kept here; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the waiting for the second level.</param>
+    /// <returns>As many results as keys, in their order.</returns>
+    public async ValueTask<CacheResult<T>[]> GetManyAsync<T>(
+        IReadOnlyList<string> keys, CairnEntryOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        EntryPolicy policy = _defaults.With(options);
+        var results = new CacheResult<T>[keys.Count];
+        var missing = new List<int>();
+        for (int i = 0; i < results.Length; i++)
+        {
+            ArgumentNullException.ThrowIfNull(keys[i], nameof(keys));
+            if (policy.ReadsLocal && TryHit(_hasher.Hash(keys[i]), keys[i], out T? value))
+            {
+                results[i] = new CacheResult<T>(IsFound: true, value, IsStale: false);
+            }
+            else if (IsCacheable(keys[i]))
+            {
+                missing.Add(i);
+            }
+        }
+
+        if (_hasLevel && policy.ReadsShared && missing.Count > 0)
+        {
+            await LookForManyAsync(keys, missing, results, policy, cancellationToken).ConfigureAwait(false);
+        }
+        else
+        {
+            foreach (int i in missing)
+            {
+                results[i] = await LookAsync<T>(keys[i], _hasher.Hash(keys[i]), policy, allowStale: false, cancellationToken).ConfigureAwait(false);
+            }
+        }
+
+        return results;
+    }
+
+    private async ValueTask<CacheResult<T>> LookAsync<T>(
+        string key, ulong hash, EntryPolicy policy, bool allowStale, CancellationToken cancellationToken)
+    {
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (!IsCacheable(key))
+        {
+            return default;
+        }
+
+        var flight = new SoloFlight(key, hash, isWriter: false);
+        _guard.Add(flight);
+        try
+        {
+            ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
+            LocalEntry? stale = null;
+            if (policy.ReadsLocal && await FindCurrentAsync(key, hash, cancellationToken).ConfigureAwait(false) is { } local)
+            {
+                if (_clock.NowMs() < local.FreshUntil && TryTake(local, out T? value))
+                {
+                    _counters.Add(CacheCount.LocalHit);
+                    return new CacheResult<T>(IsFound: true, value, IsStale: false);
+                }
+
+                stale = local;
+            }
+
+            if (_hasLevel && policy.ReadsShared)
+            {
+                using var buffer = new PooledBuffer();
+                LevelStatus status = await _level.ReadAsync(key, hash, buffer, cancellationToken).ConfigureAwait(false);
+                LocalEntry? read = status == LevelStatus.Hit
+                    ? await DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, cancellationToken).ConfigureAwait(false)
+                    : null;
+                if (read is not null && _clock.NowMs() < read.FreshUntil && TryTake(read, out T? value))
+                {
+                    KeepRead(flight, mark, read, policy);
+                    _counters.Add(CacheCount.SharedHit);
+                    return new CacheResult<T>(IsFound: true, value, IsStale: false);
+                }
+
+                stale = read ?? stale;
+            }
+
+            if (allowStale && stale is not null && _clock.NowMs() < stale.UsableUntil && TryTake(stale, out T? old))
+            {
+                _counters.Add(CacheCount.StaleServed);
+                return new CacheResult<T>(IsFound: true, old, IsStale: true);
+            }
+
+            _counters.Add(CacheCount.Miss);
+            return default;
+        }
+        finally
+        {
+            _guard.Remove(flight);
+        }
+    }
+
+    private async ValueTask LookForManyAsync<T>(
+        IReadOnlyList<string> keys, List<int> missing, CacheResult<T>[] results, EntryPolicy policy, CancellationToken cancellationToken)
+    {
+        var names = new string[missing.Count];
+        var hashes = new ulong[missing.Count];
+        var flights = new SoloFlight[missing.Count];
+        var marks = new ChangeMark[missing.Count];
+        var buffers = new PooledBuffer[missing.Count];
+        var statuses = new LevelStatus[missing.Count];
+        for (int i = 0; i < names.Length; i++)
+        {
+            names[i] = keys[missing[i]];
+            hashes[i] = _hasher.Hash(names[i]);
+            buffers[i] = new PooledBuffer();
+            flights[i] = new SoloFlight(names[i], hashes[i], isWriter: false);
+            _guard.Add(flights[i]);
+            marks[i] = _coherence.Mark(hashes[i]);
+        }
+
+        try
+        {
+            await _level.ReadManyAsync(names, hashes, buffers, statuses, cancellationToken).ConfigureAwait(false);
+            for (int i = 0; i < names.Length; i++)
+            {
+                if (statuses[i] == LevelStatus.Hit
+                    && await DecodeAsync<T>(names[i], hashes[i], buffers[i].WrittenMemory, policy, cancellationToken).ConfigureAwait(false) is { } read
+                    && _clock.NowMs() < read.FreshUntil && TryTake(read, out T? value))
+                {
+                    KeepRead(flights[i], marks[i], read, policy);
+                    _counters.Add(CacheCount.SharedHit);
+                    results[missing[i]] = new CacheResult<T>(IsFound: true, value, IsStale: false);
+                }
+                else
+                {
+                    _counters.Add(CacheCount.Miss);
+                }
+            }
+        }
+        finally
+        {
+            foreach (SoloFlight flight in flights)
+            {
+                _guard.Remove(flight);
+            }
+
+            foreach (PooledBuffer buffer in buffers)
+            {
+                buffer.Dispose();
+            }
+        }
+    }
+}

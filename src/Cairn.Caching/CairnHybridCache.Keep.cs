@@ -1,0 +1,489 @@
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Flights;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Policies;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Tagging;
+using Cairn.Caching.Telemetry;
+using Cairn.Caching.Timing;
+
+namespace Cairn.Caching;
+
+// From values to entries of both levels, and back.
+public sealed partial class CairnHybridCache
+{
+    // Besides its value and its key, an entry takes about this: objects' headers, links, the table's share.
+    private const long EntryOverheadBytes = 176;
+
+    private const int LargestKeptBuffer = 64 << 10;
+
+    [ThreadStatic]
+    private static PooledBuffer? t_buffer;
+
+    // Keeps what a factory made, and ends its flight.
+    private async ValueTask KeepAsync<T>(
+        ValueFlight<T> flight, T value, EntryPolicy policy, TagStamps? stamps, string? etag, DateTimeOffset? lastModified, ChangeMark mark, ILevelLease? lease)
+    {
+        Func<T>? copy = null;
+        try
+        {
+            LocalEntry? entry = await StoreAsync(
+                flight, value, policy, stamps, etag, lastModified, mark, lease, isSet: false, CancellationToken.None).ConfigureAwait(false);
+            copy = entry is null ? null : CopyOf<T>(entry);
+        }
+#pragma warning disable CA1031 // Serializers throw what they like.
+        catch (Exception fault) when (fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+        {
+            // The value is there; that it cannot be kept is no reason to keep it from those who wait.
+            _counters.Add(CacheCount.SerializationFault);
+            _log.NotSerialized(typeof(T), fault);
+        }
+
+        flight.Succeed(value, copy);
+    }
+
+    // Writes a value to both levels, as far as the policy allows. Throws what the serializer throws.
+    private ValueTask<LocalEntry?> StoreAsync<T>(
+        Flight flight,
+        T value,
+        EntryPolicy policy,
+        TagStamps? stamps,
+        string? etag,
+        DateTimeOffset? lastModified,
+        ChangeMark mark,
+        ILevelLease? lease,
+        bool isSet,
+        CancellationToken cancellationToken)
+    {
+        Codec<T> codec = _codecs.Of<T>();
+        LocalEntry entry = EntryOf(flight.Key, flight.Hash, policy, stamps, etag, lastModified, out long freshUntil);
+        bool isShared = codec.IsShareable || policy.ShareLocalValue;
+        if (!_hasLevel)
+        {
+            if (isShared || value is null)
+            {
+                entry.Value = value;
+            }
+            else
+            {
+                entry.Value = SerializeLocal(codec, value);
+            }
+
+            SetBytes(entry, codec, value, policy);
+            if (policy.WritesLocal)
+            {
+                Depend(entry, KeepLocal(flight, mark, 0, entry));
+            }
+
+            return new ValueTask<LocalEntry?>(entry);
+        }
+
+        return StoreSharedAsync(flight, value, codec, isShared, entry, freshUntil, policy, mark, lease, isSet, cancellationToken);
+    }
+
+    private async ValueTask<LocalEntry?> StoreSharedAsync<T>(
+        Flight flight,
+        T value,
+        Codec<T> codec,
+        bool isShared,
+        LocalEntry entry,
+        long freshUntil,
+        EntryPolicy policy,
+        ChangeMark mark,
+        ILevelLease? lease,
+        bool isSet,
+        CancellationToken cancellationToken)
+    {
+        using var envelope = new PooledBuffer();
+        bool isWritable = policy.WritesShared && IsForShared(flight.Key);
+        ClockReading clock = _clock.Read();
+        if (isWritable)
+        {
+            EnvelopeHeader header = HeaderOf(entry, freshUntil, clock);
+            isWritable = _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses) && envelope.WrittenBytes <= _level.MaxValueBytes;
+            if (!isWritable)
+            {
+                _counters.Add(CacheCount.SharedTooLarge);
+            }
+        }
+
+        entry.Value = isShared || value is null ? value : SerializeLocal(codec, value);
+        SetBytes(entry, codec, value, policy);
+
+        int ownChanges = 0;
+        LevelStatus status = LevelStatus.Failed;
+        if (isSet)
+        {
+            if (isWritable)
+            {
+                status = await _level.WriteAsync(
+                    flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, cancellationToken).ConfigureAwait(false);
+            }
+            else if (policy.WritesShared)
+            {
+                // What cannot be written must not leave what was there before.
+                status = await _level.RemoveAsync(flight.Key, flight.Hash, cancellationToken).ConfigureAwait(false);
+            }
+
+            ownChanges = status == LevelStatus.Failed ? 0 : 1;
+            _guard.DetachReaders(flight.Hash); // I3
+        }
+        else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))
+        {
+            status = await _level.WriteAsync(
+                flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, cancellationToken).ConfigureAwait(false);
+            ownChanges = status == LevelStatus.Done ? 1 : 0;
+        }
+
+        bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal && KeepLocal(flight, mark, ownChanges, entry);
+        if (isSet && !isKept)
+        {
+            _local.Remove(flight.Hash, flight.Key);
+        }
+
+        Depend(entry, isKept || status == LevelStatus.Done);
+        return entry;
+    }
+
+    // I2
+    private bool KeepLocal(Flight flight, in ChangeMark mark, int ownChanges, LocalEntry entry)
+    {
+        bool isKept = _hasLevel
+            ? _coherence.TryKeep(mark, entry.Hash, ownChanges, (flight, this, entry), static kept => kept.flight.TryKeep((kept.Item2, kept.entry), SetLocal))
+            : flight.TryKeep((this, entry), SetLocal);
+        return isKept;
+    }
+
+    // A value that is of use somewhere is watched for what it depends on; with it ends what the last one depended on.
+    private void Depend(LocalEntry entry, bool isKept)
+    {
+        if (!isKept)
+        {
+            _counters.Add(CacheCount.NotKept);
+        }
+        else if (entry.Extras?.Tokens is { Count: > 0 } tokens)
+        {
+            _dependencies.Set(entry.Key, tokens, entry.UsableUntil);
+        }
+        else
+        {
+            _dependencies.Drop(entry.Key);
+        }
+    }
+
+    private static void SetLocal((CairnHybridCache Cache, LocalEntry Entry) kept) => kept.Cache._local.Set(kept.Entry);
+
+    private void KeepRead(Flight flight, in ChangeMark mark, LocalEntry entry, EntryPolicy policy)
+    {
+        if (policy.WritesLocal)
+        {
+            KeepLocal(flight, mark, 0, entry);
+        }
+    }
+
+    // After a factory failed: the expired value counts as fresh for a while.
+    private void KeepThrottled<T>(ValueFlight<T> flight, LocalEntry stale, EntryPolicy policy)
+    {
+        if (!policy.WritesLocal || policy.ThrottleMs == 0)
+        {
+            return;
+        }
+
+        long until = Math.Min(stale.UsableUntil, CacheClock.Later(_clock.NowMs(), policy.ThrottleMs));
+        ChangeMark mark = _hasLevel ? _coherence.Mark(flight.Hash) : default;
+
+        // The mark is new, the value is not: it is kept only if it still is the one that is here, or if none is.
+        LocalEntry? present = _local.FindSurely(flight.Hash, flight.Key);
+        if (present is null || ReferenceEquals(present, stale))
+        {
+            KeepLocal(flight, mark, 0, Copy(stale, until, stale.UsableUntil));
+        }
+    }
+
+    private async ValueTask<LocalEntry?> TryReadSharedAsync<T>(ValueFlight<T> flight, ChangeMark mark, EntryPolicy policy, bool isRefresh)
+    {
+        using var buffer = new PooledBuffer();
+        LevelStatus status = await _level.ReadAsync(flight.Key, flight.Hash, buffer, flight.Token).ConfigureAwait(false);
+        if (status != LevelStatus.Hit
+            || await DecodeAsync<T>(flight.Key, flight.Hash, buffer.WrittenMemory, policy, flight.Token).ConfigureAwait(false) is not { } entry)
+        {
+            return null;
+        }
+
+        long now = _clock.NowMs();
+        bool isNewer = !isRefresh || flight.Stale is not { } refreshed || entry.FreshUntil > refreshed.FreshUntil;
+        if (now < entry.FreshUntil && isNewer)
+        {
+            KeepRead(flight, mark, entry, policy);
+            return entry;
+        }
+
+        if (now < entry.UsableUntil && flight.Stale is null)
+        {
+            flight.Stale = entry;
+        }
+
+        return null;
+    }
+
+    // A read that needs nobody's waiting. The mark tells whether what was read may be kept; the detaches tell it of changes of
+    // this process that the level has not taken yet.
+    private bool TryReadNow<T>(string key, ulong hash, EntryPolicy policy, ref LocalEntry? stale, [MaybeNullWhen(false)] out T value)
+    {
+        value = default;
+        int detaches = _guard.Detaches(hash);
+        ChangeMark mark = _coherence.Mark(hash);
+        PooledBuffer buffer = t_buffer ?? new PooledBuffer();
+        t_buffer = null;
+        LocalEntry? entry = null;
+        ValueTask<LevelStatus> reading = _level.ReadAsync(key, hash, buffer, CancellationToken.None);
+        if (reading.IsCompletedSuccessfully && reading.Result == LevelStatus.Hit)
+        {
+            ValueTask<LocalEntry?> decoding = DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, CancellationToken.None);
+            entry = decoding.IsCompletedSuccessfully ? decoding.Result : null;
+        }
+
+        GiveBack(buffer);
+        if (entry is null)
+        {
+            return false;
+        }
+
+        if (_clock.NowMs() >= entry.FreshUntil)
+        {
+            stale ??= entry;
+            return false;
+        }
+
+        if (!TryTake(entry, out value))
+        {
+            return false;
+        }
+
+        if (policy.WritesLocal)
+        {
+            _coherence.TryKeep(
+                mark,
+                hash,
+                0,
+                (this, entry, detaches),
+                static kept => kept.Item1._guard.TryKeep(kept.entry.Hash, kept.detaches, (kept.Item1, kept.entry), SetLocal));
+        }
+
+        _counters.Add(CacheCount.SharedHit);
+        return true;
+    }
+
+    // Each thread keeps one buffer, if it is not too large to be kept.
+    private static void GiveBack(PooledBuffer buffer)
+    {
+        if (buffer.WrittenBytes > LargestKeptBuffer)
+        {
+            buffer.Dispose();
+            return;
+        }
+
+        buffer.Reset();
+        t_buffer = buffer;
+    }
+
+    // An entry of the second level, if it is whole, of this type, of use, and its tags are as they were.
+    private ValueTask<LocalEntry?> DecodeAsync<T>(
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, EntryPolicy policy, CancellationToken cancellationToken)
+    {
+        LocalEntry? entry = Decode<T>(key, hash, envelope, policy);
+        return entry?.Tags is null ? new ValueTask<LocalEntry?>(entry) : CheckTagsAsync(entry, cancellationToken);
+    }
+
+    private async ValueTask<LocalEntry?> CheckTagsAsync(LocalEntry entry, CancellationToken cancellationToken) =>
+        await AreCurrentAsync(entry.Tags!, _coherence.SeesAllChanges, cancellationToken).ConfigureAwait(false) ? entry : null;
+
+    private LocalEntry? Decode<T>(string key, ulong hash, ReadOnlyMemory<byte> envelope, EntryPolicy policy)
+    {
+        Codec<T> codec = _codecs.Of<T>();
+        bool isShared = codec.IsShareable || policy.ShareLocalValue;
+        EnvelopeHeader header;
+        object? kept;
+        EnvelopeStatus status;
+        if (isShared)
+        {
+            status = _codecs.TryRead(envelope, key, codec, out header, out T? value);
+            kept = value;
+        }
+        else
+        {
+            status = _codecs.TryReadPayload(envelope, key, codec, out header, out LocalPayload? payload);
+            kept = payload;
+        }
+
+        if (status != EnvelopeStatus.Ok)
+        {
+            _counters.Add(CacheCount.SharedUnreadable);
+            _log.Unreadable(key, status);
+            return null;
+        }
+
+        ClockReading clock = _clock.Read();
+        long now = clock.Now;
+        long freshUntil = clock.FromUnixMs(header.FreshUntil);
+        long usableUntil = clock.FromUnixMs(header.UsableUntil);
+        if (now >= usableUntil)
+        {
+            return null;
+        }
+
+        long localFresh = Math.Min(freshUntil, CacheClock.Later(now, policy.LocalMs));
+        if (header.SlidingMs != 0)
+        {
+            localFresh = Math.Min(localFresh, CacheClock.Later(now, header.SlidingMs));
+        }
+
+        bool hasExtras = header.SlidingMs != 0 || header.ETag is not null || header.LastModified is not null || policy.EagerPart > 0;
+        var entry = new LocalEntry(key, hash)
+        {
+            Value = kept,
+            Tags = header.StoredTags.Count == 0 ? null : StampsOf(header.StoredTags),
+            FreshUntil = localFresh,
+            UsableUntil = usableUntil,
+            Extras = !hasExtras ? null : new LocalExtras
+            {
+                SlidingMs = header.SlidingMs,
+                FreshAtMost = freshUntil,
+                EagerAt = policy.EagerPart == 0 ? long.MaxValue : EagerAt(clock.FromUnixMs(header.CreatedAt), freshUntil, policy.EagerPart),
+                ETag = header.ETag,
+                LastModified = header.LastModified,
+            },
+        };
+        entry.QuietUntil = QuietUntil(entry, now);
+        entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(key) + (kept is LocalPayload bytes ? bytes.Bytes.Length : codec.EstimateBytes((T)kept!));
+        return entry;
+    }
+
+    private TagStamps StampsOf(EnvelopeTags stored)
+    {
+        var tags = new Tag[stored.Count];
+        var stamps = new ulong[stored.Count];
+        int i = 0;
+        foreach (EnvelopeTag tag in stored)
+        {
+            tags[i] = _tags.Get(tag.Name);
+            stamps[i++] = tag.Stamp;
+        }
+
+        return new TagStamps(tags, stamps);
+    }
+
+    // An entry without its value, with the times that the policy gives it from now on.
+    private LocalEntry EntryOf(
+        string key, ulong hash, EntryPolicy policy, TagStamps? stamps, string? etag, DateTimeOffset? lastModified, out long freshUntil)
+    {
+        long now = _clock.NowMs();
+        long jitter = policy.JitterMs == 0 ? 0 : Random.Shared.NextInt64(policy.JitterMs + 1);
+        freshUntil = CacheClock.Later(now, policy.ExpirationMs == long.MaxValue ? long.MaxValue : policy.ExpirationMs + jitter);
+        long localFresh = policy.LocalMs == policy.ExpirationMs ? freshUntil : CacheClock.Later(now, policy.LocalMs);
+        if (policy.SlidingMs != 0)
+        {
+            localFresh = Math.Min(localFresh, CacheClock.Later(now, policy.SlidingMs));
+        }
+
+        bool hasExtras = policy.SlidingMs != 0 || policy.EagerPart > 0 || etag is not null || lastModified is not null || policy.Options.ChangeTokens is not null;
+        var entry = new LocalEntry(key, hash)
+        {
+            Tags = stamps,
+            FreshUntil = localFresh,
+            UsableUntil = CacheClock.Later(freshUntil, policy.StaleMs),
+            Extras = !hasExtras ? null : new LocalExtras
+            {
+                SlidingMs = policy.SlidingMs,
+                FreshAtMost = freshUntil,
+                EagerAt = policy.EagerPart == 0 ? long.MaxValue : EagerAt(now, freshUntil, policy.EagerPart),
+                ETag = etag,
+                LastModified = lastModified,
+                Tokens = policy.Options.ChangeTokens,
+            },
+        };
+        entry.QuietUntil = QuietUntil(entry, now);
+        return entry;
+    }
+
+    private static LocalEntry Copy(LocalEntry entry, long freshUntil, long usableUntil) => new(entry.Key, entry.Hash)
+    {
+        Value = entry.Value,
+        Tags = entry.Tags,
+        Bytes = entry.Bytes,
+        FreshUntil = freshUntil,
+        QuietUntil = freshUntil,
+        UsableUntil = usableUntil,
+        Extras = entry.Extras is not { } extras ? null : new LocalExtras { ETag = extras.ETag, LastModified = extras.LastModified, FreshAtMost = freshUntil, Tokens = extras.Tokens },
+    };
+
+    private static long EagerAt(long from, long freshUntil, double part) =>
+        freshUntil == long.MaxValue ? long.MaxValue : from + (long)((freshUntil - from) * part);
+
+    private static long QuietUntil(LocalEntry entry, long now)
+    {
+        if (entry.Extras is not { } extras)
+        {
+            return entry.FreshUntil;
+        }
+
+        long slides = extras.SlidingMs == 0 ? long.MaxValue : now + Math.Max(1, extras.SlidingMs / 8);
+        return Math.Min(entry.FreshUntil, Math.Min(extras.EagerAt, slides));
+    }
+
+    private static EnvelopeHeader HeaderOf(LocalEntry entry, long freshUntil, in ClockReading clock) => new()
+    {
+        CreatedAt = clock.UnixNow,
+        FreshUntil = clock.ToUnixMs(freshUntil),
+        UsableUntil = clock.ToUnixMs(entry.UsableUntil),
+        SlidingMs = entry.Extras?.SlidingMs ?? 0,
+        ETag = entry.Extras?.ETag,
+        LastModified = entry.Extras?.LastModified,
+        Tags = entry.Tags,
+    };
+
+    private static LevelExpiration ExpirationOf(LocalEntry entry, in ClockReading clock) =>
+        new(clock.ToUnixMs(entry.UsableUntil), entry.Extras?.SlidingMs ?? 0);
+
+    private static long OverheadOf(string key) => EntryOverheadBytes + (2L * key.Length);
+
+    private static void SetBytes<T>(LocalEntry entry, Codec<T> codec, T value, EntryPolicy policy) =>
+        entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(entry.Key) + entry.Value switch
+        {
+            null => 0,
+            LocalPayload payload => payload.Bytes.Length,
+            _ => codec.EstimateBytes(value),
+        };
+
+    private static LocalPayload SerializeLocal<T>(Codec<T> codec, T value)
+    {
+        using var buffer = new PooledBuffer();
+        codec.Serialize(value, buffer);
+        return new LocalPayload(buffer.WrittenSpan.ToArray(), codec.Format);
+    }
+
+    private bool TryDeserialize<T>(LocalPayload payload, [MaybeNullWhen(false)] out T value)
+    {
+        try
+        {
+            value = _codecs.Copy(_codecs.Of<T>(), payload);
+            return true;
+        }
+#pragma warning disable CA1031 // As above.
+        catch (Exception fault) when (fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+        {
+            // Written by the serializer of another type, or by one that does not read what it writes.
+            _counters.Add(CacheCount.SerializationFault);
+            _log.NotDeserialized(typeof(T), fault);
+            value = default;
+            return false;
+        }
+    }
+
+    private Func<T>? CopyOf<T>(LocalEntry entry) =>
+        entry.Value is LocalPayload payload ? () => _codecs.Copy(_codecs.Of<T>(), payload) : null;
+}

@@ -1,0 +1,148 @@
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Tagging;
+
+namespace Cairn.Caching;
+
+// Tags: a value carries the stamps that its tags had before it was made, and counts as long as they are still the same.
+public sealed partial class CairnHybridCache
+{
+    // The stamps of all tags, each once, as they are before the value is made. Null if the second level cannot tell them and
+    // nothing could be kept by them.
+    private ValueTask<TagStamps?> CaptureAsync(IEnumerable<string>? tags, IReadOnlyList<string>? topics, CancellationToken cancellationToken)
+    {
+        var named = new List<Tag>();
+        foreach (string tag in tags ?? [])
+        {
+            TagNames.Check(tag);
+            AddOnce(named, tag);
+        }
+
+        foreach (string topic in topics ?? [])
+        {
+            AddOnce(named, TagNames.OfTopic(topic));
+        }
+
+        return named.Count == 0 ? default : LearnAllAsync([.. named], cancellationToken);
+    }
+
+    // For tags that the factory named: they must not have been invalidated since it began.
+    private async ValueTask<TagStamps?> CaptureLateAsync(
+        TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, long[] changes, CancellationToken cancellationToken)
+    {
+        TagStamps? late = await CaptureAsync(tags, topics, cancellationToken).ConfigureAwait(false);
+        if (late is null)
+        {
+            return early;
+        }
+
+        var all = new Dictionary<Tag, ulong>(ReferenceEqualityComparer.Instance as IEqualityComparer<Tag>);
+        for (int i = 0; i < late.Tags.Length; i++)
+        {
+            // Reports changes that others made and that nobody has asked for yet.
+            if (_hasLevel)
+            {
+                _coherence.TryCatchUp(late.Tags[i].Hash);
+            }
+
+            all[late.Tags[i]] = _tags.Changes.IsUnchanged(changes, late.Tags[i].Hash) ? late.Stamps[i] : Tag.Unknown;
+        }
+
+        for (int i = 0; i < (early?.Tags.Length ?? 0); i++)
+        {
+            all[early!.Tags[i]] = early.Stamps[i];
+        }
+
+        return new TagStamps([.. all.Keys], [.. all.Values]);
+    }
+
+    private void AddOnce(List<Tag> tags, string name)
+    {
+        Tag tag = _tags.Get(name);
+        if (!tags.Contains(tag))
+        {
+            tags.Add(tag);
+        }
+    }
+
+    private ValueTask<TagStamps?> LearnAllAsync(Tag[] tags, CancellationToken cancellationToken)
+    {
+        var stamps = new ulong[tags.Length];
+        for (int i = 0; i < tags.Length; i++)
+        {
+            ValueTask<ulong> learning = LearnAsync(tags[i], mayBeKnown: true, cancellationToken);
+            if (!learning.IsCompletedSuccessfully)
+            {
+                return LearnRestAsync(tags, stamps, i, learning, cancellationToken);
+            }
+
+            stamps[i] = learning.Result;
+        }
+
+        return new ValueTask<TagStamps?>(new TagStamps(tags, stamps));
+    }
+
+    private async ValueTask<TagStamps?> LearnRestAsync(
+        Tag[] tags, ulong[] stamps, int first, ValueTask<ulong> learning, CancellationToken cancellationToken)
+    {
+        stamps[first] = await learning.ConfigureAwait(false);
+        for (int i = first + 1; i < tags.Length; i++)
+        {
+            stamps[i] = await LearnAsync(tags[i], mayBeKnown: true, cancellationToken).ConfigureAwait(false);
+        }
+
+        return new TagStamps(tags, stamps);
+    }
+
+    // The tag's present stamp. Tag.Unknown if the second level cannot say: an entry with it never counts.
+    private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, CancellationToken cancellationToken)
+    {
+        if (mayBeKnown && (!_hasLevel || _coherence.TryCatchUp(tag.Hash)) && tag.Stamp is not Tag.Unknown and var known)
+        {
+            return new ValueTask<ulong>(known);
+        }
+
+        int timesForgotten = tag.TimesForgotten;
+        ChangeMark mark = _hasLevel ? _coherence.Mark(tag.Hash) : default;
+        ValueTask<ulong> reading = _level.ReadStampAsync(tag.Name, tag.Hash, cancellationToken);
+        return reading.IsCompletedSuccessfully
+            ? new ValueTask<ulong>(Learn(tag, reading.Result, timesForgotten, mark))
+            : LearnLaterAsync(tag, reading, timesForgotten, mark);
+    }
+
+    private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, int timesForgotten, ChangeMark mark) =>
+        Learn(tag, await reading.ConfigureAwait(false), timesForgotten, mark);
+
+    // What was read counts for who read it; it is remembered unless the tag was changed meanwhile.
+    private ulong Learn(Tag tag, ulong stamp, int timesForgotten, ChangeMark mark)
+    {
+        if (stamp == Tag.Unknown)
+        {
+            return stamp;
+        }
+
+        if (!_hasLevel)
+        {
+            // Two may have drawn different stamps for a tag that none had: the first counts.
+            return tag.TryLearn(stamp, timesForgotten) ? stamp : tag.Stamp;
+        }
+
+        // A stamp that was just created is no change made by somebody else: the level reports it as one, and it is asked again.
+        _coherence.TryKeep(mark, tag.Hash, 0, (tag, stamp, timesForgotten), static learned => learned.tag.TryLearn(learned.stamp, learned.timesForgotten));
+        return stamp;
+    }
+
+    // Whether an entry's tags are as they were, asking the second level for those whose stamps are not known.
+    private async ValueTask<bool> AreCurrentAsync(TagStamps stamps, bool mayBeKnown, CancellationToken cancellationToken)
+    {
+        for (int i = 0; i < stamps.Tags.Length; i++)
+        {
+            if (await LearnAsync(stamps.Tags[i], mayBeKnown, cancellationToken).ConfigureAwait(false) != stamps.Stamps[i]
+                || stamps.Stamps[i] == Tag.Unknown)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+}

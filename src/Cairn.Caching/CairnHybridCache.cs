@@ -1,0 +1,214 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Dependencies;
+using Cairn.Caching.Flights;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Policies;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Tagging;
+using Cairn.Caching.Telemetry;
+using Cairn.Caching.Timing;
+using Cairn.Keys;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.Logging;
+
+namespace Cairn.Caching;
+
+// A hit (this file) asks for changes, finds, looks at the time and compares stamps. Everything else is a flight
+// (CairnHybridCache.Create.cs) or a change (CairnHybridCache.Change.cs).
+//
+//   I1  A read asks coherence before it looks into the first level (ICoherence, I1).
+//   I2  Nothing enters the first level but through Keep, which refuses what was changed since its flight's mark.
+//   I3  Who changes a key detaches its flights and removes it here before and after the second level is changed: before, so
+//       that nobody is served the old value any longer than need be; after, because a flight may have read it in between.
+
+/// <summary>
+/// Microsoft's <see cref="HybridCache"/> over two levels that agree: values in this process, bounded, and bytes that processes or machines
+/// share.
+/// </summary>
+/// <remarks>
+/// <para>
+/// Safe from any thread. One factory runs for a key at a time, among all who share a second level that has leases. What a factory returns
+/// is not kept if its key or one of its tags was changed since it began. Once a change is acknowledged, no process that shares a store
+/// file serves an older value.
+/// </para>
+/// <para>
+/// Trouble of the second level never reaches a caller: it is counted and logged, and changes are made up for when the level works again.
+/// What a factory throws reaches its callers, unless <see cref="CairnEntryOptions.FailSafe"/> has an expired value for them.
+/// </para>
+/// <para>
+/// A key that is empty, longer than <see cref="CairnHybridCacheOptions.MaximumKeyLength"/>, or holds lone surrogates or control characters
+/// is not cached: the factory runs each time, and that is counted.
+/// </para>
+/// </remarks>
+public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposable
+{
+    private readonly CairnHybridCacheOptions _options;
+    private readonly EntryPolicy _defaults;
+    private readonly KeyHasher _hasher;
+    private readonly LocalCache _local;
+    private readonly SecondLevel _level;
+    private readonly ICoherence _coherence;
+    private readonly bool _hasLevel;
+    private readonly bool _isImmediate;
+    private readonly Codecs _codecs;
+    private readonly CacheClock _clock;
+    private readonly TagRegistry _tags;
+    private readonly StampedeGuard _guard = new();
+    private readonly CacheCounters _counters = new();
+    private readonly DependencyWatch _dependencies;
+    private readonly CacheLog _log;
+    private int _isDisposed;
+
+    internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger)
+    {
+        _options = options;
+        _defaults = EntryPolicy.Of(options.DefaultEntryOptions ?? new CairnEntryOptions());
+        _level = level;
+        _hasLevel = hasLevel;
+        _isImmediate = level.IsImmediate;
+        _hasher = level.Hasher;
+        _coherence = level.Coherence;
+        _codecs = codecs;
+        _log = new CacheLog(logger);
+        _clock = new CacheClock(options.TimeProvider);
+        _tags = new TagRegistry(level.TagHasher);
+        _local = new LocalCache(options.LocalMaxEntries, options.LocalMaxBytes);
+        _dependencies = new DependencyWatch(_clock, OnDependencyChanged);
+        _coherence.Attach(new ChangeSink(this));
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>Null, tags and options are as <see cref="CairnEntryOptions"/> says. A hit allocates nothing if the value may be shared.</remarks>
+    public override ValueTask<T> GetOrCreateAsync<TState, T>(
+        string key,
+        TState state,
+        Func<TState, CancellationToken, ValueTask<T>> factory,
+        HybridCacheEntryOptions? options = null,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ArgumentNullException.ThrowIfNull(factory);
+        ulong hash = _hasher.Hash(key);
+        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : CreateAsync<PlainFactory<TState, T>, TState, T>(
+                key, hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    /// <remarks>No text is allocated for the key if the first level has the value.</remarks>
+    public override ValueTask<T> GetOrCreateAsync<TState, T>(
+        ReadOnlySpan<char> key,
+        TState state,
+        Func<TState, CancellationToken, ValueTask<T>> factory,
+        HybridCacheEntryOptions? options = null,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(factory);
+        ulong hash = _hasher.Hash(key);
+        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : CreateAsync<PlainFactory<TState, T>, TState, T>(
+                key.ToString(), hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool MayReadLocal(HybridCacheEntryOptions? options) =>
+        options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : _defaults.ReadsLocal;
+
+    private bool MayReadLocal(CairnEntryOptions? options) =>
+        options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : _defaults.ReadsLocal;
+
+    // A value that needs no further thought.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryHit<T>(ulong hash, ReadOnlySpan<char> key, [MaybeNullWhen(false)] out T value)
+    {
+        if ((!_hasLevel || _coherence.TryCatchUp(hash)) // I1
+            && _local.Find(hash, key) is { } entry
+            && _clock.NowMs() < entry.QuietUntil
+            && (entry.Tags is null || AreCurrent(entry.Tags))
+            && TryTake(entry, out value))
+        {
+            _counters.Add(CacheCount.LocalHit);
+            return true;
+        }
+
+        value = default;
+        return false;
+    }
+
+    private bool AreCurrent(TagStamps stamps)
+    {
+        Tag[] tags = stamps.Tags;
+        ulong[] expected = stamps.Stamps;
+        for (int i = 0; i < tags.Length && i < expected.Length; i++)
+        {
+            Tag tag = tags[i];
+            if ((_hasLevel && !_coherence.TryCatchUp(tag.Hash)) || tag.Stamp != expected[i])
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    // The entry's value as the type that is asked for; a copy, if it must not be shared.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryTake<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)
+    {
+        // Of exactly the type, nearly always: a comparison of two words, where a cast of an unknown type is a call.
+        object? kept = entry.Value;
+        if (kept is not null && kept.GetType() == typeof(T))
+        {
+            value = typeof(T).IsValueType ? (T)kept : Unsafe.As<object, T>(ref kept);
+            return true;
+        }
+
+        return TryTakeOther(entry, out value);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryTakeOther<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)
+    {
+        switch (entry.Value)
+        {
+            case null:
+                value = default!;
+                return default(T) is null;
+            case LocalPayload payload:
+                return TryDeserialize(payload, out value);
+            case T shared:
+                value = shared;
+                return true;
+            default:
+                _counters.Add(CacheCount.TypeMismatch);
+                value = default;
+                return false;
+        }
+    }
+
+    // Tells the first level, the flights and the tags of changes that others made. Called with a partition's changes drained,
+    // under its lock: nothing here calls back.
+    private sealed class ChangeSink(CairnHybridCache cache) : IChangeSink
+    {
+        public void OnChanged(ulong hash)
+        {
+            cache._guard.Unjoin(hash);
+            cache._local.RemoveHash(hash);
+            cache._tags.Forget(hash);
+        }
+
+        public void OnChangedMany(int shift, ulong value)
+        {
+            cache._guard.UnjoinMany(shift, value);
+            cache._local.RemoveMany(shift, value);
+            cache._tags.ForgetMany(shift, value);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+namespace Cairn.Caching.Flights;
+
+// The making of one value: read from the second level or made by the factory, for all who want it meanwhile.
+//
+//   joinable --somebody changed the key, or it ended--> not joinable
+//   attached --this process changed the key--> detached: what it makes is for those who wait already, and is not kept
+//
+//   I1  A flight that is joinable began after every change of its key that was acknowledged: who joins gets nothing older.
+//   I2  A detached flight keeps nothing: the check and the keeping are one step under the flight's lock, and whoever detaches
+//       removes from the first level after.
+//
+// A flight is its own lock: there is one for every miss, and nobody outside can reach it.
+internal abstract class Flight(string key, ulong hash)
+{
+    private bool _isDetached;
+
+    public string Key { get; } = key;
+
+    public ulong Hash { get; } = hash;
+
+    /// <summary>The flight whose factory began this one; to notice a factory that waits for itself.</summary>
+    public Flight? Parent { get; init; }
+
+    /// <summary>The next flight of the same stripe. Under the stripe's lock.</summary>
+    public Flight? Next { get; set; }
+
+    /// <summary>True if others can wait for it.</summary>
+    public virtual bool IsJoinable => false;
+
+    /// <summary>True if it brings a value of its own, and not what it read or made of what it read.</summary>
+    public virtual bool IsWriter => false;
+
+    public bool IsDetached
+    {
+        get
+        {
+            lock (this)
+            {
+                return _isDetached;
+            }
+        }
+    }
+
+    public void Detach()
+    {
+        lock (this)
+        {
+            _isDetached = true;
+        }
+    }
+
+    /// <summary>Runs <paramref name="keep"/> unless it is detached (I2).</summary>
+    public bool TryKeep<TState>(TState state, Action<TState> keep)
+    {
+        lock (this)
+        {
+            if (_isDetached)
+            {
+                return false;
+            }
+
+            keep(state);
+            return true;
+        }
+    }
+}

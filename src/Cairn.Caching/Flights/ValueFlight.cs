@@ -1,0 +1,73 @@
+using System.Runtime.ExceptionServices;
+using Cairn.Caching.Local;
+
+namespace Cairn.Caching.Flights;
+
+/// <summary>The making of a value of one type, and how it ended.</summary>
+internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : JoinableFlight(key, hash, purpose)
+{
+    private TaskCompletionSource? _ended;
+    private bool _hasEnded;
+    private Func<T>? _copy;
+    private T? _value;
+    private ExceptionDispatchInfo? _fault;
+    private LocalEntry? _stale;
+
+    /// <summary>The expired entry that who cannot wait may have; null as long as none is known.</summary>
+    public LocalEntry? Stale
+    {
+        get => Volatile.Read(ref _stale);
+        set => Volatile.Write(ref _stale, value);
+    }
+
+    public bool HasEnded => Volatile.Read(ref _hasEnded);
+
+    /// <summary>Completes when it has ended, and never faults: <see cref="GetResult"/> tells how.</summary>
+    public Task Ended
+    {
+        get
+        {
+            lock (this)
+            {
+                return _hasEnded
+                    ? Task.CompletedTask
+                    : (_ended ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+            }
+        }
+    }
+
+    /// <summary>It has ended well.</summary>
+    /// <param name="value">For the one who began it.</param>
+    /// <param name="copy">Makes the value of each who joined; null if all may have the same.</param>
+    public void Succeed(T value, Func<T>? copy = null)
+    {
+        _value = value;
+        _copy = copy;
+        End();
+    }
+
+    public void Fail(Exception fault)
+    {
+        _fault = ExceptionDispatchInfo.Capture(fault);
+        End();
+    }
+
+    /// <summary>The value, once it has ended. Throws what the factory threw.</summary>
+    public T GetResult(bool isOwner)
+    {
+        _fault?.Throw();
+        return isOwner || _copy is null ? _value! : _copy();
+    }
+
+    private void End()
+    {
+        TaskCompletionSource? ended;
+        lock (this)
+        {
+            Volatile.Write(ref _hasEnded, true);
+            ended = _ended;
+        }
+
+        ended?.SetResult();
+    }
+}

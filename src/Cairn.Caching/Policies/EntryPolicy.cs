@@ -1,0 +1,158 @@
+using Microsoft.Extensions.Caching.Hybrid;
+
+namespace Cairn.Caching.Policies;
+
+/// <summary>Entry options with every default filled in, checked, in milliseconds; <see cref="long.MaxValue"/> is for ever.</summary>
+internal sealed class EntryPolicy
+{
+    private EntryPolicy(CairnEntryOptions options)
+    {
+        Options = options;
+        ExpirationMs = Positive(options.Expiration, DefaultExpiration, nameof(options.Expiration));
+        LocalMs = Math.Min(ExpirationMs, Positive(options.LocalCacheExpiration, options.Expiration ?? DefaultExpiration, nameof(options.LocalCacheExpiration)));
+        Flags = options.Flags ?? HybridCacheEntryFlags.None;
+        SlidingMs = NotNegative(options.SlidingExpiration, TimeSpan.Zero, nameof(options.SlidingExpiration));
+        JitterMs = NotNegative(options.Jitter, TimeSpan.Zero, nameof(options.Jitter));
+        FailSafeMs = NotNegative(options.FailSafe, TimeSpan.Zero, nameof(options.FailSafe));
+        ThrottleMs = NotNegative(options.FailSafeThrottle, DefaultThrottle, nameof(options.FailSafeThrottle));
+        SoftTimeout = Wait(options.FactorySoftTimeout, Timeout.InfiniteTimeSpan, nameof(options.FactorySoftTimeout));
+        HardTimeout = Wait(options.FactoryHardTimeout, Timeout.InfiniteTimeSpan, nameof(options.FactoryHardTimeout));
+        RevalidateMs = NotNegative(options.StaleWhileRevalidate, TimeSpan.Zero, nameof(options.StaleWhileRevalidate));
+        LeaseWait = Wait(options.LeaseWait, DefaultLeaseWait, nameof(options.LeaseWait));
+        double eager = options.EagerRefreshThreshold ?? 0;
+        if (!(eager is >= 0 and < 1))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), eager, $"{nameof(CairnEntryOptions.EagerRefreshThreshold)} is a part of the expiration: 0 or more, below 1.");
+        }
+
+        EagerPart = eager;
+        ShareLocalValue = options.ShareLocalValue ?? false;
+        SkipNull = options.SkipNull ?? false;
+        if (options.LocalBytes is < 0)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.LocalBytes, $"{nameof(CairnEntryOptions.LocalBytes)} is a number of bytes: 0 or more.");
+        }
+    }
+
+    public static TimeSpan DefaultExpiration { get; } = TimeSpan.FromMinutes(5);
+
+    public static TimeSpan DefaultThrottle { get; } = TimeSpan.FromSeconds(30);
+
+    public static TimeSpan DefaultLeaseWait { get; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>The options it was made of, merged.</summary>
+    public CairnEntryOptions Options { get; }
+
+    public long ExpirationMs { get; }
+
+    public long LocalMs { get; }
+
+    public HybridCacheEntryFlags Flags { get; }
+
+    public long SlidingMs { get; }
+
+    public long JitterMs { get; }
+
+    public long FailSafeMs { get; }
+
+    public long ThrottleMs { get; }
+
+    public TimeSpan SoftTimeout { get; }
+
+    public TimeSpan HardTimeout { get; }
+
+    /// <summary>The hard time-out as a span that others can be compared with.</summary>
+    public TimeSpan LongestWait => HardTimeout == Timeout.InfiniteTimeSpan ? TimeSpan.MaxValue : HardTimeout;
+
+    public long RevalidateMs { get; }
+
+    public TimeSpan LeaseWait { get; }
+
+    public double EagerPart { get; }
+
+    public bool ShareLocalValue { get; }
+
+    public bool SkipNull { get; }
+
+    public bool ReadsLocal => (Flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0;
+
+    public bool WritesLocal => (Flags & HybridCacheEntryFlags.DisableLocalCacheWrite) == 0;
+
+    public bool ReadsShared => (Flags & HybridCacheEntryFlags.DisableDistributedCacheRead) == 0;
+
+    public bool WritesShared => (Flags & HybridCacheEntryFlags.DisableDistributedCacheWrite) == 0;
+
+    public bool RunsFactory => (Flags & HybridCacheEntryFlags.DisableUnderlyingData) == 0;
+
+    public bool Compresses => (Flags & HybridCacheEntryFlags.DisableCompression) == 0;
+
+    /// <summary>How long an expired value stays of use: for whichever feature needs it longest.</summary>
+    public long StaleMs => Math.Max(FailSafeMs, RevalidateMs);
+
+    /// <summary>The policy of options that nothing else fills in.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
+    public static EntryPolicy Of(CairnEntryOptions options) => new(options);
+
+    /// <summary>The policy of one call: its options where it has any, over the defaults.</summary>
+    public EntryPolicy With(CairnEntryOptions? options)
+    {
+        if (options is null || ReferenceEquals(options, Options))
+        {
+            return this;
+        }
+
+        return new EntryPolicy(new CairnEntryOptions
+        {
+            Expiration = options.Expiration ?? Options.Expiration,
+
+            // A call that says how long, and not how long here, does not mean the default's local time.
+            LocalCacheExpiration = options.LocalCacheExpiration ?? (options.Expiration is null ? Options.LocalCacheExpiration : null),
+            Flags = options.Flags ?? Options.Flags,
+            SlidingExpiration = options.SlidingExpiration ?? Options.SlidingExpiration,
+            Jitter = options.Jitter ?? Options.Jitter,
+            FailSafe = options.FailSafe ?? Options.FailSafe,
+            FailSafeThrottle = options.FailSafeThrottle ?? Options.FailSafeThrottle,
+            FactorySoftTimeout = options.FactorySoftTimeout ?? Options.FactorySoftTimeout,
+            FactoryHardTimeout = options.FactoryHardTimeout ?? Options.FactoryHardTimeout,
+            EagerRefreshThreshold = options.EagerRefreshThreshold ?? Options.EagerRefreshThreshold,
+            StaleWhileRevalidate = options.StaleWhileRevalidate ?? Options.StaleWhileRevalidate,
+            LeaseWait = options.LeaseWait ?? Options.LeaseWait,
+            ShareLocalValue = options.ShareLocalValue ?? Options.ShareLocalValue,
+            SkipNull = options.SkipNull ?? Options.SkipNull,
+            LocalBytes = options.LocalBytes ?? Options.LocalBytes,
+            ChangeTokens = options.ChangeTokens ?? Options.ChangeTokens,
+            Topics = options.Topics ?? Options.Topics,
+        });
+    }
+
+    private static long Positive(TimeSpan? value, TimeSpan fallback, string name)
+    {
+        TimeSpan time = value ?? fallback;
+        return time > TimeSpan.Zero ? Milliseconds(time) : throw OutOfRange(time, name, "above zero");
+    }
+
+    private static long NotNegative(TimeSpan? value, TimeSpan fallback, string name)
+    {
+        TimeSpan time = value ?? fallback;
+        return time >= TimeSpan.Zero ? Milliseconds(time) : throw OutOfRange(time, name, "zero or more");
+    }
+
+    private static TimeSpan Wait(TimeSpan? value, TimeSpan fallback, string name)
+    {
+        TimeSpan time = value ?? fallback;
+        return time == Timeout.InfiniteTimeSpan || (time >= TimeSpan.Zero && time <= LongestTimer)
+            ? time
+            : throw OutOfRange(time, name, $"zero to {LongestTimer}, or Timeout.InfiniteTimeSpan");
+    }
+
+    // What timers can wait for.
+    private static TimeSpan LongestTimer { get; } = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
+
+    private static long Milliseconds(TimeSpan time) =>
+        time == TimeSpan.MaxValue ? long.MaxValue : (time.Ticks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond;
+
+    private static ArgumentOutOfRangeException OutOfRange(TimeSpan time, string name, string range) =>
+        new("options", time, $"{name} must be {range}.");
+}

@@ -1,0 +1,39 @@
+using System.Buffers;
+using System.Text;
+
+namespace Cairn.Caching.Policies;
+
+/// <summary>Which keys are cached: those that Microsoft's implementation would cache.</summary>
+internal static class KeyRules
+{
+    // C0 and C1 controls and DEL: what protocols and files between here and the second level may stumble over.
+    private static readonly SearchValues<char> Controls = SearchValues.Create(
+        [.. Enumerable.Range(0, 0x20).Concat(Enumerable.Range(0x7F, 0x21)).Select(value => (char)value)]);
+
+    public static bool IsCacheable(ReadOnlySpan<char> key, int maxLength) =>
+        key.Length <= maxLength && !key.IsWhiteSpace() && !key.ContainsAny(Controls) && IsUnicode(key);
+
+    /// <summary>True if the key has at most that many bytes in UTF-8.</summary>
+    public static bool Fits(ReadOnlySpan<char> key, int maxBytes) => key.Length <= maxBytes / 3 || Encoding.UTF8.GetByteCount(key) <= maxBytes;
+
+    private static bool IsUnicode(ReadOnlySpan<char> key)
+    {
+        int at = key.IndexOfAnyInRange('\uD800', '\uDFFF');
+        if (at < 0)
+        {
+            return true;
+        }
+
+        for (ReadOnlySpan<char> rest = key[at..]; !rest.IsEmpty;)
+        {
+            if (Rune.DecodeFromUtf16(rest, out _, out int consumed) != OperationStatus.Done)
+            {
+                return false;
+            }
+
+            rest = rest[consumed..];
+        }
+
+        return true;
+    }
+}

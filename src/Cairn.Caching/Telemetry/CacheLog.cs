@@ -1,0 +1,105 @@
+using Cairn.Caching.Serialization;
+using Microsoft.Extensions.Logging;
+
+namespace Cairn.Caching.Telemetry;
+
+// What a cache logs. Each event at most once in ten seconds, with the number of those that were not logged: trouble of a
+// source or of the second level comes thousands of times a second.
+internal sealed partial class CacheLog(ILogger logger)
+{
+    private const long IntervalMs = 10_000;
+
+    private readonly Gate _factoryFailed = new();
+    private readonly Gate _notSerialized = new();
+    private readonly Gate _notDeserialized = new();
+    private readonly Gate _unreadable = new();
+    private readonly Gate _dependency = new();
+    private readonly Gate _refreshFailed = new();
+
+    public void FactoryFailed(string key, Exception fault)
+    {
+        if (_factoryFailed.TryPass(out long others))
+        {
+            WriteFactoryFailed(fault, key, others);
+        }
+    }
+
+    public void RefreshFailed(string key, Exception fault)
+    {
+        if (_refreshFailed.TryPass(out long others))
+        {
+            WriteRefreshFailed(fault, key, others);
+        }
+    }
+
+    public void NotSerialized(Type type, Exception fault)
+    {
+        if (_notSerialized.TryPass(out long others))
+        {
+            WriteNotSerialized(fault, type, others);
+        }
+    }
+
+    public void NotDeserialized(Type type, Exception fault)
+    {
+        if (_notDeserialized.TryPass(out long others))
+        {
+            WriteNotDeserialized(fault, type, others);
+        }
+    }
+
+    public void Unreadable(string key, EnvelopeStatus status)
+    {
+        if (_unreadable.TryPass(out long others))
+        {
+            WriteUnreadable(key, status, others);
+        }
+    }
+
+    public void DependencyNotApplied(string key, Exception fault)
+    {
+        if (_dependency.TryPass(out long others))
+        {
+            WriteDependency(fault, key, others);
+        }
+    }
+
+    [LoggerMessage(1, LogLevel.Warning, "The factory of '{Key}' failed; its expired value is served. {Others} more such events were not logged.")]
+    private partial void WriteFactoryFailed(Exception fault, string key, long others);
+
+    [LoggerMessage(2, LogLevel.Warning, "Refreshing '{Key}' in the background failed; the present value is served. {Others} more such events were not logged.")]
+    private partial void WriteRefreshFailed(Exception fault, string key, long others);
+
+    [LoggerMessage(3, LogLevel.Error, "A value of type {Type} could not be serialized and was not cached. {Others} more such events were not logged.")]
+    private partial void WriteNotSerialized(Exception fault, Type type, long others);
+
+    [LoggerMessage(4, LogLevel.Error, "A cached value could not be read back as {Type} and counts as missing. {Others} more such events were not logged.")]
+    private partial void WriteNotDeserialized(Exception fault, Type type, long others);
+
+    [LoggerMessage(5, LogLevel.Warning, "The second level's entry of '{Key}' cannot be used ({Status}) and counts as missing. {Others} more such events were not logged.")]
+    private partial void WriteUnreadable(string key, EnvelopeStatus status, long others);
+
+    [LoggerMessage(6, LogLevel.Error, "'{Key}' could not be removed after something it depends on changed. {Others} more such events were not logged.")]
+    private partial void WriteDependency(Exception fault, string key, long others);
+
+    private sealed class Gate
+    {
+        private long _openAt = long.MinValue;
+        private long _held;
+
+        public bool TryPass(out long others)
+        {
+            others = 0;
+            long now = Environment.TickCount64;
+            long openAt = Volatile.Read(ref _openAt);
+            if (now < openAt || Interlocked.CompareExchange(ref _openAt, now + IntervalMs, openAt) != openAt)
+            {
+                Interlocked.Increment(ref _held);
+                return false;
+            }
+
+            others = Interlocked.Exchange(ref _held, 0);
+            return true;
+        }
+    }
+}

@@ -19,6 +19,10 @@ internal sealed class LocalCache
     private const int BytesPerShard = 1 << 20;
     private const int MaxShards = 16;
 
+    // How many entries are looked at under one taking of a lock when all are.
+    private const int EntriesPerSweep = 512;
+    private const int MaxSweeps = 1 << 20;
+
     private readonly LocalTable[] _tables;
     private readonly HashPlacement _placement;
     private readonly LocalShard[] _shards;
@@ -77,15 +81,16 @@ internal sealed class LocalCache
     /// Keeps an entry, in the place of one with the same key, and evicts what is too much then. An entry with more bytes than
     /// all may have is not kept, and an earlier one with its key goes all the same.
     /// </summary>
-    /// <param name="entry">Set once only, and never again after it left.</param>
-    public void Set(LocalEntry entry)
+    /// <param name="entry">Set once only, and never again after it left. Its bytes do not change.</param>
+    /// <param name="now">The time by the cache's own clock: what cannot be used any more goes rather than what can. Without it none is past its use.</param>
+    public void Set(LocalEntry entry, long now = long.MinValue)
     {
         var departed = default(DepartedEntries);
         int shard = _placement.ShardOf(entry.Hash);
-        _shards[shard].Set(entry, ref departed);
+        _shards[shard].Set(entry, now, ref departed);
         if (_budget.IsExceeded)
         {
-            EvictElsewhere(shard, ref departed);
+            EvictElsewhere(shard, now, ref departed);
         }
 
         departed.Report(_onRemoved);
@@ -112,11 +117,27 @@ internal sealed class LocalCache
 
     /// <summary>Removes the entries of all keys with a hash.</summary>
     /// <returns>How many there were.</returns>
-    public int RemoveHash(ulong hash) => Remove(new HashRange(hash, hash));
+    public int RemoveHash(ulong hash) => Remove(new HashRange(hash, hash), long.MaxValue);
 
     /// <summary>Removes all entries whose hash, shifted right, is a value; a shift of 64 is all of them.</summary>
     /// <returns>How many there were.</returns>
-    public int RemoveMany(int shift, ulong value) => Remove(HashRange.Of(shift, value));
+    public int RemoveMany(int shift, ulong value) => Remove(HashRange.Of(shift, value), long.MaxValue);
+
+    /// <summary>Removes all entries that cannot be used any more. Looks at every entry, at some hundreds under a lock.</summary>
+    /// <param name="now">The time by the cache's own clock.</param>
+    /// <returns>How many there were.</returns>
+    public int RemoveUnusable(long now)
+    {
+        int worthwhile = (int)Math.Clamp(_budget.Entries / EntriesPerSweep, _shards.Length, MaxSweeps);
+        int bits = BitOperations.Log2((uint)worthwhile);
+        int count = 0;
+        for (int sweep = 0; sweep < 1 << bits; sweep++)
+        {
+            count += Remove(HashRange.Of(64 - bits, (uint)sweep), now);
+        }
+
+        return count;
+    }
 
     public void Clear()
     {
@@ -136,14 +157,14 @@ internal sealed class LocalCache
 
     private LocalShard ShardOf(ulong hash) => _shards[_placement.ShardOf(hash)];
 
-    private int Remove(HashRange range)
+    private int Remove(HashRange range, long now)
     {
         int count = 0;
         int last = _placement.ShardOf(range.Last);
         for (int shard = _placement.ShardOf(range.First); shard <= last; shard++)
         {
             var departed = default(DepartedEntries);
-            _shards[shard].Remove(range, ref departed);
+            _shards[shard].Remove(range, now, ref departed);
             count += departed.Count;
             departed.Report(_onRemoved);
         }
@@ -154,20 +175,20 @@ internal sealed class LocalCache
     // The shard that took an entry in has made what room it could within its share. If the level is still over a bound, then
     // shards are over theirs. Where an entry is larger than a share that is only its own shard, which comes last: then
     // the others give what they have.
-    private void EvictElsewhere(int shard, ref DepartedEntries departed)
+    private void EvictElsewhere(int shard, long now, ref DepartedEntries departed)
     {
         for (int i = 1; i < _shards.Length && _budget.IsExceeded; i++)
         {
             LocalShard other = _shards[(shard + i) & (_shards.Length - 1)];
             if (other.IsBeyondShare)
             {
-                other.Evict(onlyBeyondShare: true, ref departed);
+                other.Evict(onlyBeyondShare: true, now, ref departed);
             }
         }
 
         for (int i = 1; i <= _shards.Length && _budget.IsExceeded; i++)
         {
-            _shards[(shard + i) & (_shards.Length - 1)].Evict(onlyBeyondShare: false, ref departed);
+            _shards[(shard + i) & (_shards.Length - 1)].Evict(onlyBeyondShare: false, now, ref departed);
         }
     }
 }

@@ -26,6 +26,9 @@ internal sealed partial class LocalEntry
 
     public bool Is(ulong hash, ReadOnlySpan<char> key) => Hash == hash && key.SequenceEqual(Key);
 
+    /// <summary>Whether it may still be read, if only as a stale value, at a time of the cache's own clock.</summary>
+    public bool IsUsable(long now) => now < UsableUntil;
+
     /// <summary>Counts a use. Uses at the same moment may count as one, which only makes a popular entry look a little less so.</summary>
     public void RaiseFrequency()
     {

@@ -22,7 +22,8 @@ namespace Cairn.Caching.Local;
 //
 // The small queue has a tenth of the entries, or of the bytes, whichever it comes to first. The ghost queue remembers what either
 // queue evicted, over twice as many evictions as the main queue may have entries; in the paper only the small queue's, and half
-// as many. What that is worth is in docs/decisions/0017-a-longer-memory-of-evictions.md.
+// as many. What that is worth is in docs/decisions/0017-a-longer-memory-of-evictions.md. An entry that cannot be used any more
+// is evicted when its turn comes, however often it was used.
 internal sealed class LocalShard
 {
     private const int SmallestTable = 16;
@@ -95,9 +96,10 @@ internal sealed class LocalShard
     }
 
     /// <summary>Takes an entry in, in the place of one with the same key, and evicts from this shard what is over its share.</summary>
-    public void Set(LocalEntry entry, ref DepartedEntries departed)
+    public void Set(LocalEntry entry, long now, ref DepartedEntries departed)
     {
         Debug.Assert(entry.Place == LocalPlace.New, "An entry is set once.");
+        Debug.Assert(entry.Bytes >= 0, "Nothing takes less than no room.");
         lock (_lock)
         {
             LocalEntry? old = FindLocked(entry.Hash, entry.Key);
@@ -112,11 +114,11 @@ internal sealed class LocalShard
             }
             else if (old is null)
             {
-                Insert(entry, ref departed);
+                Insert(entry, now, ref departed);
             }
             else
             {
-                Replace(old, entry, ref departed);
+                Replace(old, entry, now, ref departed);
             }
         }
     }
@@ -149,8 +151,8 @@ internal sealed class LocalShard
         }
     }
 
-    /// <summary>Removes all whose hashes are in the range.</summary>
-    public void Remove(HashRange range, ref DepartedEntries departed)
+    /// <summary>Removes all whose hashes are in the range and that cannot be used at a time.</summary>
+    public void Remove(HashRange range, long now, ref DepartedEntries departed)
     {
         lock (_lock)
         {
@@ -165,7 +167,7 @@ internal sealed class LocalShard
                 for (LocalEntry? entry = buckets[bucket].Head; entry is not null; entry = next)
                 {
                     next = entry.Next;
-                    if (range.Contains(entry.Hash))
+                    if (range.Contains(entry.Hash) && !entry.IsUsable(now))
                     {
                         Take(entry, ref departed);
                     }
@@ -189,13 +191,13 @@ internal sealed class LocalShard
     }
 
     /// <summary>Evicts while the level holds too much and this shard more than its share, or anything, of it.</summary>
-    public void Evict(bool onlyBeyondShare, ref DepartedEntries departed)
+    public void Evict(bool onlyBeyondShare, long now, ref DepartedEntries departed)
     {
         lock (_lock)
         {
             while (_budget.IsExceeded && Count > 0 && (!onlyBeyondShare || IsBeyondShare))
             {
-                EvictOne(ref departed);
+                EvictOne(now, ref departed);
             }
         }
     }
@@ -214,10 +216,10 @@ internal sealed class LocalShard
         return entry;
     }
 
-    private void Insert(LocalEntry entry, ref DepartedEntries departed)
+    private void Insert(LocalEntry entry, long now, ref DepartedEntries departed)
     {
         _budget.Add(1, entry.Bytes);
-        MakeRoom(1, entry.Bytes, ref departed);
+        MakeRoom(1, entry.Bytes, now, ref departed);
         if (_ghost.TryTake(entry.Hash))
         {
             _main.Add(entry);
@@ -241,7 +243,7 @@ internal sealed class LocalShard
     }
 
     // The new entry takes the old one's place in the chain and in its queue, and its uses: it is the key that is popular.
-    private void Replace(LocalEntry old, LocalEntry entry, ref DepartedEntries departed)
+    private void Replace(LocalEntry old, LocalEntry entry, long now, ref DepartedEntries departed)
     {
         entry.Frequency = old.Frequency;
         entry.Next = old.Next;
@@ -256,26 +258,26 @@ internal sealed class LocalShard
         {
             // It must not be what makes room for itself. Only here does replacing make an entry the newest.
             queue.Remove(entry);
-            MakeRoom(1, entry.Bytes, ref departed);
+            MakeRoom(1, entry.Bytes, now, ref departed);
             queue.Add(entry);
         }
     }
 
     // What is to come is counted in the budget already, but not in this shard.
-    private void MakeRoom(int entries, long bytes, ref DepartedEntries departed)
+    private void MakeRoom(int entries, long bytes, long now, ref DepartedEntries departed)
     {
         while (Count > 0 &&
             ((_budget.HasTooManyEntries && Count + entries > _shareOfEntries) ||
                 (_budget.HasTooManyBytes && Bytes + bytes > _shareOfBytes)))
         {
-            EvictOne(ref departed);
+            EvictOne(now, ref departed);
         }
     }
 
-    private void EvictOne(ref DepartedEntries departed)
+    private void EvictOne(long now, ref DepartedEntries departed)
     {
         bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
-        LocalEntry victim = (isSmallFull || _main.Count == 0 ? VictimOfSmall() : null) ?? VictimOfMain();
+        LocalEntry victim = (isSmallFull || _main.Count == 0 ? VictimOfSmall(now) : null) ?? VictimOfMain(now);
 
         // Of the entries that are there, not of those that would be allowed: where bytes are what is short, they are fewer.
         int mainEntries = Math.Max(1, Count - Math.Max(1, Count / 10));
@@ -284,12 +286,12 @@ internal sealed class LocalShard
         Take(victim, ref departed);
     }
 
-    /// <summary>The oldest entry of the small queue that was not used twice; those before it go over to the main queue.</summary>
-    private LocalEntry? VictimOfSmall()
+    /// <summary>The oldest entry of the small queue that was not used twice, or is past its use; those before it go over to the main queue.</summary>
+    private LocalEntry? VictimOfSmall(long now)
     {
         while (_small.Oldest is { } oldest)
         {
-            if (oldest.Frequency < UsesForMain)
+            if (oldest.Frequency < UsesForMain || !oldest.IsUsable(now))
             {
                 return oldest;
             }
@@ -302,12 +304,12 @@ internal sealed class LocalShard
         return null;
     }
 
-    private LocalEntry VictimOfMain()
+    private LocalEntry VictimOfMain(long now)
     {
         // After so many rounds all have lost all their uses, if none was used meanwhile. If some were, this ends nevertheless.
         long rounds = (long)_main.Count * LocalEntry.MaxFrequency;
         LocalEntry oldest = _main.Oldest!;
-        for (; oldest.Frequency > 0 && rounds > 0; rounds--)
+        for (; oldest.Frequency > 0 && oldest.IsUsable(now) && rounds > 0; rounds--)
         {
             oldest.Frequency--;
             _main.Rotate();

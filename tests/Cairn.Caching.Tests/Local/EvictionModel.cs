@@ -31,7 +31,13 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
         _main.RemoveAll(item => item.Key == key);
     }
 
-    public void Set(string key, long bytes)
+    public void RemoveUnusable(long now)
+    {
+        _small.RemoveAll(item => item.Until <= now);
+        _main.RemoveAll(item => item.Until <= now);
+    }
+
+    public void Set(string key, long bytes, long until, long now)
     {
         if (bytes > maxBytes)
         {
@@ -42,6 +48,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
         if (ItemOf(key) is { } old)
         {
             old.Bytes = bytes;
+            old.Until = until;
             if (Bytes <= maxBytes)
             {
                 return;
@@ -50,12 +57,12 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
             // Too large where it is: out of its queue, until the others have made room, and back as the newest.
             List<Item> queue = _small.Contains(old) ? _small : _main;
             queue.Remove(old);
-            MakeRoom(bytes);
+            MakeRoom(bytes, now);
             queue.Add(old);
             return;
         }
 
-        MakeRoom(bytes);
+        MakeRoom(bytes, now);
         int ghost = _ghost.LastIndexOf(key);
         if (ghost >= 0)
         {
@@ -63,7 +70,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
         }
 
         List<Item> target = ghost >= 0 ? _main : _small;
-        target.Add(new Item(key) { Bytes = bytes });
+        target.Add(new Item(key) { Bytes = bytes, Until = until });
     }
 
     public void Clear()
@@ -73,7 +80,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
         _ghost.Clear();
     }
 
-    private void MakeRoom(long bytes)
+    private void MakeRoom(long bytes, long now)
     {
         while (_small.Count + _main.Count + 1 > maxEntries || Bytes + bytes > maxBytes)
         {
@@ -82,11 +89,11 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
                 return;
             }
 
-            EvictOne();
+            EvictOne(now);
         }
     }
 
-    private void EvictOne()
+    private void EvictOne(long now)
     {
         int count = _small.Count + _main.Count;
         int mainEntries = Math.Max(1, count - Math.Max(1, count / 10));
@@ -96,7 +103,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
             while (_small.Count > 0)
             {
                 Item oldest = Take(_small);
-                if (oldest.Uses < 2)
+                if (oldest.Uses < 2 || oldest.Until <= now)
                 {
                     Remember(oldest.Key, 2 * mainEntries);
                     return;
@@ -107,7 +114,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
             }
         }
 
-        while (_main[0].Uses > 0)
+        while (_main[0].Uses > 0 && _main[0].Until > now)
         {
             Item oldest = Take(_main);
             oldest.Uses--;
@@ -137,6 +144,8 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
         public string Key { get; } = key;
 
         public long Bytes { get; set; }
+
+        public long Until { get; set; }
 
         public int Uses { get; set; }
     }

@@ -28,6 +28,11 @@ public class LocalCacheModelTests
                 cache.Clear();
                 model.Clear();
             }
+            else if (choice < 2)
+            {
+                cache.RemoveUnusable(step);
+                model.RemoveUnusable(step);
+            }
             else if (choice < 20)
             {
                 cache.Remove(key);
@@ -35,7 +40,7 @@ public class LocalCacheModelTests
             }
             else if (choice < 50)
             {
-                Set(key);
+                Set(key, step);
             }
             else
             {
@@ -43,7 +48,7 @@ public class LocalCacheModelTests
                 Assert.True(isFound == model.Find(key), $"Step {step}: {key} is {(isFound ? "" : "not ")}there.");
                 if (!isFound)
                 {
-                    Set(key);
+                    Set(key, step);
                 }
             }
 
@@ -51,11 +56,14 @@ public class LocalCacheModelTests
             Assert.True(model.Bytes == cache.GetStatistics().Bytes, $"Step {step}: the number of bytes.");
         }
 
-        void Set(string key)
+        void Set(string key, long now)
         {
             int bytes = random.Next(30) == 0 ? random.Next(300) : random.Next(1, 20);
-            cache.Set(LocalEntries.Of(key, bytes));
-            model.Set(key, bytes);
+            long until = random.Next(3) == 0 ? now + random.Next(300) : long.MaxValue;
+            LocalEntry entry = LocalEntries.Of(key, bytes);
+            entry.UsableUntil = until;
+            cache.Set(entry, now);
+            model.Set(key, bytes, until, now);
         }
     }
 

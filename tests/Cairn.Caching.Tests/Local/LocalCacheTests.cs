@@ -210,7 +210,7 @@ public class LocalCacheTests
         var cache = new LocalCache(maxEntries: 65_536, Plenty);
         var random = new Random(shift);
         var entries = Enumerable.Range(0, 5000).Select(i => LocalEntries.WithHash($"key:{i}", (ulong)random.NextInt64(long.MinValue, long.MaxValue))).ToList();
-        entries.ForEach(cache.Set);
+        entries.ForEach(entry => cache.Set(entry));
         ulong value = shift == 64 ? 0 : entries[0].Hash >> shift;
         var expected = entries.Where(entry => shift == 64 || entry.Hash >> shift == value).ToList();
 
@@ -233,6 +233,49 @@ public class LocalCacheTests
 
         Assert.NotNull(cache.Find(0x7FFF_FFFF_FFFF_FFFF, "before"));
         Assert.NotNull(cache.Find(0xC000_0000_0000_0000, "after"));
+    }
+
+    [Theory]
+    [InlineData(100)]
+    [InlineData(65_536)]
+    public void What_cannot_be_used_any_more_is_removed_on_request_at_its_very_time(int maxEntries)
+    {
+        var cache = new LocalCache(maxEntries, Plenty);
+        var entries = Enumerable.Range(0, maxEntries * 3 / 4).Select(i => LocalEntries.Of($"key:{i}")).ToList();
+        for (int i = 0; i < entries.Count; i++)
+        {
+            entries[i].UsableUntil = 1000 + i;
+            cache.Set(entries[i]);
+        }
+
+        Assert.Equal(0, cache.RemoveUnusable(999));
+        Assert.Equal(31, cache.RemoveUnusable(1030));
+
+        Assert.Null(cache.Find("key:30"));
+        Assert.NotNull(cache.Find("key:31"));
+        Assert.Equal(entries.Count - 31, cache.RemoveUnusable(long.MaxValue));
+    }
+
+    [Fact]
+    public void What_cannot_be_used_any_more_is_not_kept_for_having_been_popular()
+    {
+        var cache = new LocalCache(maxEntries: 10, Plenty);
+        foreach (string key in new[] { "a", "b" })
+        {
+            LocalEntry entry = LocalEntries.Of(key);
+            entry.UsableUntil = key == "a" ? 50 : 500;
+            cache.Set(entry, now: 0);
+            cache.Find(key);
+            cache.Find(key);
+        }
+
+        for (int i = 0; i < 20; i++)
+        {
+            cache.Set(LocalEntries.Of($"key:{i}"), now: 50);
+        }
+
+        Assert.Null(cache.Find("a"));
+        Assert.NotNull(cache.Find("b"));
     }
 
     [Fact]

@@ -43,7 +43,8 @@ public unsafe partial class CairnCollection
     }
 
     internal WriteStatus WriteValue(
-        CacheKey key, ReadOnlySpan<byte> value, Expiration expiration, uint flags, WriteCondition condition, ulong expectedVersion)
+        CacheKey key, ReadOnlySpan<byte> value, Expiration expiration, uint flags, WriteCondition condition, ulong expectedVersion,
+        bool isQuiet = false)
     {
         Engine.ThrowIfClosed();
         if (value.Length > Engine.Memory.MaxValueBytes)
@@ -59,6 +60,7 @@ public unsafe partial class CairnCollection
                 ? ResolvedExpiration.Never
                 : ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock),
             First = value,
+            IsQuiet = isQuiet,
         };
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
@@ -91,6 +93,12 @@ public unsafe partial class CairnCollection
             return status;
         }
     }
+
+    /// <summary>
+    /// As <see cref="Add"/>, but does not tell caches above. For a value that stands for none having been there: what they hold stays right.
+    /// </summary>
+    internal WriteStatus AddQuietly(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration) =>
+        WriteValue(key, value, expiration, flags: 0, WriteCondition.IfAbsent, 0, isQuiet: true);
 
     /// <summary>A use of a value that was read above: extends its life if it slides, and keeps it from eviction. No change of it.</summary>
     internal bool TryUse(CacheKey key)

@@ -16,6 +16,8 @@ namespace Cairn.Caching.Levels;
 //       stamp need no retry: they are done. A stamp that is gone is as good as a new one, for whoever reads it next makes one.
 //   I2  What a lock may hold back is clearing: StoreLevelClearing does it later, and hides what it has not reached until then.
 //   I3  Stamps are random and never 0. Two who make the first stamp of a tag at once get the same one: the store adds only one.
+//   I4  The first stamp of a tag is no change of it: nothing was invalidated, so nobody is told. If an earlier stamp was evicted,
+//       processes that remember it differ from those that do not until they ask again; what either holds is right by its own.
 internal sealed class StoreLevel : SecondLevel
 {
     /// <summary>The collection of a cache's tags is named by the cache and this.</summary>
@@ -288,7 +290,7 @@ internal sealed class StoreLevel : SecondLevel
         }
     }
 
-    // I3
+    // I3, I4
     private ulong ReadOrAddStamp(string tag)
     {
         ulong stamp = Tag.Unknown;
@@ -307,7 +309,7 @@ internal sealed class StoreLevel : SecondLevel
             }
 
             stamp = NewStamp();
-            switch (_tags.Add(tag, bytes, Expiration.None))
+            switch (_tags.AddQuietly(tag, bytes, Expiration.None))
             {
                 case WriteStatus.Stored:
                     return stamp;

@@ -26,8 +26,8 @@ internal unsafe ref struct EntryContent
     public byte* Origin;
     public bool IsOriginSecond;
 
-    /// <summary>The value that was there, without its lease: no change, for who was told of the value.</summary>
-    public bool IsSameValue;
+    /// <summary>No change to those who cache above: the value that was there, without its lease, or one that makes nothing they hold old.</summary>
+    public bool IsQuiet;
 
     public bool HasLease;
     public uint LeaseOwner;

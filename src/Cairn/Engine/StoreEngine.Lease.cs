@@ -9,6 +9,7 @@ namespace Cairn.Engine;
 // Leases: who may compute the value of a missing key, so that not everybody does.
 //
 // A lease is the key's entry: a marker without a value, or the expired value with a lease field. It is named by its version.
+// A cache above may also lease a value that has expired for it and not for the store: it stays readable, with a lease field.
 //
 //   absent or stale --acquire--> leased(owner, version) --set with that version--> value
 //                                  |-- set, remove, clear, invalidation by anyone: the entry is another, the lease is gone
@@ -112,7 +113,7 @@ internal sealed unsafe partial class StoreEngine
                         Type = EntryType.Value,
                         Flags = old.Entry.Flags,
                         Expiration = EntryContent.ExpirationOf(old.Entry),
-                        IsSameValue = true,
+                        IsQuiet = true,
                     };
                     RewriteLocked(partition, key, stale, [], isPrefix: false, out _);
                 }

@@ -428,7 +428,7 @@ internal sealed unsafe partial class StoreEngine
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         _log.Commit(partition, log, target, bytes, content.SegmentDeadline);
         bool isPublished = TryPublishSlot(
-            partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease && !content.IsSameValue);
+            partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease && !content.IsQuiet);
         _evictor.Advance(partition, key.Place.Partition, bytes);
         return isPublished;
     }

@@ -1,4 +1,5 @@
 using System.Numerics;
+using System.Runtime.CompilerServices;
 using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
@@ -208,6 +209,18 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
+    public void Mapping_of_a_closed_store_stays_as_long_as_its_coherence()
+    {
+        StoreCoherence coherence = OfClosedStore();
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+
+        Assert.False(coherence.TryCatchUp(Hash));
+        Assert.True(coherence.IsUnchanged(coherence.Mark(Hash), Hash));
+    }
+
+    [Fact]
     public void Catching_up_with_nothing_allocates_nothing()
     {
         ulong hash = Hash;
@@ -222,5 +235,12 @@ public sealed class StoreCoherenceTests : IDisposable
 
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
         Assert.True(isCaughtUp);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private StoreCoherence OfClosedStore()
+    {
+        using CairnStore store = CairnStore.Open(_stage.Other.Options);
+        return new StoreCoherence(store);
     }
 }

@@ -174,6 +174,21 @@ public sealed class StoreLevelTests : StoreLevelTest
     }
 
     [Fact]
+    public async Task First_stamp_of_a_tag_is_no_change_of_it_and_every_later_one_is()
+    {
+        StoreLevel level = Open();
+        ulong hash = level.TagHasher.Hash("tag");
+        ChangeMark mark = level.Coherence.Mark(hash);
+
+        await ReadStamp(level, "tag");
+        await ReadStamp(level, "tag");
+        Assert.True(level.Coherence.IsUnchanged(mark, hash));
+
+        await RenewStamp(level, "tag");
+        Assert.False(level.Coherence.IsUnchanged(mark, hash));
+    }
+
+    [Fact]
     public async Task What_is_no_stamp_is_replaced_by_one()
     {
         StoreLevel level = Open(out CairnStore store);

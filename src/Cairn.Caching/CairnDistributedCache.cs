@@ -74,6 +74,8 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
     // A key of text is valid UTF-8 and not empty, so this byte is the key of nothing else.
     private static ReadOnlySpan<byte> EmptyKey => [0xFF];
 
+    internal CairnStore OpenStore => _handle.Store;
+
     internal CairnCollection Entries => _entries;
 
     /// <summary>A copy of a key's value.</summary>

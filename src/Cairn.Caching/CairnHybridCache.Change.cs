@@ -96,11 +96,8 @@ public sealed partial class CairnHybridCache
 
         ulong hash = _tags.HashOf(tag);
         _tags.Forget(hash);
-        if (_hasLevel)
-        {
-            await _level.RenewStampAsync(tag, hash, cancellationToken).ConfigureAwait(false);
-            _tags.Forget(hash);
-        }
+        await _level.RenewStampAsync(tag, hash, cancellationToken).ConfigureAwait(false);
+        _tags.Forget(hash);
 
         _counters.Add(CacheCount.TagRemoved);
     }
@@ -122,11 +119,8 @@ public sealed partial class CairnHybridCache
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         ForgetAll();
-        if (_hasLevel)
-        {
-            await _level.ClearAsync(cancellationToken).ConfigureAwait(false);
-            ForgetAll();
-        }
+        await _level.ClearAsync(cancellationToken).ConfigureAwait(false);
+        ForgetAll();
 
         _counters.Add(CacheCount.TagRemoved);
     }

@@ -62,6 +62,15 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     private readonly CacheLog _log;
     private int _isDisposed;
 
+    /// <summary>Makes a cache without dependency injection.</summary>
+    /// <param name="options">How it works; null for the defaults. Changes after this have no effect.</param>
+    /// <param name="loggers">Where it logs to; null for nowhere.</param>
+    /// <returns>The cache, to be disposed by the caller.</returns>
+    /// <exception cref="ArgumentException">An option is out of its range.</exception>
+    /// <exception cref="IOException">The store file cannot be opened, as <see cref="CairnStore.Open"/>.</exception>
+    public static CairnHybridCache Create(CairnHybridCacheOptions? options = null, ILoggerFactory? loggers = null) =>
+        Registration.HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
+
     internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger)
     {
         _options = options;

@@ -1,3 +1,6 @@
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Cairn.Caching.Serialization;
 using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching;
@@ -22,13 +25,13 @@ public sealed class CairnHybridCacheOptions
     /// Serialized bytes from which a payload is compressed, if that saves an eighth. Default 4,096: below, compressing costs more than
     /// it saves on one machine.
     /// </summary>
-    public int CompressionThresholdBytes { get; set; } = 4_096;
+    public int CompressionThresholdBytes { get; set; } = CodecOptions.DefaultCompressionThresholdBytes;
 
     /// <summary>
     /// Largest serialized value in bytes that is sent to the second level; larger ones stay in the first, and are counted. Default 1 MiB,
     /// Microsoft's.
     /// </summary>
-    public long MaximumPayloadBytes { get; set; } = 1 << 20;
+    public long MaximumPayloadBytes { get; set; } = CodecOptions.DefaultMaximumPayloadBytes;
 
     /// <summary>Longest key in characters; with a longer one the factory runs and nothing is cached. Default 1,024, Microsoft's.</summary>
     public int MaximumKeyLength { get; set; } = 1_024;
@@ -43,16 +46,10 @@ public sealed class CairnHybridCacheOptions
     public IDistributedCache? DistributedCache { get; set; }
 
     /// <summary>
-    /// The file of a Cairn store to use as second level, shared by all processes that name it; created if absent. Default null: the
-    /// registered <see cref="IDistributedCache"/>, or no second level.
+    /// The store file to use as second level, shared by all processes that name it. Default null: the registered
+    /// <see cref="IDistributedCache"/>, or no second level. <see cref="UseStoreFile"/> sets it in one line.
     /// </summary>
-    public string? StorePath { get; set; }
-
-    /// <summary>Size in bytes with which the store's file is created. Default 256 MiB, the store's.</summary>
-    public long StoreCapacityBytes { get; set; } = 256L << 20;
-
-    /// <summary>A store that is open already, to use as second level. It stays the caller's to close. Default null.</summary>
-    public CairnStore? Store { get; set; }
+    public CairnStoreFileOptions? StoreFile { get; set; }
 
     /// <summary>True if only the first level is used, whatever is registered. Default false.</summary>
     public bool DisableSecondLevel { get; set; }
@@ -78,6 +75,27 @@ public sealed class CairnHybridCacheOptions
     /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider TimeProvider { get; set; } = TimeProvider.System;
 
+    /// <summary>Settings of System.Text.Json for types that it serializes. Default null: the framework's for the web.</summary>
+    public JsonSerializerOptions? JsonOptions { get; set; }
+
+    /// <summary>Metadata of types, source-generated for example, that is asked before <see cref="JsonOptions"/>. Default none.</summary>
+    public IList<IJsonTypeInfoResolver> JsonResolvers { get; } = [];
+
+    /// <summary>Types whose objects callers may be given to share although nothing in the type says so. Default none.</summary>
+    public ISet<Type> ShareableTypes { get; } = new HashSet<Type>();
+
+    /// <summary>Uses a store file as second level: what this process caches survives it, and other processes share it.</summary>
+    /// <param name="path">The file; null for one in the user's data folder that is named after the application.</param>
+    /// <param name="configure">Sets more of the file's options; null for the defaults.</param>
+    /// <returns>These options.</returns>
+    public CairnHybridCacheOptions UseStoreFile(string? path = null, Action<CairnStoreFileOptions>? configure = null)
+    {
+        var file = new CairnStoreFileOptions { Path = path };
+        configure?.Invoke(file);
+        StoreFile = file;
+        return this;
+    }
+
     internal void Validate()
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(LocalMaxEntries, 1, nameof(LocalMaxEntries));
@@ -91,11 +109,9 @@ public sealed class CairnHybridCacheOptions
             throw new ArgumentException($"{nameof(Name)} must have 1 to 100 characters; it is '{Name}'.");
         }
 
-        int levels = (DistributedCache is null ? 0 : 1) + (StorePath is null ? 0 : 1) + (Store is null ? 0 : 1);
-        if (levels > 1)
+        if (DistributedCache is not null && StoreFile is not null)
         {
-            throw new ArgumentException(
-                $"Name one second level: {nameof(DistributedCache)}, {nameof(StorePath)} and {nameof(Store)} exclude each other.");
+            throw new ArgumentException($"Name one second level: {nameof(DistributedCache)} or {nameof(StoreFile)}.");
         }
     }
 }

@@ -1,0 +1,119 @@
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching;
+using Cairn.Caching.Registration;
+using Cairn.Caching.Stores;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>Registers <see cref="CairnHybridCache"/>.</summary>
+public static class CairnHybridCacheServiceCollectionExtensions
+{
+    /// <summary>Adds a hybrid cache, as <see cref="HybridCache"/> and as <see cref="CairnHybridCache"/>.</summary>
+    /// <param name="services">Where to.</param>
+    /// <param name="configure">Sets the options; null for the defaults.</param>
+    /// <returns>A builder for serializers.</returns>
+    /// <remarks>
+    /// The second level is what the options name, or else the registered <see cref="IDistributedCache"/>, or none. It is the
+    /// <see cref="HybridCache"/> that is resolved even if another was registered before.
+    /// </remarks>
+    public static ICairnHybridCacheBuilder AddCairnHybridCache(
+        this IServiceCollection services, Action<CairnHybridCacheOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        string name = Options.Options.DefaultName;
+        Configure(services, name, configure);
+        services.AddSingleton(provider => Create(provider, name));
+        services.AddSingleton<HybridCache>(provider => provider.GetRequiredService<CairnHybridCache>());
+        CacheStart.Resolve<CairnHybridCache>(services, name, provider => provider.GetRequiredService<CairnHybridCache>());
+        return new CairnHybridCacheBuilder(name, services);
+    }
+
+    /// <summary>Adds a hybrid cache with a key, which has a first level of its own, and its key as name in the second.</summary>
+    /// <param name="services">Where to.</param>
+    /// <param name="serviceKey">The key; its text is the name of the options and the default of <see cref="CairnHybridCacheOptions.Name"/>.</param>
+    /// <param name="configure">Sets the options; null for the defaults.</param>
+    /// <returns>A builder for serializers.</returns>
+    public static ICairnHybridCacheBuilder AddKeyedCairnHybridCache(
+        this IServiceCollection services, object serviceKey, Action<CairnHybridCacheOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(serviceKey);
+        string name = serviceKey.ToString() ?? "";
+        Configure(services, name, configure);
+        services.AddKeyedSingleton(serviceKey, (provider, _) => Create(provider, name));
+        services.AddKeyedSingleton<HybridCache>(serviceKey, (provider, key) => provider.GetRequiredKeyedService<CairnHybridCache>(key));
+        CacheStart.Resolve<CairnHybridCache>(services, name, provider => provider.GetRequiredKeyedService<CairnHybridCache>(serviceKey));
+        return new CairnHybridCacheBuilder(name, services);
+    }
+
+    /// <summary>Adds the serializer of a type; the last one added counts.</summary>
+    /// <typeparam name="T">The type.</typeparam>
+    /// <param name="builder">The cache; serializers are for all hybrid caches of these services.</param>
+    /// <param name="serializer">The serializer.</param>
+    /// <returns>The builder.</returns>
+    public static ICairnHybridCacheBuilder AddSerializer<T>(this ICairnHybridCacheBuilder builder, IHybridCacheSerializer<T> serializer)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddSingleton(serializer);
+        return builder;
+    }
+
+    /// <summary>Adds the serializer of a type, which the services make; the last one added counts.</summary>
+    /// <typeparam name="T">The type.</typeparam>
+    /// <typeparam name="TSerializer">The serializer.</typeparam>
+    /// <param name="builder">The cache; serializers are for all hybrid caches of these services.</param>
+    /// <returns>The builder.</returns>
+    public static ICairnHybridCacheBuilder AddSerializer<
+        T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TSerializer>(this ICairnHybridCacheBuilder builder)
+        where TSerializer : class, IHybridCacheSerializer<T>
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddSingleton<IHybridCacheSerializer<T>, TSerializer>();
+        return builder;
+    }
+
+    /// <summary>Adds a factory of serializers; the last one that makes one for a type counts.</summary>
+    /// <param name="builder">The cache; factories are for all hybrid caches of these services.</param>
+    /// <param name="factory">The factory.</param>
+    /// <returns>The builder.</returns>
+    public static ICairnHybridCacheBuilder AddSerializerFactory(this ICairnHybridCacheBuilder builder, IHybridCacheSerializerFactory factory)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddSingleton(factory);
+        return builder;
+    }
+
+    /// <summary>Adds a factory of serializers, which the services make; the last one that makes one for a type counts.</summary>
+    /// <typeparam name="TFactory">The factory.</typeparam>
+    /// <param name="builder">The cache; factories are for all hybrid caches of these services.</param>
+    /// <returns>The builder.</returns>
+    public static ICairnHybridCacheBuilder AddSerializerFactory<
+        [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TFactory>(this ICairnHybridCacheBuilder builder)
+        where TFactory : class, IHybridCacheSerializerFactory
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddSingleton<IHybridCacheSerializerFactory, TFactory>();
+        return builder;
+    }
+
+    private static void Configure(IServiceCollection services, string name, Action<CairnHybridCacheOptions>? configure)
+    {
+        OptionsBuilder<CairnHybridCacheOptions> options = services.AddOptions<CairnHybridCacheOptions>(name);
+        if (name.Length > 0)
+        {
+            options.Configure(cache => cache.Name = name);
+        }
+
+        if (configure is not null)
+        {
+            options.Configure(configure);
+        }
+    }
+
+    private static CairnHybridCache Create(IServiceProvider provider, string name) => HybridCacheAssembly.Create(
+        provider.GetRequiredService<IOptionsMonitor<CairnHybridCacheOptions>>().Get(name), provider, provider.GetService<ILoggerFactory>());
+}

@@ -1,0 +1,87 @@
+using Cairn.Caching.Levels;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Stores;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Cairn.Caching.Registration;
+
+/// <summary>Makes a hybrid cache of its options: which second level it has, and with what.</summary>
+internal static class HybridCacheAssembly
+{
+    public static CairnHybridCache Create(CairnHybridCacheOptions options, IServiceProvider? services, ILoggerFactory? loggers)
+    {
+        options.Validate();
+        ILogger logger = (ILogger?)loggers?.CreateLogger<CairnHybridCache>() ?? NullLogger.Instance;
+        SecondLevel level = LevelOf(options, services, logger);
+        try
+        {
+            return new CairnHybridCache(options, level, level is not NoLevel, new Codecs(CodecsOf(options, services)), logger);
+        }
+        catch
+        {
+            level.DisposeAsync().AsTask().GetAwaiter().GetResult();
+            throw;
+        }
+    }
+
+    // What the options name, or what is registered, or nothing.
+    private static SecondLevel LevelOf(CairnHybridCacheOptions options, IServiceProvider? services, ILogger logger)
+    {
+        if (options.DisableSecondLevel)
+        {
+            return new NoLevel();
+        }
+
+        if (options.StoreFile is { } file)
+        {
+            return new StoreLevel(file.OpenStore(), options.Name);
+        }
+
+        IDistributedCache? cache = options.DistributedCache ?? RegisteredCache(options, services);
+        return cache switch
+        {
+            null => new NoLevel(),
+
+            // Over the store that it is made of: then changes reach every process at once.
+            CairnDistributedCache cairn => new StoreLevel(StoreHandle.Borrow(cairn.OpenStore), options.Name),
+            _ => new DistributedLevel(
+                cache,
+                services?.GetService<ICacheLeases>(),
+                services?.GetService<ICacheInvalidation>(),
+                new DistributedLevelOptions
+                {
+                    Name = options.Name,
+                    ReadTimeout = options.DistributedReadTimeout,
+                    WriteTimeout = options.DistributedWriteTimeout,
+                    Clock = options.TimeProvider,
+                },
+                logger),
+        };
+    }
+
+    private static IDistributedCache? RegisteredCache(CairnHybridCacheOptions options, IServiceProvider? services)
+    {
+        if (options.DistributedCacheServiceKey is not { } key)
+        {
+            return services?.GetService<IDistributedCache>();
+        }
+
+        return services?.GetKeyedService<IDistributedCache>(key) ?? throw new InvalidOperationException(
+            $"{nameof(CairnHybridCacheOptions.DistributedCacheServiceKey)} is '{key}', and no {nameof(IDistributedCache)} is registered with this key.");
+    }
+
+    private static CodecOptions CodecsOf(CairnHybridCacheOptions options, IServiceProvider? services) => new()
+    {
+        Services = services,
+        Json = options.JsonOptions,
+        JsonResolvers = [.. options.JsonResolvers],
+        ShareAllTypes = options.ShareLocalValues,
+        ShareableTypes = new HashSet<Type>(options.ShareableTypes),
+        MaximumPayloadBytes = (int)Math.Min(options.MaximumPayloadBytes, Array.MaxLength),
+        DisableCompression = options.DisableCompression,
+        CompressionThresholdBytes = options.CompressionThresholdBytes,
+    };
+}

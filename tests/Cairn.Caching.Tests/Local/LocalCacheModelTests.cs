@@ -5,7 +5,7 @@ namespace Cairn.Caching.Tests.Local;
 /// <summary>Random operations, compared with models step by step. A failure names its seed, which is the theory's argument.</summary>
 public class LocalCacheModelTests
 {
-    public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 40)];
+    public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 20)];
 
     [Theory]
     [MemberData(nameof(Seeds))]

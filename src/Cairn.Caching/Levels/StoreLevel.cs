@@ -64,6 +64,8 @@ internal sealed class StoreLevel : SecondLevel
 
     public override bool IsImmediate => true;
 
+    public override bool IsImmediate => true;
+
     public override ICoherence Coherence => _coherence;
 
     public override bool HasLeases => true;

@@ -64,8 +64,6 @@ internal sealed class StoreLevel : SecondLevel
 
     public override bool IsImmediate => true;
 
-    public override bool IsImmediate => true;
-
     public override ICoherence Coherence => _coherence;
 
     public override bool HasLeases => true;

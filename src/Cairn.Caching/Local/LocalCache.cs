@@ -37,11 +37,11 @@ internal sealed class LocalCache
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(maxEntries);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(maxBytes);
-        _budget = new LocalBudget(maxEntries, maxBytes);
         _onRemoved = onRemoved;
 
         long worthwhile = Math.Clamp(Math.Min(maxEntries / EntriesPerShard, maxBytes / BytesPerShard), 1, MaxShards);
         int shardBits = BitOperations.Log2((uint)worthwhile);
+        _budget = new LocalBudget(maxEntries, maxBytes, isShared: shardBits > 0);
         _placement = new HashPlacement(shardBits);
         _tables = new LocalTable[1 << shardBits];
         _shards = new LocalShard[_tables.Length];

@@ -56,6 +56,7 @@ internal sealed class ChangeLedger : IDisposable
     private long _sweptAt;
     private bool _isWorking;
     private bool _isClosed;
+    private bool _isOverflowing;
 
     // Read without the lock to skip it; the lock's release made it visible to all who saw what was acknowledged.
     private volatile int _stateCount;
@@ -107,8 +108,14 @@ internal sealed class ChangeLedger : IDisposable
     public long OwedBytes => Volatile.Read(ref _writeBytes);
 
     /// <summary>Makes a change the newest of its key, and waits until it was made or the time is over; then it is owed.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="change">What is to be done.</param>
+    /// <param name="lease">Without which it is not done; null to end all leases of the key.</param>
+    /// <param name="timeout">Longest wait.</param>
+    /// <param name="cancellationToken">Ends the wait. The change is owed then.</param>
     /// <returns>Done, Failed, or LeaseLost.</returns>
-    public async ValueTask<LevelStatus> ApplyAsync(string key, PendingChange change, LocalLease? lease, CancellationToken cancellationToken)
+    public async ValueTask<LevelStatus> ApplyAsync(
+        string key, PendingChange change, LocalLease? lease, TimeSpan timeout, CancellationToken cancellationToken)
     {
         KeyState state;
         bool mustRun;
@@ -161,7 +168,7 @@ internal sealed class ChangeLedger : IDisposable
 
         try
         {
-            await change.WaitAsync(_options.WriteTimeout, _options.Clock, cancellationToken).ConfigureAwait(false);
+            await change.WaitAsync(timeout, _options.Clock, cancellationToken).ConfigureAwait(false);
             return change.Status;
         }
         catch (TimeoutException)
@@ -437,7 +444,7 @@ internal sealed class ChangeLedger : IDisposable
     }
 
     private async Task RemoveLateAsync(string key) =>
-        await ApplyAsync(key, new PendingChange(ChangeKind.Remove), lease: null, CancellationToken.None).ConfigureAwait(false);
+        await ApplyAsync(key, new PendingChange(ChangeKind.Remove), lease: null, _options.WriteTimeout, CancellationToken.None).ConfigureAwait(false);
 
     private LevelStatus Owe(KeyState state, PendingChange change)
     {
@@ -576,14 +583,21 @@ internal sealed class ChangeLedger : IDisposable
     {
         lock (_gate)
         {
-            if (!IsOverLimit())
+            if (!IsOverLimit() || _isOverflowing)
             {
                 return;
             }
 
+            _isOverflowing = true;
             _counters.CountOverflow();
             _log.Overflowed(_states.Count);
-            EndAllLeasesLocked();
+        }
+
+        // First the new era, by which readers here go at once, and only then what it makes needless: else an old value could be read
+        // in between.
+        _onOverflow();
+        lock (_gate)
+        {
             foreach (KeyState state in _states.Values.ToArray())
             {
                 // The era itself stays: an older one that comes late must not return. What is under way ends by itself.
@@ -593,9 +607,9 @@ internal sealed class ChangeLedger : IDisposable
                     Forget(state);
                 }
             }
-        }
 
-        _onOverflow();
+            _isOverflowing = false;
+        }
     }
 
     private void Forget(KeyState state)

@@ -117,7 +117,7 @@ internal sealed class DistributedBackend
     }
 
     /// <summary>Reads a record; no value if there is none.</summary>
-    public ValueTask<CallResult<ReadOnlyMemory<byte>?>> ReadAsync(string key, CancellationToken cancellationToken) =>
+    public ValueTask<CallResult<ReadOnlyMemory<byte>?>> ReadAsync(string key, TimeSpan timeout, CancellationToken cancellationToken) =>
         _bufferCache is null
             ? _calls.CallAsync(
                 (Cache: _cache, key),
@@ -127,7 +127,7 @@ internal sealed class DistributedBackend
                     byte[]? record = await state.Cache.GetAsync(state.key, token).ConfigureAwait(false);
                     return record is null ? null : (ReadOnlyMemory<byte>?)record;
                 },
-                _options.ReadTimeout,
+                timeout,
                 cancellationToken)
             : _calls.CallAsync(
                 (Cache: _bufferCache, key),
@@ -138,7 +138,7 @@ internal sealed class DistributedBackend
                     bool isFound = await state.Cache.TryGetAsync(state.key, buffer, token).ConfigureAwait(false);
                     return isFound ? buffer.WrittenMemory : (ReadOnlyMemory<byte>?)null;
                 },
-                _options.ReadTimeout,
+                timeout,
                 cancellationToken);
 
     public async ValueTask<bool> RefreshAsync(string key, CancellationToken cancellationToken)
@@ -192,8 +192,9 @@ internal sealed class DistributedBackend
 
     /// <summary>The era that entries must be of; 0 if it cannot be told now.</summary>
     /// <param name="mustAsk">True if what is known is not new enough.</param>
+    /// <param name="deadline">Ends the wait: then it cannot be told.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    public ValueTask<ulong> GetEraAsync(bool mustAsk, CancellationToken cancellationToken)
+    public ValueTask<ulong> GetEraAsync(bool mustAsk, Deadline deadline, CancellationToken cancellationToken)
     {
         ulong era = KnownEra;
         if (era != 0 && !mustAsk && (_isPrivate || (Hub.HasChannel && Hub.IsTrusted) || _clock.NowMs < Volatile.Read(ref _eraFreshUntilMs)))
@@ -201,7 +202,7 @@ internal sealed class DistributedBackend
             return new(era);
         }
 
-        return AskEraAsync(cancellationToken);
+        return WaitForEraAsync(deadline, cancellationToken);
     }
 
     /// <summary>Drops everything: begins a new era.</summary>
@@ -219,19 +220,27 @@ internal sealed class DistributedBackend
     }
 
     /// <summary>Tells other machines of a change that the ledger had no part in.</summary>
-    public async ValueTask<LevelStatus> PublishAsync(string key, LocalLease lease, CancellationToken cancellationToken) =>
+    public async ValueTask<LevelStatus> PublishAsync(string key, LocalLease lease, TimeSpan timeout, CancellationToken cancellationToken) =>
         _channel is { ReportsChanges: false }
-            ? await Ledger.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, cancellationToken).ConfigureAwait(false)
+            ? await Ledger.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, timeout, cancellationToken).ConfigureAwait(false)
             : LevelStatus.Done;
 
     // Not awaited: whoever found too many changes waits for his own. It does not throw.
     private void OnOverflow() => _ = BeginEraAsync(CancellationToken.None).AsTask();
 
-    private ValueTask<LevelStatus> WriteNewEraAsync(CancellationToken cancellationToken)
+    private async ValueTask<LevelStatus> WriteNewEraAsync(CancellationToken cancellationToken)
     {
         var change = new PendingChange(ChangeKind.Era) { Number = DistributedRecords.NewNumber() };
         SetEra(change.Number);
-        return Ledger.ApplyAsync(Records.EraKey, change, lease: null, cancellationToken);
+        LevelStatus status = await Ledger
+            .ApplyAsync(Records.EraKey, change, lease: null, _options.WriteTimeout, cancellationToken).ConfigureAwait(false);
+        if (KnownEra != change.Number)
+        {
+            // Another one was heard of meanwhile. Which of the two came last is asked when it matters.
+            SetEra(0);
+        }
+
+        return status;
     }
 
     private void SetEra(ulong era)
@@ -244,9 +253,10 @@ internal sealed class DistributedBackend
         }
     }
 
-    private async ValueTask<ulong> AskEraAsync(CancellationToken cancellationToken)
+    // One asks for all who want to know. None of them can cancel it, and each waits as long as he likes.
+    private async ValueTask<ulong> WaitForEraAsync(Deadline deadline, CancellationToken cancellationToken)
     {
-        Task<ulong> question;
+        Task<ulong>? question;
         TaskCompletionSource<ulong>? answer = null;
         lock (_eraGate)
         {
@@ -259,28 +269,31 @@ internal sealed class DistributedBackend
             question = _eraQuestion;
         }
 
-        if (answer is null)
+        if (answer is not null)
         {
-            return await question.WaitAsync(cancellationToken).ConfigureAwait(false);
+            // It does not throw.
+            _ = AnswerEraAsync(answer);
         }
 
-        // One asks for all who want to know, and none of them can cancel it.
-        ulong era = 0;
         try
         {
-            era = await AskEraAsync().ConfigureAwait(false);
+            return await question.WaitAsync(deadline.Left, _options.Clock, cancellationToken).ConfigureAwait(false);
         }
-        finally
+        catch (TimeoutException)
         {
-            lock (_eraGate)
-            {
-                _eraQuestion = null;
-            }
+            return 0;
+        }
+    }
 
-            answer.SetResult(era);
+    private async Task AnswerEraAsync(TaskCompletionSource<ulong> answer)
+    {
+        ulong era = await AskEraAsync().ConfigureAwait(false);
+        lock (_eraGate)
+        {
+            _eraQuestion = null;
         }
 
-        return era;
+        answer.SetResult(era);
     }
 
     private async ValueTask<ulong> AskEraAsync()
@@ -297,7 +310,7 @@ internal sealed class DistributedBackend
             return owed.Number;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, _options.ReadTimeout, CancellationToken.None).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return 0;

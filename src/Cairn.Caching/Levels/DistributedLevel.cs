@@ -67,6 +67,7 @@ internal sealed class DistributedLevel : SecondLevel
         string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken)
     {
         string text = _backend.Records.ValueKey(key);
+        var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
         if (_backend.Ledger.TryRead(text, out PendingChange? owed))
         {
             if (owed.Kind != ChangeKind.Write || _backend.Expiry(owed.Expiration) is null)
@@ -77,13 +78,13 @@ internal sealed class DistributedLevel : SecondLevel
             return DistributedRecords.EraOf(owed.Record) == _backend.KnownEra ? Found(owed.Record, target) : LevelStatus.Miss;
         }
 
-        ulong era = await _backend.GetEraAsync(mustAsk: false, cancellationToken).ConfigureAwait(false);
+        ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
         if (era == 0)
         {
             return LevelStatus.Failed;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, cancellationToken).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, deadline.Left, cancellationToken).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return LevelStatus.Failed;
@@ -103,7 +104,7 @@ internal sealed class DistributedLevel : SecondLevel
 
         // Of another era: perhaps a newer one, of which this process has not heard.
         bool isCurrent = eraOfRecord == era
-            || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, cancellationToken).ConfigureAwait(false);
+            || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, deadline, cancellationToken).ConfigureAwait(false);
         return isCurrent ? Found(record.Span, target) : LevelStatus.Miss;
     }
 
@@ -138,9 +139,10 @@ internal sealed class DistributedLevel : SecondLevel
         }
 
         string text = _backend.Records.ValueKey(key);
+        var deadline = new Deadline(_options.WriteTimeout, _options.Clock);
         ulong era = _backend.KnownEra is var known and not 0
             ? known
-            : await _backend.GetEraAsync(mustAsk: false, cancellationToken).ConfigureAwait(false);
+            : await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
         if (held is not null && held.Era != 0 && era != 0 && held.Era != era)
         {
             held.Lose();
@@ -153,14 +155,14 @@ internal sealed class DistributedLevel : SecondLevel
             if (era == 0)
             {
                 // It cannot be said of which era it is. What was there before is removed, when that is possible.
-                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held?.Local, cancellationToken).ConfigureAwait(false);
+                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held?.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
                 return status = status == LevelStatus.LeaseLost ? status : LevelStatus.Failed;
             }
 
             byte[] record = DistributedRecords.Value(era, envelope.Span);
             if (held?.Owner is not null && _backend.Expiry(expiration) is { } expiry)
             {
-                LevelStatus? conditional = await WriteIfLeasedAsync(text, held, record, expiry, cancellationToken).ConfigureAwait(false);
+                LevelStatus? conditional = await WriteIfLeasedAsync(text, held, record, expiry, deadline, cancellationToken).ConfigureAwait(false);
                 if (conditional is not null)
                 {
                     return status = conditional.Value;
@@ -168,7 +170,7 @@ internal sealed class DistributedLevel : SecondLevel
             }
 
             var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration };
-            return status = await _backend.Ledger.ApplyAsync(text, change, held?.Local, cancellationToken).ConfigureAwait(false);
+            return status = await _backend.Ledger.ApplyAsync(text, change, held?.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
         }
         finally
         {
@@ -227,18 +229,19 @@ internal sealed class DistributedLevel : SecondLevel
     public override async ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
     {
         string text = _backend.Records.StampKey(tag);
+        var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
         if (_backend.Ledger.TryRead(text, out PendingChange? owed) && owed.Kind == ChangeKind.Stamp)
         {
             return owed.Number;
         }
 
-        ulong era = await _backend.GetEraAsync(mustAsk: false, cancellationToken).ConfigureAwait(false);
+        ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
         if (era == 0)
         {
             return Tag.Unknown;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, cancellationToken).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, deadline.Left, cancellationToken).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return Tag.Unknown;
@@ -251,7 +254,7 @@ internal sealed class DistributedLevel : SecondLevel
                 _backend.CountDamaged(text);
             }
             else if (eraOfRecord == era
-                || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, cancellationToken).ConfigureAwait(false))
+                || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, deadline, cancellationToken).ConfigureAwait(false))
             {
                 return stamp;
             }
@@ -261,7 +264,7 @@ internal sealed class DistributedLevel : SecondLevel
         var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() };
         try
         {
-            await _backend.Ledger.ApplyAsync(text, change, lease: null, cancellationToken).ConfigureAwait(false);
+            await _backend.Ledger.ApplyAsync(text, change, lease: null, _options.WriteTimeout, cancellationToken).ConfigureAwait(false);
             return change.Number;
         }
         finally
@@ -294,7 +297,7 @@ internal sealed class DistributedLevel : SecondLevel
     {
         try
         {
-            return await _backend.Ledger.ApplyAsync(text, change, lease: null, cancellationToken).ConfigureAwait(false);
+            return await _backend.Ledger.ApplyAsync(text, change, lease: null, _options.WriteTimeout, cancellationToken).ConfigureAwait(false);
         }
         finally
         {
@@ -304,13 +307,13 @@ internal sealed class DistributedLevel : SecondLevel
 
     /// <summary>Writes through the server's leases; null if they cannot do that.</summary>
     private async ValueTask<LevelStatus?> WriteIfLeasedAsync(
-        string text, DistributedLease lease, byte[] record, DistributedCacheEntryOptions expiry, CancellationToken cancellationToken)
+        string text, DistributedLease lease, byte[] record, DistributedCacheEntryOptions expiry, Deadline deadline, CancellationToken cancellationToken)
     {
         CallResult<CacheLeaseStatus> result = await _backend.CallLeasesAsync(
             (Leases: _backend.Leases!, text, Owner: lease.Owner!, record, expiry),
             static async (state, token) =>
                 await state.Leases.TrySetAsync(state.text, state.Owner, state.record, state.expiry, token).ConfigureAwait(false),
-            _options.WriteTimeout,
+            deadline.Left,
             cancellationToken).ConfigureAwait(false);
         switch (result)
         {
@@ -318,7 +321,7 @@ internal sealed class DistributedLevel : SecondLevel
                 return null;
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Acquired }:
                 // Done for all that read it from the server; that other machines' first levels hear of it may be owed.
-                return await _backend.PublishAsync(text, lease.Local, cancellationToken).ConfigureAwait(false);
+                return await _backend.PublishAsync(text, lease.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Held }:
                 lease.Lose();
                 return LevelStatus.LeaseLost;
@@ -331,7 +334,8 @@ internal sealed class DistributedLevel : SecondLevel
     // With this process' lease in hand: is there a value by now, and will the server give its lease?
     private async ValueTask<LeaseResult> CompleteLeaseAsync(LeaseRequest request, LocalLease local, CancellationToken cancellationToken)
     {
-        ulong era = await _backend.GetEraAsync(mustAsk: false, cancellationToken).ConfigureAwait(false);
+        var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
+        ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
         string? owner = null;
         bool onlyIfMissing = !request.ReplacesStale;
         bool mustLook = onlyIfMissing;
@@ -430,7 +434,7 @@ internal sealed class DistributedLevel : SecondLevel
             return owed.Kind == ChangeKind.Write && _backend.Expiry(owed.Expiration) is not null;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, cancellationToken).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, _options.ReadTimeout, cancellationToken).ConfigureAwait(false);
         return result is { Status: CallStatus.Done, Value: { } record } && DistributedRecords.EraOf(record.Span) is var of && of != 0 && of == era;
     }
 

@@ -56,7 +56,7 @@ internal sealed class LevelUnderTest : IAsyncDisposable
 
     public Task<LevelStatus> RenewAsync(string tag) => Level.RenewStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
 
-    /// <summary>Moves the clock on in small steps until something is so. Fails after a simulated hour.</summary>
+    /// <summary>Moves the clock on in small steps until something is so. Fails after five simulated minutes.</summary>
     public Task AdvanceUntilAsync(Func<bool> isSo) => AdvanceUntilAsync(Clock, isSo);
 
     /// <summary>Moves the clock on until a task ends, and returns its result.</summary>
@@ -70,10 +70,10 @@ internal sealed class LevelUnderTest : IAsyncDisposable
 
     public static async Task AdvanceUntilAsync(ManualClock clock, Func<bool> isSo)
     {
-        DateTimeOffset end = clock.Now.AddHours(1);
+        DateTimeOffset end = clock.Now.AddMinutes(5);
         while (!isSo())
         {
-            Assert.True(clock.Now < end, "What was waited for did not happen within a simulated hour.");
+            Assert.True(clock.Now < end, "What was waited for did not happen within five simulated minutes.");
 
             // Other threads have to get to their next timer first; how long that takes does not matter to the outcome.
             await Task.Delay(1);
@@ -91,7 +91,13 @@ internal sealed class LevelUnderTest : IAsyncDisposable
         }
     }
 
-    public ValueTask DisposeAsync() => Level.DisposeAsync();
+    /// <summary>Disposal may have to wait for time-outs.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        Task disposal = Level.DisposeAsync().AsTask();
+        await AdvanceUntilAsync(() => disposal.IsCompleted);
+        await disposal;
+    }
 
     public static bool IsKnown(ulong stamp) => stamp != Tag.Unknown;
 }

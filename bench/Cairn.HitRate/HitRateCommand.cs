@@ -9,6 +9,8 @@ namespace Cairn.HitRate;
 /// <summary>Replays traces and prints hit ratio by capacity and policy.</summary>
 internal static class HitRateCommand
 {
+    private const int TableWidth = 120;
+
     public static RootCommand Create()
     {
         var traces = new Argument<string[]>("TRACE")
@@ -70,6 +72,8 @@ internal static class HitRateCommand
             }
         }
 
+        // Figures that are cut off help nobody; a narrower terminal wraps the lines.
+        AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, TableWidth);
         AnsiConsole.Write(table);
     }
 

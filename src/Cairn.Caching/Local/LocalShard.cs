@@ -29,6 +29,7 @@ internal sealed class LocalShard
     private const int SmallestTable = 16;
     private const int UsesForMain = 2;
     private const int GhostsPerMainEntry = 2;
+    private const int MostChances = 10_000;
 
     private readonly Lock _lock = new();
     private readonly HashPlacement _placement;
@@ -98,10 +99,14 @@ internal sealed class LocalShard
     /// <summary>Takes an entry in, in the place of one with the same key, and evicts from this shard what is over its share.</summary>
     public void Set(LocalEntry entry, long now, ref DepartedEntries departed)
     {
-        Debug.Assert(entry.Place == LocalPlace.New, "An entry is set once.");
         Debug.Assert(entry.Bytes >= 0, "Nothing takes less than no room.");
         lock (_lock)
         {
+            if (entry.Place != LocalPlace.New)
+            {
+                throw new InvalidOperationException($"The entry of '{entry.Key}' was set before; each is set once.");
+            }
+
             LocalEntry? old = FindLocked(entry.Hash, entry.Key);
             if (entry.Bytes > _budget.MaxBytes)
             {
@@ -306,10 +311,11 @@ internal sealed class LocalShard
 
     private LocalEntry VictimOfMain(long now)
     {
-        // After so many rounds all have lost all their uses, if none was used meanwhile. If some were, this ends nevertheless.
-        long rounds = (long)_main.Count * LocalEntry.MaxFrequency;
+        // After this many all have lost all their uses, if none was used meanwhile. If some were, or all are popular and many, it
+        // ends nevertheless: others wait for the lock.
+        long chances = Math.Min((long)_main.Count * LocalEntry.MaxFrequency, MostChances);
         LocalEntry oldest = _main.Oldest!;
-        for (; oldest.Frequency > 0 && oldest.IsUsable(now) && rounds > 0; rounds--)
+        for (; oldest.Frequency > 0 && oldest.IsUsable(now) && chances > 0; chances--)
         {
             oldest.Frequency--;
             _main.Rotate();

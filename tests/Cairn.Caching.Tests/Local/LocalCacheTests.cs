@@ -334,6 +334,34 @@ public class LocalCacheTests
         Assert.NotNull(cache.Find("c"));
     }
 
+    [Fact]
+    public void An_entry_is_set_once()
+    {
+        var cache = new LocalCache(Plenty, Plenty);
+        LocalEntry entry = cache.Put("book:42");
+        Assert.Throws<InvalidOperationException>(() => cache.Set(entry));
+
+        cache.Remove(entry);
+        Assert.Throws<InvalidOperationException>(() => cache.Set(entry));
+        Assert.Null(cache.Find("book:42"));
+    }
+
+    [Fact]
+    public void A_large_level_whose_entries_are_all_popular_evicts_one_all_the_same()
+    {
+        var cache = new LocalCache(maxEntries: 8000, Plenty);
+        var entries = Enumerable.Range(0, 8000).Select(i => cache.Put($"key:{i}")).ToList();
+        for (int use = 0; use < 3; use++)
+        {
+            entries.ForEach(entry => cache.Find(entry.Key));
+        }
+
+        LocalEntry last = cache.Put("last");
+
+        Assert.Equal(8000, cache.GetStatistics().Entries);
+        Assert.Same(last, cache.Find("last"));
+    }
+
     [Theory]
     [InlineData(0, 1)]
     [InlineData(1, 0)]

@@ -9,6 +9,9 @@ public sealed partial class CairnHybridCache
     /// <summary>The cache's name in its second level.</summary>
     public string Name => _options.Name;
 
+    /// <summary>How the second level is doing.</summary>
+    internal Levels.LevelHealth LevelHealth => _level.Health;
+
     /// <summary>What the cache did since it was made, and what its first level holds now.</summary>
     /// <returns>The counts at about this moment.</returns>
     public CairnCacheStatistics GetStatistics()
@@ -51,6 +54,7 @@ public sealed partial class CairnHybridCache
         }
 
         _dependencies.Dispose();
+        _metrics.Dispose();
         await _level.DisposeAsync().ConfigureAwait(false);
         _local.Clear();
     }

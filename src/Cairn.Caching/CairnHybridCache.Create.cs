@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Flights;
@@ -251,9 +252,12 @@ public sealed partial class CairnHybridCache
             tagChanges = _tags.Changes.Now();
         }
 
-        _counters.Add(CacheCount.FactoryRun);
-        FlightScope.Enter(flight);
-        T value = await factory.InvokeAsync(state, context, flight.Token).ConfigureAwait(false);
+        if (stamps is not null && _options.ReportTagMetrics)
+        {
+            CountTags(stamps, "miss");
+        }
+
+        T value = await RunFactoryAsync(flight, factory, state, context).ConfigureAwait(false);
         bool isKept = true;
         if (context is not null)
         {
@@ -273,6 +277,43 @@ public sealed partial class CairnHybridCache
         }
 
         await KeepAsync(flight, value, policy, stamps, context?.ETag, context?.LastModified, mark, lease).ConfigureAwait(false);
+    }
+
+    private ValueTask<T> RunFactoryAsync<TFactory, TState, T>(ValueFlight<T> flight, TFactory factory, TState state, CacheFactoryContext<T>? context)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        _counters.Add(CacheCount.FactoryRun);
+        FlightScope.Enter(flight);
+        return _metrics.TimesFactories || CacheMetrics.Activities.HasListeners()
+            ? WatchFactoryAsync(flight, factory, state, context)
+            : factory.InvokeAsync(state, context, flight.Token);
+    }
+
+    // The same, for those who measure and trace.
+    private async ValueTask<T> WatchFactoryAsync<TFactory, TState, T>(
+        ValueFlight<T> flight, TFactory factory, TState state, CacheFactoryContext<T>? context)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        using Activity? activity = CacheMetrics.Activities.StartActivity("cairn.cache.factory");
+        activity?.SetTag("cairn.cache.name", Name);
+        long start = Stopwatch.GetTimestamp();
+        bool isOk = false;
+        try
+        {
+            T value = await factory.InvokeAsync(state, context, flight.Token).ConfigureAwait(false);
+            isOk = true;
+            return value;
+        }
+        catch (Exception fault)
+        {
+            activity?.SetStatus(ActivityStatusCode.Error, fault.Message);
+            activity?.SetTag("error.type", fault.GetType().FullName);
+            throw;
+        }
+        finally
+        {
+            _metrics.RecordFactory(Stopwatch.GetElapsedTime(start), isOk);
+        }
     }
 
     private void Succeed<T>(ValueFlight<T> flight, LocalEntry entry, CacheCount count)

@@ -1,6 +1,8 @@
+using System.Runtime.CompilerServices;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Local;
 using Cairn.Caching.Policies;
+using Cairn.Caching.Tagging;
 using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching;
@@ -11,6 +13,24 @@ public sealed partial class CairnHybridCache
     private bool IsCacheable(ReadOnlySpan<char> key) => KeyRules.IsCacheable(key, _options.MaximumKeyLength);
 
     private bool IsForShared(string key) => KeyRules.Fits(key, _level.MaxKeyBytes);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CountLocalHit(LocalEntry entry)
+    {
+        _counters.Add(CacheCount.LocalHit);
+        if (_options.ReportTagMetrics && entry.Tags is { } tags)
+        {
+            CountTags(tags, "local_hit");
+        }
+    }
+
+    private void CountTags(TagStamps tags, string result)
+    {
+        foreach (Tag tag in tags.Tags)
+        {
+            _metrics.CountTag(tag.Name, result);
+        }
+    }
 
     // An entry that may have expired, if it is of use still and its tags are known to be as they were.
     private LocalEntry? FindUsable(ulong hash, ReadOnlySpan<char> key) =>

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Diagnostics.Metrics;
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Dependencies;
@@ -60,6 +61,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     private readonly CacheCounters _counters = new();
     private readonly DependencyWatch _dependencies;
     private readonly CacheLog _log;
+    private readonly CacheMetrics _metrics;
     private int _isDisposed;
 
     /// <summary>Makes a cache without dependency injection.</summary>
@@ -71,7 +73,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     public static CairnHybridCache Create(CairnHybridCacheOptions? options = null, ILoggerFactory? loggers = null) =>
         Registration.HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
 
-    internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger)
+    internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger, IMeterFactory? meters = null)
     {
         _options = options;
         _defaults = EntryPolicy.Of(options.DefaultEntryOptions ?? new CairnEntryOptions());
@@ -86,6 +88,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         _tags = new TagRegistry(level.TagHasher);
         _local = new LocalCache(options.LocalMaxEntries, options.LocalMaxBytes);
         _dependencies = new DependencyWatch(_clock, OnDependencyChanged);
+        _metrics = new CacheMetrics(this, _counters, meters);
         _coherence.Attach(new ChangeSink(this));
     }
 
@@ -143,7 +146,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
             && (entry.Tags is null || AreCurrent(entry.Tags))
             && TryTake(entry, out value))
         {
-            _counters.Add(CacheCount.LocalHit);
+            CountLocalHit(entry);
             return true;
         }
 

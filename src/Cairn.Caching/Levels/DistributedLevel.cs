@@ -50,6 +50,16 @@ internal sealed class DistributedLevel : SecondLevel
 
     public override bool HasLeases => true;
 
+    public override LevelHealth Health => new()
+    {
+        Failures = Counters.Failures + Counters.Damaged,
+        Timeouts = Counters.Timeouts,
+        Refused = Counters.Refused,
+        OwedChanges = OwedChanges,
+        IsBroken = _backend.Breaker.IsOpen,
+        IsCutOff = !_backend.Hub.IsTrusted,
+    };
+
     public LevelCounters Counters => _backend.Counters;
 
     /// <summary>Changes that the second level does not have yet.</summary>

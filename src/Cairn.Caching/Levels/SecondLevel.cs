@@ -29,6 +29,9 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>True if a lease is known to all who share this level, or to some of them.</summary>
     public abstract bool HasLeases { get; }
 
+    /// <summary>How it is doing, at about this moment.</summary>
+    public virtual LevelHealth Health => default;
+
     /// <summary>Reads an envelope into the buffer.</summary>
     public abstract ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken);
 

@@ -68,6 +68,8 @@ internal sealed class StoreLevel : SecondLevel
 
     public override bool HasLeases => true;
 
+    public override LevelHealth Health => new() { Failures = Failures };
+
     /// <summary>Operations that ended as <see cref="LevelStatus.Failed"/>, or, of stamps, as unknown.</summary>
     public long Failures => Interlocked.Read(ref _failures);
 

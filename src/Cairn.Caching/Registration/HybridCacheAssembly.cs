@@ -1,3 +1,4 @@
+using System.Diagnostics.Metrics;
 using Cairn.Caching.Levels;
 using Cairn.Caching.Serialization;
 using Cairn.Caching.Stores;
@@ -18,7 +19,7 @@ internal static class HybridCacheAssembly
         SecondLevel level = LevelOf(options, services, logger);
         try
         {
-            return new CairnHybridCache(options, level, level is not NoLevel, new Codecs(CodecsOf(options, services)), logger);
+            return new CairnHybridCache(options, level, level is not NoLevel, new Codecs(CodecsOf(options, services)), logger, services?.GetService<IMeterFactory>());
         }
         catch
         {

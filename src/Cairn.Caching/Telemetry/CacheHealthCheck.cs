@@ -1,0 +1,29 @@
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace Cairn.Caching.Telemetry;
+
+/// <summary>Whether a cache's second level works. Its trouble never makes a cache unhealthy: callers are served all the same.</summary>
+internal sealed class CacheHealthCheck(CairnHybridCache cache) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        Levels.LevelHealth health = cache.LevelHealth;
+        var data = new Dictionary<string, object>(StringComparer.Ordinal)
+        {
+            ["failures"] = health.Failures,
+            ["timeouts"] = health.Timeouts,
+            ["refused"] = health.Refused,
+            ["owed"] = health.OwedChanges,
+        };
+        string? trouble = health switch
+        {
+            { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while: values are made and kept in this process only.",
+            { IsCutOff: true } => "Changes made by others cannot be heard of: every read asks the second level.",
+            { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level.",
+            _ => null,
+        };
+        return Task.FromResult(trouble is null
+            ? HealthCheckResult.Healthy("Both levels work.", data)
+            : new HealthCheckResult(HealthStatus.Degraded, trouble, exception: null, data));
+    }
+}

@@ -1,0 +1,91 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+
+namespace Cairn.Caching.Telemetry;
+
+// What a cache shows to System.Diagnostics.Metrics and to tracing, named as OpenTelemetry names such things. Nearly all is read from
+// counts that are kept anyway, when somebody asks: a hit pays for none of it.
+internal sealed class CacheMetrics : IDisposable
+{
+    public const string Name = "Cairn.Caching";
+
+    private readonly Meter _meter;
+    private readonly bool _ownsMeter;
+    private readonly KeyValuePair<string, object?> _cache;
+    private readonly Histogram<double> _factoryDuration;
+    private readonly Counter<long> _tagged;
+
+    public CacheMetrics(CairnHybridCache cache, CacheCounters counters, IMeterFactory? meters)
+    {
+        _ownsMeter = meters is null;
+        _meter = meters?.Create(Name) ?? new Meter(Name);
+        _cache = new("cairn.cache.name", cache.Name);
+        _factoryDuration = _meter.CreateHistogram<double>(
+            "cairn.cache.factory.duration", "s", "Time that factories took, by outcome: ok or error.");
+        _tagged = _meter.CreateCounter<long>(
+            "cairn.cache.tag.requests", "{request}", "Reads of entries with a tag, by tag and result. Only with ReportTagMetrics.");
+
+        _meter.CreateObservableCounter(
+            "cairn.cache.requests", Requests, "{request}", "Reads by result: local_hit, shared_hit, stale, miss, uncached.");
+        Add("cairn.cache.factory.runs", CacheCount.FactoryRun, "{run}", "Runs of factories.");
+        Add("cairn.cache.factory.errors", CacheCount.FactoryFault, "{run}", "Runs of factories that ended with an exception.");
+        Add("cairn.cache.factory.timeouts", CacheCount.FactoryTimeout, "{request}", "Callers that stopped waiting for a factory.");
+        Add("cairn.cache.refreshes", CacheCount.Refresh, "{run}", "Refreshes in the background.");
+        Add("cairn.cache.joins", CacheCount.Joined, "{request}", "Callers that were given the result of another's factory.");
+        Add("cairn.cache.rejections", CacheCount.NotKept, "{value}", "Values that were not kept because their key or a tag was changed while they were made.");
+        Add("cairn.cache.oversize", CacheCount.SharedTooLarge, "{value}", "Values too large for the second level.");
+        Add("cairn.cache.unreadable", CacheCount.SharedUnreadable, "{entry}", "Entries of the second level that were damaged, foreign or of another type.");
+        Add("cairn.cache.serialization.errors", CacheCount.SerializationFault, "{value}", "Values that could not be serialized or read back.");
+        Add("cairn.cache.sets", CacheCount.Set, "{value}", "Values that were set.");
+        Add("cairn.cache.removals", CacheCount.Removed, "{key}", "Keys that were removed.");
+        Add("cairn.cache.tag.removals", CacheCount.TagRemoved, "{tag}", "Tags and topics that were invalidated.");
+        _meter.CreateObservableUpDownCounter("cairn.cache.entries", () => One(cache.GetStatistics().LocalEntries), "{entry}", "Entries in the first level.");
+        _meter.CreateObservableUpDownCounter("cairn.cache.size", () => One(cache.GetStatistics().LocalBytes), "By", "Bytes in the first level.");
+        _meter.CreateObservableCounter("cairn.cache.evictions", () => One(cache.GetStatistics().LocalEvictions), "{entry}", "Entries that the first level evicted.");
+        _meter.CreateObservableCounter("cairn.cache.shared.errors", Errors, "{call}", "Calls of the second level that failed, by error: failure, timeout, refused.");
+        _meter.CreateObservableUpDownCounter(
+            "cairn.cache.shared.owed", () => One(cache.LevelHealth.OwedChanges), "{change}", "Changes that the second level does not have yet.");
+
+        void Add(string name, CacheCount count, string unit, string description) =>
+            _meter.CreateObservableCounter(name, () => One(counters.Sum(count)), unit, description);
+
+        Measurement<long>[] Requests() =>
+        [
+            Of("cairn.cache.result", "local_hit", counters.Sum(CacheCount.LocalHit)),
+            Of("cairn.cache.result", "shared_hit", counters.Sum(CacheCount.SharedHit)),
+            Of("cairn.cache.result", "stale", counters.Sum(CacheCount.StaleServed)),
+            Of("cairn.cache.result", "miss", counters.Sum(CacheCount.Miss)),
+            Of("cairn.cache.result", "uncached", counters.Sum(CacheCount.Uncached)),
+        ];
+
+        Measurement<long>[] Errors() =>
+        [
+            Of("error.type", "failure", cache.LevelHealth.Failures),
+            Of("error.type", "timeout", cache.LevelHealth.Timeouts),
+            Of("error.type", "refused", cache.LevelHealth.Refused),
+        ];
+    }
+
+    public static ActivitySource Activities { get; } = new(Name);
+
+    public bool TimesFactories => _factoryDuration.Enabled;
+
+    public void RecordFactory(TimeSpan time, bool isOk) =>
+        _factoryDuration.Record(time.TotalSeconds, _cache, new KeyValuePair<string, object?>("cairn.cache.factory.outcome", isOk ? "ok" : "error"));
+
+    public void CountTag(string tag, string result) =>
+        _tagged.Add(1, _cache, new KeyValuePair<string, object?>("cairn.cache.tag", tag), new KeyValuePair<string, object?>("cairn.cache.result", result));
+
+    public void Dispose()
+    {
+        // A factory's meters are shared by those who ask for the same name, and end with it.
+        if (_ownsMeter)
+        {
+            _meter.Dispose();
+        }
+    }
+
+    private Measurement<long> One(long value) => new(value, _cache);
+
+    private Measurement<long> Of(string name, string text, long value) => new(value, _cache, new KeyValuePair<string, object?>(name, text));
+}

@@ -71,7 +71,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     /// <exception cref="ArgumentException">An option is out of its range.</exception>
     /// <exception cref="IOException">The store file cannot be opened, as <see cref="CairnStore.Open"/>.</exception>
     public static CairnHybridCache Create(CairnHybridCacheOptions? options = null, ILoggerFactory? loggers = null) =>
-        Registration.HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
+        Composition.HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
 
     internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger, IMeterFactory? meters = null)
     {

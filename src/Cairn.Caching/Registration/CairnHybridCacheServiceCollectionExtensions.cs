@@ -1,6 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching;
-using Cairn.Caching.Registration;
+using Cairn.Caching.Composition;
 using Cairn.Caching.Stores;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;

@@ -7,7 +7,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace Cairn.Caching.Registration;
+namespace Cairn.Caching.Composition;
 
 /// <summary>Makes a hybrid cache of its options: which second level it has, and with what.</summary>
 internal static class HybridCacheAssembly

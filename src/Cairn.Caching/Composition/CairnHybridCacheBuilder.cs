@@ -1,5 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
 
-namespace Cairn.Caching.Registration;
+namespace Cairn.Caching.Composition;
 
 internal sealed record CairnHybridCacheBuilder(string Name, IServiceCollection Services) : ICairnHybridCacheBuilder;

@@ -75,7 +75,12 @@ internal sealed class StoreLevelClearing : IDisposable
         }
     }
 
-    public void Dispose() => _timer.Dispose();
+    /// <summary>Tries once more to do what is left.</summary>
+    public void Dispose()
+    {
+        _timer.Dispose();
+        Retry();
+    }
 
     private ulong BitOf(ulong hash) => 1UL << _engine.Memory.Place(hash).Partition;
 
@@ -88,12 +93,12 @@ internal sealed class StoreLevelClearing : IDisposable
                 Finish(ulong.MaxValue);
                 if (_pending != 0)
                 {
-                    _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan);
+                    _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan); // Without effect once this is disposed.
                 }
             }
             catch (ObjectDisposedException)
             {
-                // The store was closed, or this.
+                // The store was closed: who opens it next reads what was not cleared, as after a crash.
             }
         }
     }

@@ -123,6 +123,22 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
     }
 
     [Fact]
+    public async Task Clearing_that_was_held_up_is_done_when_the_level_is_closed()
+    {
+        StoreLevel level = Open();
+        StoreLevel other = Open();
+        await Write(level, "key", Dune);
+        using ChildProcess stopped = StartHolding();
+        ProcessSignals.Stop(stopped.Id);
+        Assert.Equal(LevelStatus.Failed, await level.ClearAsync(default));
+        Release(stopped);
+
+        await level.DisposeAsync();
+
+        Assert.Null(await Read(other, "key"));
+    }
+
+    [Fact]
     public async Task Wait_for_a_lease_ends_although_a_process_is_stopped_with_every_lock()
     {
         StoreLevel level = Open();

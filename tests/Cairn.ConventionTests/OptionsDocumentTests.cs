@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Reflection;
 using System.Text.RegularExpressions;
 using Cairn.Caching;
+using Cairn.Caching.AspNetCore;
 
 namespace Cairn.ConventionTests;
 
@@ -16,6 +17,7 @@ public partial class OptionsDocumentTests
         [nameof(CompactOptions)] = new CompactOptions(),
         [nameof(CairnStoreFileOptions)] = new CairnStoreFileOptions(),
         [nameof(CairnDistributedCacheOptions)] = new CairnDistributedCacheOptions(),
+        [nameof(CairnOutputCacheOptions)] = new CairnOutputCacheOptions(),
     };
 
     public static TheoryData<string> Types => [.. Defaults.Keys];

@@ -15,6 +15,7 @@ public partial class ProjectTests
     {
         ["Cairn"] = [],
         ["Cairn.Caching"] = ["Cairn"],
+        ["Cairn.Caching.AspNetCore"] = ["Cairn.Caching"],
         ["Cairn.Caching.Protobuf"] = ["Cairn.Caching"],
         ["Cairn.FileStore"] = ["Cairn"],
         ["Cairn.Protocol"] = [],
@@ -102,7 +103,7 @@ public partial class ProjectTests
             let match = NamespaceDeclaration().Match(File.ReadAllText(file))
             where match.Success
             let folder = Path.GetDirectoryName(relative)!["src/".Length..].Replace('/', '.')
-            let expected = folder.EndsWith(".Registration", StringComparison.Ordinal) ? RegistrationNamespace : folder
+            let expected = relative.EndsWith("ServiceCollectionExtensions.cs", StringComparison.Ordinal) ? RegistrationNamespace : folder
             where match.Groups[1].Value != expected
             select $"{relative}: {match.Groups[1].Value}, expected {expected}";
 

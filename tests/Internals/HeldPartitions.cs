@@ -1,6 +1,6 @@
 using Cairn.Storage;
 
-namespace Cairn.Caching.Tests;
+namespace Cairn.Testing;
 
 /// <summary>Holds every lock of a store, as a process does that was stopped at the worst moment.</summary>
 internal sealed unsafe class HeldPartitions : IDisposable

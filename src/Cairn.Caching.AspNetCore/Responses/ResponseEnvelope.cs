@@ -1,0 +1,88 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Text;
+using Cairn.Caching.AspNetCore.Tagging;
+
+namespace Cairn.Caching.AspNetCore.Responses;
+
+// A response as it is stored: what the middleware gave, after the tags that it carries and the stamps that they had.
+//
+//   mark u32 | tags u16 | spare u16 | tags x { stamp u64 | bytes u16 | tag in UTF-8 } | response
+//
+// The store's checksum tells damage. The mark tells what is not ours at all.
+internal static class ResponseEnvelope
+{
+    /// <summary>The most tags that a response can have here.</summary>
+    public const int MaxTags = ushort.MaxValue;
+
+    /// <summary>The longest tag in UTF-8: a lease of it fits into the smallest segment of any store.</summary>
+    public const int MaxTagBytes = 1_024;
+
+    private const uint Mark = 0x0143_4F43;
+    private const int HeaderBytes = 8;
+    private const int TagHeaderBytes = 10;
+
+    /// <summary>Bytes of an envelope around a response of this length.</summary>
+    public static long SizeOf(ReadOnlySpan<string> tags, long responseBytes)
+    {
+        long bytes = HeaderBytes + responseBytes;
+        foreach (string tag in tags)
+        {
+            bytes += TagHeaderBytes + Encoding.UTF8.GetByteCount(tag);
+        }
+
+        return bytes;
+    }
+
+    /// <summary>Writes an envelope into exactly the bytes that <see cref="SizeOf"/> said.</summary>
+    public static void Write(Span<byte> target, ReadOnlySpan<string> tags, ReadOnlySpan<ulong> stamps, in ReadOnlySequence<byte> response)
+    {
+        BinaryPrimitives.WriteUInt32LittleEndian(target, Mark);
+        BinaryPrimitives.WriteUInt16LittleEndian(target[4..], (ushort)tags.Length);
+        BinaryPrimitives.WriteUInt16LittleEndian(target[6..], 0);
+        target = target[HeaderBytes..];
+        for (int i = 0; i < tags.Length; i++)
+        {
+            int bytes = Encoding.UTF8.GetBytes(tags[i], target[TagHeaderBytes..]);
+            BinaryPrimitives.WriteUInt64LittleEndian(target, stamps[i]);
+            BinaryPrimitives.WriteUInt16LittleEndian(target[8..], (ushort)bytes);
+            target = target[(TagHeaderBytes + bytes)..];
+        }
+
+        response.CopyTo(target);
+    }
+
+    /// <summary>Finds the response in an envelope.</summary>
+    /// <returns>False if it is not one, or one of its tags does not have that stamp any more.</returns>
+    public static bool TryOpen(ReadOnlySpan<byte> envelope, TagTable tags, out ReadOnlySpan<byte> response)
+    {
+        response = default;
+        if (envelope.Length < HeaderBytes || BinaryPrimitives.ReadUInt32LittleEndian(envelope) != Mark)
+        {
+            return false;
+        }
+
+        int count = BinaryPrimitives.ReadUInt16LittleEndian(envelope[4..]);
+        ReadOnlySpan<byte> rest = envelope[HeaderBytes..];
+        for (int i = 0; i < count; i++)
+        {
+            if (rest.Length < TagHeaderBytes)
+            {
+                return false;
+            }
+
+            ulong stamp = BinaryPrimitives.ReadUInt64LittleEndian(rest);
+            int bytes = BinaryPrimitives.ReadUInt16LittleEndian(rest[8..]);
+            rest = rest[TagHeaderBytes..];
+            if (rest.Length < bytes || !tags.HasStamp(TagTable.KeyOf(rest[..bytes]), stamp))
+            {
+                return false;
+            }
+
+            rest = rest[bytes..];
+        }
+
+        response = rest;
+        return true;
+    }
+}

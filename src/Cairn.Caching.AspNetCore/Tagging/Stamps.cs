@@ -1,0 +1,19 @@
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+
+namespace Cairn.Caching.AspNetCore.Tagging;
+
+/// <summary>Random numbers of 64 bits that nobody has drawn before, and that are never 0.</summary>
+internal static class Stamps
+{
+    public static ulong Next()
+    {
+        ulong stamp = 0;
+        while (stamp == 0)
+        {
+            RandomNumberGenerator.Fill(MemoryMarshal.AsBytes(new Span<ulong>(ref stamp)));
+        }
+
+        return stamp;
+    }
+}

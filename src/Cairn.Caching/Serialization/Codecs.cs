@@ -207,8 +207,8 @@ internal sealed class Codecs
         {
             value = codec.Deserialize(payload);
         }
-#pragma warning disable CA1031 // Serializers throw what they like about bytes they do not understand; to a cache all of it is a miss.
-        catch (Exception exception) when (exception is not OutOfMemoryException)
+#pragma warning disable CA1031 // Serializers throw what they like about bytes they do not understand, OutOfMemoryException for an announced length included; to a cache all of it is a miss.
+        catch (Exception)
 #pragma warning restore CA1031
         {
             return EnvelopeStatus.Unreadable;

@@ -38,7 +38,7 @@ internal sealed class JsonSettings(CodecOptions options)
             }
 
             problem = $"There is no serializer for {typeof(T)}, and reflection is off. " +
-                $"Add a JsonSerializerContext with [JsonSerializable(typeof({typeof(T)}))] to the cache's options, or register an IHybridCacheSerializer for it.";
+                "Add a JsonSerializerContext that has [JsonSerializable] for it to the cache's options, or register an IHybridCacheSerializer for it.";
         }
         catch (Exception exception) when (exception is InvalidOperationException or NotSupportedException or ArgumentException or JsonException)
         {

@@ -462,7 +462,7 @@ public sealed partial class CairnHybridCache
     {
         using var buffer = new PooledBuffer();
         codec.Serialize(value, buffer);
-        return new LocalPayload(buffer.WrittenSpan.ToArray(), codec.Format);
+        return new LocalPayload(buffer.WrittenSpan.ToArray(), codec.Format, codec.TypeId);
     }
 
     private bool TryDeserialize<T>(LocalPayload payload, [MaybeNullWhen(false)] out T value)

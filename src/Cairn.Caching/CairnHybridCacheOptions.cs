@@ -28,6 +28,11 @@ public sealed class CairnHybridCacheOptions
     public int CompressionThresholdBytes { get; set; } = CodecOptions.DefaultCompressionThresholdBytes;
 
     /// <summary>
+    /// How hard Brotli tries, 0 to 11. Default 1: from 2 on, each step takes up to twice the time to save a few bytes in a hundred.
+    /// </summary>
+    public int CompressionQuality { get; set; } = CodecOptions.DefaultCompressionQuality;
+
+    /// <summary>
     /// Largest serialized value in bytes that is sent to the second level; larger ones stay in the first, and are counted. Default 1 MiB,
     /// Microsoft's.
     /// </summary>
@@ -75,11 +80,21 @@ public sealed class CairnHybridCacheOptions
     /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider TimeProvider { get; set; } = TimeProvider.System;
 
-    /// <summary>Settings of System.Text.Json for types that it serializes. Default null: the framework's for the web.</summary>
+    /// <summary>
+    /// Settings of System.Text.Json for types that it serializes. Default null: the framework's own, but with fields, and with numbers
+    /// such as NaN, so that what is read is what was written.
+    /// </summary>
     public JsonSerializerOptions? JsonOptions { get; set; }
 
     /// <summary>Metadata of types, source-generated for example, that is asked before <see cref="JsonOptions"/>. Default none.</summary>
     public IList<IJsonTypeInfoResolver> JsonResolvers { get; } = [];
+
+    /// <summary>
+    /// In which format values of a type are written, instead of what <see cref="CairnSerializerAttribute"/> or the type itself says:
+    /// <see cref="CairnFormat.Json"/>, <see cref="CairnFormat.Xml"/>, <see cref="CairnFormat.Binary"/> or <see cref="CairnFormat.Protobuf"/>.
+    /// Default none.
+    /// </summary>
+    public IDictionary<Type, CairnFormat> Formats { get; } = new Dictionary<Type, CairnFormat>();
 
     /// <summary>Types whose objects callers may be given to share although nothing in the type says so. Default none.</summary>
     public ISet<Type> ShareableTypes { get; } = new HashSet<Type>();
@@ -103,6 +118,16 @@ public sealed class CairnHybridCacheOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(MaximumKeyLength, 1, nameof(MaximumKeyLength));
         ArgumentOutOfRangeException.ThrowIfLessThan(MaximumPayloadBytes, 1, nameof(MaximumPayloadBytes));
         ArgumentOutOfRangeException.ThrowIfNegative(CompressionThresholdBytes, nameof(CompressionThresholdBytes));
+        ArgumentOutOfRangeException.ThrowIfNegative(CompressionQuality, nameof(CompressionQuality));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(CompressionQuality, CodecOptions.HighestCompressionQuality, nameof(CompressionQuality));
+        foreach ((Type type, CairnFormat format) in Formats)
+        {
+            if (format is not (CairnFormat.Json or CairnFormat.Xml or CairnFormat.Binary or CairnFormat.Protobuf))
+            {
+                throw new ArgumentException($"{nameof(Formats)} has {format} for {type}; it takes Json, Xml, Binary and Protobuf.");
+            }
+        }
+
         ArgumentNullException.ThrowIfNull(TimeProvider);
         if (string.IsNullOrEmpty(Name) || Name.Length > 100)
         {

@@ -79,10 +79,12 @@ internal static class HybridCacheAssembly
         Services = services,
         Json = options.JsonOptions,
         JsonResolvers = [.. options.JsonResolvers],
+        Formats = new Dictionary<Type, CairnFormat>(options.Formats),
         ShareAllTypes = options.ShareLocalValues,
         ShareableTypes = new HashSet<Type>(options.ShareableTypes),
         MaximumPayloadBytes = (int)Math.Min(options.MaximumPayloadBytes, Array.MaxLength),
         DisableCompression = options.DisableCompression,
         CompressionThresholdBytes = options.CompressionThresholdBytes,
+        CompressionQuality = options.CompressionQuality,
     };
 }

@@ -15,7 +15,6 @@ internal abstract class Codec<T>(CodecOptions? options)
     // What an object is guessed to take when no value of its type was ever serialized.
     private const long GuessedBytes = 128;
 
-    private readonly Func<object, long?>? _sizeOf = options?.SizeOf;
     private long _averageBytes;
 
     /// <summary>True if one object may be given to many callers, because nobody can change it or the options say so.</summary>
@@ -44,11 +43,6 @@ internal abstract class Codec<T>(CodecOptions? options)
         if (ObjectSize.TryGet(value, out long bytes))
         {
             return bytes;
-        }
-
-        if (_sizeOf is not null && value is not null && _sizeOf(value) is { } told)
-        {
-            return Math.Max(0, told);
         }
 
         // Objects take about twice the bytes of their JSON: names are not repeated, but text is UTF-16 and each object has a header.

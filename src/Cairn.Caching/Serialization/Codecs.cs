@@ -75,15 +75,14 @@ internal sealed class Codecs
 
     /// <summary>Writes what was serialized before with its envelope into an empty buffer.</summary>
     /// <returns>False if it is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>.</returns>
-    public bool TryWrite<T>(
-        PooledBuffer target, ReadOnlySpan<char> key, EnvelopeHeader header, Codec<T> codec, LocalPayload payload, bool compress = true)
+    public bool TryWrite(PooledBuffer target, ReadOnlySpan<char> key, EnvelopeHeader header, LocalPayload payload, bool compress = true)
     {
         if (payload.Bytes.Length > _options.MaximumPayloadBytes)
         {
             return false;
         }
 
-        header.TypeId = codec.TypeId;
+        header.TypeId = payload.TypeId;
         header.Format = payload.Format;
         header.Flags = EnvelopeFlags.None;
         int start = Envelope.Begin(target, header);
@@ -177,7 +176,7 @@ internal sealed class Codecs
 
         if (!header.IsCompressed)
         {
-            payload = new(stored.ToArray(), header.Format);
+            payload = new(stored.ToArray(), header.Format, header.TypeId);
             return EnvelopeStatus.Ok;
         }
 
@@ -192,13 +191,29 @@ internal sealed class Codecs
             return EnvelopeStatus.Damaged;
         }
 
-        payload = new(plain, header.Format);
+        payload = new(plain, header.Format, header.TypeId);
         return EnvelopeStatus.Ok;
     }
 
     /// <summary>A copy of a value that is kept in its serialized form. What the serializer throws is passed on.</summary>
-    public T Copy<T>(Codec<T> codec, LocalPayload payload) =>
-        (payload.Format == codec.Format ? codec : ReaderOf(codec, payload.Format) ?? codec).Deserialize(payload.Bytes);
+    /// <exception cref="InvalidDataException">The value is of another type, or in a format that is not read for this one.</exception>
+    public T Copy<T>(Codec<T> codec, LocalPayload payload)
+    {
+        if (payload.TypeId == codec.TypeId)
+        {
+            if (payload.Format == codec.Format)
+            {
+                return codec.Deserialize(payload.Bytes);
+            }
+
+            if (ReaderOf(codec, payload.Format) is { } reader)
+            {
+                return reader.Deserialize(payload.Bytes);
+            }
+        }
+
+        throw new InvalidDataException($"What is cached is no {typeof(T)}, or is in another format.");
+    }
 
     private static EnvelopeStatus TryDeserialize<T>(Codec<T> codec, ReadOnlyMemory<byte> payload, out T? value)
     {

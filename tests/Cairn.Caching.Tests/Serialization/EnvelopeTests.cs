@@ -201,10 +201,32 @@ public sealed class EnvelopeTests : SerializationTest
         using var buffer = new PooledBuffer();
 
         Assert.Equal(EnvelopeStatus.Ok, Default.TryReadPayload(direct, Key, codec, out _, out LocalPayload? payload));
-        Assert.True(Default.TryWrite(buffer, Key, PlainHeader, codec, payload!));
+        Assert.True(Default.TryWrite(buffer, Key, PlainHeader, payload!));
 
         Assert.Equal(direct, buffer.WrittenSpan);
         Assert.Equal(value, Default.Copy(codec, payload!));
+    }
+
+    // An object of JSON is understood as nearly any type, with nothing in it.
+    [Fact]
+    public void Kept_payload_is_not_copied_as_another_type()
+    {
+        Default.TryReadPayload(Write(new CodecChoiceTests.Base { Id = 7 }), Key, Default.Of<CodecChoiceTests.Base>(), out _, out LocalPayload? payload);
+
+        Assert.Equal(7, Default.Copy(Default.Of<CodecChoiceTests.Base>(), payload!).Id);
+        Assert.Throws<InvalidDataException>(() => Default.Copy(Default.Of<CodecChoiceTests.Generated>(), payload!));
+        Assert.Throws<InvalidDataException>(() => Default.Copy(Default.Of<CodecChoiceTests.Base>(), payload! with { Format = (byte)CairnFormat.Xml }));
+    }
+
+    [Fact]
+    public void Kept_payload_knows_what_it_takes_on_the_heap()
+    {
+        _ = new LocalPayload(new byte[1], 1, 1).HeapBytes;
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        var payload = new LocalPayload(new byte[1001], 1, 1);
+        long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+
+        Assert.Equal(allocated, payload.HeapBytes);
     }
 
     [Fact]

@@ -119,7 +119,7 @@ public sealed class HostileXmlTests : SerializationTest
     {
         using var buffer = new PooledBuffer();
         Codec<T> codec = Default.Of<T>();
-        Assert.True(Default.TryWrite(buffer, Key, PlainHeader, codec, new LocalPayload(payload, codec.Format)));
+        Assert.True(Default.TryWrite(buffer, Key, PlainHeader, new LocalPayload(payload, codec.Format, codec.TypeId)));
         return buffer.WrittenSpan.ToArray();
     }
 

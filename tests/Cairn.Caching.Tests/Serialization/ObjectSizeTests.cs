@@ -69,16 +69,6 @@ public sealed class ObjectSizeTests : SerializationTest
         Assert.InRange(codec.EstimateBytes([]), 2000, 2100);
     }
 
-    [Fact]
-    public void Options_may_know_better()
-    {
-        var codecs = new Codecs(new() { SizeOf = value => value is List<string> ? 777 : null });
-
-        Assert.Equal(777, codecs.Of<List<string>>().EstimateBytes([]));
-        Assert.NotEqual(777, codecs.Of<List<int>>().EstimateBytes([]));
-        Assert.Equal(24, codecs.Of<int>().EstimateBytes(1));
-    }
-
     private static void AssertExact<T>(Func<T> create)
         where T : class
     {

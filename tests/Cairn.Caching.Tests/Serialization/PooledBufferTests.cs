@@ -89,7 +89,7 @@ public sealed class PooledBufferTests : SerializationTest
 
         Assert.Equal(expected, codecs.TryWrite(buffer, Key, PlainHeader, codecs.Of<byte[]>(), new byte[bytes]));
         buffer.Reset();
-        Assert.Equal(expected, codecs.TryWrite(buffer, Key, PlainHeader, codecs.Of<byte[]>(), new LocalPayload(new byte[bytes], (byte)CairnFormat.Raw)));
+        Assert.Equal(expected, codecs.TryWrite(buffer, Key, PlainHeader, new LocalPayload(new byte[bytes], (byte)CairnFormat.Raw, 1)));
 
         // The limit was the value's, not the buffer's.
         buffer.Reset();

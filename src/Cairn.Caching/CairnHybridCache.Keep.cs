@@ -358,7 +358,7 @@ public sealed partial class CairnHybridCache
             },
         };
         entry.QuietUntil = QuietUntil(entry, now);
-        entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(key) + (kept is LocalPayload bytes ? bytes.Bytes.Length : codec.EstimateBytes((T)kept!));
+        entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(key) + (kept is LocalPayload copied ? copied.HeapBytes : codec.EstimateBytes((T)kept!));
         return entry;
     }
 
@@ -454,7 +454,7 @@ public sealed partial class CairnHybridCache
         entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(entry.Key) + entry.Value switch
         {
             null => 0,
-            LocalPayload payload => payload.Bytes.Length,
+            LocalPayload payload => payload.HeapBytes,
             _ => codec.EstimateBytes(value),
         };
 

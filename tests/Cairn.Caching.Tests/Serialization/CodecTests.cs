@@ -198,6 +198,15 @@ public sealed class CodecTests : SerializationTest
         Assert.Equal(2, Assert.IsType<Circle>(read.Shape).Radius);
     }
 
+    // As the framework has it. A string that is the value itself comes back as it was.
+    [Fact]
+    public void Half_of_a_surrogate_pair_inside_of_an_object_is_replaced_or_refused()
+    {
+        Assert.Equal("a\uFFFD", RoundTrip(new Holder { Text = "a\uD800" })!.Text);
+        Assert.Equal("a\uFFFD", RoundTrip(new XmlBook { Title = "a\uD800" })!.Title);
+        Assert.Throws<System.Text.EncoderFallbackException>(() => Write(new Contract { Author = new() { Name = "a\uD800" } }));
+    }
+
     [Fact]
     public void Value_of_fixed_length_with_another_length_is_unreadable()
     {

@@ -143,18 +143,18 @@ public sealed partial class CairnHybridCache
         }
 
         ulong hash = _hasher.Hash(key);
+        ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
         LocalEntry? old = FindUsable(hash, key);
         await RemoveAsync(key, cancellationToken).ConfigureAwait(false);
         long now = _clock.NowMs();
         if (old is not null && now < old.UsableUntil && old.UsableUntil > old.FreshUntil)
         {
-            // Not if somebody has set or made a new one since: then there is no need of the old one.
+            // Not if somebody has set or made a new one since, or removed it for good: this removal is the only change.
             var writer = new SoloFlight(key, hash, isWriter: true);
             _guard.Add(writer);
-            ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
             if (_local.FindSurely(hash, key) is null)
             {
-                KeepLocal(writer, mark, 0, Copy(old, freshUntil: now, old.UsableUntil));
+                KeepLocal(writer, mark, ownChanges: 1, Copy(old, freshUntil: now, old.UsableUntil));
             }
 
             _guard.Remove(writer);

@@ -19,7 +19,14 @@ namespace Cairn.Caching;
 public sealed partial class CairnHybridCache
 {
     private ValueTask<T> CreateAsync<TFactory, TState, T>(
-        string key, ulong hash, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, CancellationToken cancellationToken)
+        string key,
+        ulong hash,
+        TFactory factory,
+        TState state,
+        EntryPolicy policy,
+        IEnumerable<string>? tags,
+        CancellationToken cancellationToken,
+        bool isSecondTry = false)
         where TFactory : struct, ICacheFactory<TState, T>
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
@@ -28,6 +35,8 @@ public sealed partial class CairnHybridCache
             return CreateUncachedAsync<TFactory, TState, T>(key, factory, state, policy, cancellationToken);
         }
 
+        // Before any look for a value: an expired one counts only as long as nobody changes the key after this.
+        ChangeMark before = _hasLevel ? _coherence.Mark(hash) : default;
         LocalEntry? stale = null;
         if (policy.ReadsLocal && FindUsable(hash, key) is { } entry && TryTake(entry, out T? value))
         {
@@ -40,7 +49,7 @@ public sealed partial class CairnHybridCache
                     Slide(entry, now, policy);
                     if (entry.Extras is { } extras && now >= extras.EagerAt)
                     {
-                        Refresh<TFactory, TState, T>(entry, factory, state, policy, tags);
+                        Refresh<TFactory, TState, T>(entry, before, factory, state, policy, tags);
                     }
                 }
 
@@ -49,7 +58,7 @@ public sealed partial class CairnHybridCache
 
             if (policy.RunsFactory && now < CacheClock.Later(entry.FreshUntil, policy.RevalidateMs))
             {
-                Refresh<TFactory, TState, T>(entry, factory, state, policy, tags);
+                Refresh<TFactory, TState, T>(entry, before, factory, state, policy, tags);
                 _counters.Add(CacheCount.StaleServed);
                 return new ValueTask<T>(value!);
             }
@@ -58,12 +67,24 @@ public sealed partial class CairnHybridCache
         }
 
         bool hasLooked = _isImmediate && policy.ReadsShared;
-        if (hasLooked && TryReadNow(key, hash, policy, ref stale, out T? read))
+        bool isUseless = false;
+        if (hasLooked && TryReadNow(key, hash, policy, ref stale, out isUseless, out T? read))
         {
             return new ValueTask<T>(read!);
         }
 
-        var flight = new ValueFlight<T>(key, hash, (int)policy.Flags) { Parent = FlightScope.Current, Stale = stale };
+        if (_hasLevel && !policy.ReadsLocal)
+        {
+            _coherence.TryCatchUp(hash); // Else a flight that others' changes ended could still be joined.
+        }
+
+        var flight = new ValueFlight<T>(key, hash, (int)policy.Flags)
+        {
+            Parent = FlightScope.Current,
+            Before = before,
+            Stale = stale,
+            ReplacesUseless = isUseless,
+        };
         if (cancellationToken.CanBeCanceled)
         {
             flight.AllowCancellation();
@@ -73,7 +94,7 @@ public sealed partial class CairnHybridCache
         {
             FlightScope.ThrowIfWithin(joined);
             _counters.Add(CacheCount.Joined);
-            return WaitAsync(joined, policy, isOwner: false, cancellationToken);
+            return JoinAsync(joined, factory, state, policy, tags, isSecondTry, cancellationToken);
         }
 
         // A factory that blocks must not keep its caller beyond the caller's time-outs.
@@ -87,6 +108,25 @@ public sealed partial class CairnHybridCache
         }
 
         return WaitAsync(flight, policy, isOwner: true, cancellationToken);
+    }
+
+    // Waits for another's flight. It began after every change of the key that was acknowledged, but one of its tags may have been
+    // invalidated between its beginning and this: then what it made is too old. A flight that is joined after that is not.
+    private async ValueTask<T> JoinAsync<TFactory, TState, T>(
+        ValueFlight<T> joined,
+        TFactory factory,
+        TState state,
+        EntryPolicy policy,
+        IEnumerable<string>? tags,
+        bool isSecondTry,
+        CancellationToken cancellationToken)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        T value = await WaitAsync(joined, policy, isOwner: false, cancellationToken).ConfigureAwait(false);
+        return isSecondTry || !joined.HasEnded || joined.Tags is not { } stamps || (!stamps.HasUnknown && AreCurrent(stamps))
+            ? value
+            : await CreateAsync<TFactory, TState, T>(
+                joined.Key, joined.Hash, factory, state, policy, tags, cancellationToken, isSecondTry: true).ConfigureAwait(false);
     }
 
     // Waits for a flight for as long as the policy allows; then there may be an expired value instead.
@@ -153,7 +193,7 @@ public sealed partial class CairnHybridCache
     }
 
     // A hit that is due for a refresh, or an expired value that is served meanwhile: one flight, in the background.
-    private void Refresh<TFactory, TState, T>(LocalEntry entry, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags)
+    private void Refresh<TFactory, TState, T>(LocalEntry entry, ChangeMark before, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags)
         where TFactory : struct, ICacheFactory<TState, T>
     {
         if (!policy.RunsFactory || !entry.TryBeginRefresh())
@@ -161,9 +201,11 @@ public sealed partial class CairnHybridCache
             return;
         }
 
-        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Stale = entry };
-        if (_guard.JoinOrAdd(flight) is not null)
+        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Before = before, Stale = entry };
+        if (_guard.JoinOrAdd(flight) is { } joined)
         {
+            joined.Leave();
+            entry.EndRefresh();
             return;
         }
 
@@ -180,16 +222,16 @@ public sealed partial class CairnHybridCache
         {
             // Taken once the flight can be found: whoever joins began after every change that the mark does not know of.
             ChangeMark mark = _hasLevel ? _coherence.Mark(flight.Hash) : default;
-            if (!isRefresh && policy.ReadsLocal && await TryTakeFreshAsync<T>(flight).ConfigureAwait(false) is { } fresh)
+            if (!isRefresh && policy.ReadsLocal
+                && await TryTakeFreshAsync<T>(flight).ConfigureAwait(false) is { } fresh && TrySucceed(flight, fresh, CacheCount.LocalHit))
             {
-                Succeed(flight, fresh, CacheCount.LocalHit);
                 return;
             }
 
             if (_hasLevel && policy.ReadsShared && !hasLooked
-                && await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } shared)
+                && await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } shared
+                && TrySucceed(flight, shared, CacheCount.SharedHit))
             {
-                Succeed(flight, shared, CacheCount.SharedHit);
                 return;
             }
 
@@ -202,16 +244,17 @@ public sealed partial class CairnHybridCache
 
             if (_hasLevel && _level.HasLeases && policy.WritesShared)
             {
+                bool replaces = flight.Stale is not null || flight.ReplacesUseless;
                 LeaseResult result = await _level.AcquireLeaseAsync(
-                    flight.Key, flight.Hash, flight.Stale is not null, policy.LeaseWait, flight.Token).ConfigureAwait(false);
+                    flight.Key, flight.Hash, replaces, policy.LeaseWait, flight.Token).ConfigureAwait(false);
                 lease = result.Lease;
-                if (policy.ReadsShared && (result.Status == LevelStatus.Hit || result.HasWaited || (hasLooked && lease is null)))
+                if (policy.ReadsShared && (result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)))
                 {
-                    // Another has made it meanwhile.
+                    // Another has made it meanwhile, or replaced what this was to replace.
                     mark = _coherence.Mark(flight.Hash);
-                    if (await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } made)
+                    if (await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } made
+                        && TrySucceed(flight, made, CacheCount.SharedHit))
                     {
-                        Succeed(flight, made, CacheCount.SharedHit);
                         return;
                     }
                 }
@@ -233,6 +276,10 @@ public sealed partial class CairnHybridCache
             }
 
             _guard.Remove(flight);
+            if (isRefresh)
+            {
+                Postpone(flight.Stale!, policy); // For nothing if another entry is in its place.
+            }
         }
     }
 
@@ -270,6 +317,7 @@ public sealed partial class CairnHybridCache
             }
         }
 
+        flight.Tags = stamps;
         if (!isKept || (value is null && policy.SkipNull))
         {
             flight.Succeed(value);
@@ -316,13 +364,18 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    private void Succeed<T>(ValueFlight<T> flight, LocalEntry entry, CacheCount count)
+    // False if the entry is of another type, or cannot be read.
+    private bool TrySucceed<T>(ValueFlight<T> flight, LocalEntry entry, CacheCount count)
     {
-        _counters.Add(count);
-        if (TryTake(entry, out T? value))
+        if (!TryTake(entry, out T? value))
         {
-            flight.Succeed(value!, CopyOf<T>(entry));
+            return false;
         }
+
+        _counters.Add(count);
+        flight.Tags = entry.Tags;
+        flight.Succeed(value!, CopyOf<T>(entry));
+        return true;
     }
 
     private void Fail<T>(ValueFlight<T> flight, EntryPolicy policy, Exception fault, bool isRefresh)
@@ -332,7 +385,6 @@ public sealed partial class CairnHybridCache
             // Nobody waits for it but those who joined, and they have come since.
             _counters.Add(CacheCount.FactoryFault);
             _log.RefreshFailed(flight.Key, fault);
-            Postpone(flight.Stale!, policy);
             flight.Fail(fault);
             return;
         }
@@ -341,12 +393,13 @@ public sealed partial class CairnHybridCache
         if (!isCancelled)
         {
             _counters.Add(CacheCount.FactoryFault);
-            if (policy.FailSafeMs > 0 && flight.Stale is { } stale && _clock.NowMs() < stale.UsableUntil && TryTake(stale, out T? value))
+            if (policy.FailSafeMs > 0 && flight.Stale is { } stale && IsStillUsable(flight, stale) && TryTake(stale, out T? value))
             {
                 // Not from second to second: a source that is down is left alone for a while.
                 KeepThrottled(flight, stale, policy);
                 _counters.Add(CacheCount.StaleServed);
                 _log.FactoryFailed(flight.Key, fault);
+                flight.Tags = stale.Tags;
                 flight.Succeed(value!, CopyOf<T>(stale));
                 return;
             }
@@ -355,9 +408,17 @@ public sealed partial class CairnHybridCache
         flight.Fail(fault);
     }
 
+    // An expired value may be served as long as it is of use and nothing was changed since before it was found: who waits for the
+    // flight may have come after the change. Without a second level nobody tells but the first: it has no longer what was removed.
+    private bool IsStillUsable<T>(ValueFlight<T> flight, LocalEntry stale) =>
+        _clock.NowMs() < stale.UsableUntil
+        && !flight.IsDetached
+        && (_hasLevel ? _coherence.IsUnchanged(flight.Before, flight.Hash) : _local.FindSurely(flight.Hash, flight.Key) is { UsableUntil: var until } && until == stale.UsableUntil)
+        && (stale.Tags is null || AreCurrent(stale.Tags));
+
     private bool TryTakeStale<T>(ValueFlight<T> flight, EntryPolicy policy, [MaybeNullWhen(false)] out T value)
     {
-        if (policy.FailSafeMs > 0 && flight.Stale is { } stale && _clock.NowMs() < stale.UsableUntil && TryTake(stale, out value))
+        if (policy.FailSafeMs > 0 && flight.Stale is { } stale && IsStillUsable(flight, stale) && TryTake(stale, out value))
         {
             _counters.Add(CacheCount.StaleServed);
             return true;

@@ -148,9 +148,14 @@ public sealed partial class CairnHybridCache
         return entry;
     }
 
-    // I2
+    // I2. Nor what has a tag whose stamp is not known: it would count as soon as nobody knows the tag's stamp.
     private bool KeepLocal(Flight flight, in ChangeMark mark, int ownChanges, LocalEntry entry)
     {
+        if (entry.Tags is { HasUnknown: true })
+        {
+            return false;
+        }
+
         bool isKept = _hasLevel
             ? _coherence.TryKeep(mark, entry.Hash, ownChanges, (flight, this, entry), static kept => kept.flight.TryKeep((kept.Item2, kept.entry), SetLocal))
             : flight.TryKeep((this, entry), SetLocal);
@@ -192,14 +197,13 @@ public sealed partial class CairnHybridCache
             return;
         }
 
+        // Kept only if it still is the one that is here. It may also come from the second level alone: then the mark, which is older
+        // than it, tells that nobody has removed it.
         long until = Math.Min(stale.UsableUntil, CacheClock.Later(_clock.NowMs(), policy.ThrottleMs));
-        ChangeMark mark = _hasLevel ? _coherence.Mark(flight.Hash) : default;
-
-        // The mark is new, the value is not: it is kept only if it still is the one that is here, or if none is.
         LocalEntry? present = _local.FindSurely(flight.Hash, flight.Key);
-        if (present is null || ReferenceEquals(present, stale))
+        if (ReferenceEquals(present, stale) || (present is null && _hasLevel))
         {
-            KeepLocal(flight, mark, 0, Copy(stale, until, stale.UsableUntil));
+            KeepLocal(flight, flight.Before, 0, Copy(stale, until, stale.UsableUntil));
         }
     }
 
@@ -207,9 +211,14 @@ public sealed partial class CairnHybridCache
     {
         using var buffer = new PooledBuffer();
         LevelStatus status = await _level.ReadAsync(flight.Key, flight.Hash, buffer, flight.Token).ConfigureAwait(false);
-        if (status != LevelStatus.Hit
-            || await DecodeAsync<T>(flight.Key, flight.Hash, buffer.WrittenMemory, policy, flight.Token).ConfigureAwait(false) is not { } entry)
+        if (status != LevelStatus.Hit)
         {
+            return null;
+        }
+
+        if (await DecodeAsync<T>(flight.Key, flight.Hash, buffer.WrittenMemory, policy, flight.Token).ConfigureAwait(false) is not { } entry)
+        {
+            flight.ReplacesUseless = true;
             return null;
         }
 
@@ -230,9 +239,12 @@ public sealed partial class CairnHybridCache
     }
 
     // A read that needs nobody's waiting. The mark tells whether what was read may be kept; the detaches tell it of changes of
-    // this process that the level has not taken yet.
-    private bool TryReadNow<T>(string key, ulong hash, EntryPolicy policy, ref LocalEntry? stale, [MaybeNullWhen(false)] out T value)
+    // this process that the level has not taken yet. Useless is what is there and nobody can have: another type's, damaged, or with a
+    // tag that was invalidated.
+    private bool TryReadNow<T>(
+        string key, ulong hash, EntryPolicy policy, ref LocalEntry? stale, out bool isUseless, [MaybeNullWhen(false)] out T value)
     {
+        isUseless = false;
         value = default;
         int detaches = _guard.Detaches(hash);
         ChangeMark mark = _coherence.Mark(hash);
@@ -244,6 +256,7 @@ public sealed partial class CairnHybridCache
         {
             ValueTask<LocalEntry?> decoding = DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, CancellationToken.None);
             entry = decoding.IsCompletedSuccessfully ? decoding.Result : null;
+            isUseless = entry is null;
         }
 
         GiveBack(buffer);
@@ -260,6 +273,7 @@ public sealed partial class CairnHybridCache
 
         if (!TryTake(entry, out value))
         {
+            isUseless = true;
             return false;
         }
 

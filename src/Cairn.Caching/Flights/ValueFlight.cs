@@ -1,5 +1,7 @@
 using System.Runtime.ExceptionServices;
+using Cairn.Caching.Coherence;
 using Cairn.Caching.Local;
+using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Flights;
 
@@ -19,6 +21,15 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
         get => Volatile.Read(ref _stale);
         set => Volatile.Write(ref _stale, value);
     }
+
+    /// <summary>Where the changes of the key stood before <see cref="Stale"/> was looked for.</summary>
+    public ChangeMark Before { get; init; }
+
+    /// <summary>True if the second level has a value that is of no use to anybody: its lease is that of a value to be replaced.</summary>
+    public bool ReplacesUseless { get; set; }
+
+    /// <summary>The tags of what it made, before it ends: who joined late looks whether they still stand.</summary>
+    public TagStamps? Tags { get; set; }
 
     public bool HasEnded => Volatile.Read(ref _hasEnded);
 

@@ -6,4 +6,7 @@ internal sealed class TagStamps(Tag[] tags, ulong[] stamps)
     public Tag[] Tags { get; } = tags;
 
     public ulong[] Stamps { get; } = stamps;
+
+    /// <summary>True if the stamp of a tag was not known when the value was made: then it never counts.</summary>
+    public bool HasUnknown => Array.IndexOf(Stamps, Tag.Unknown) >= 0;
 }

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Cairn.Benchmarks;
 using Cairn.Benchmarks.HitRate;
+using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Reporting;
 using Cairn.Benchmarks.Server;
 using Cairn.Benchmarks.Store;
@@ -16,5 +17,5 @@ if (args is [FileCases.OpenCommand, .. var openArguments])
     return FileCases.ServeOpening(openArguments);
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new ServerArea()];
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new ServerArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

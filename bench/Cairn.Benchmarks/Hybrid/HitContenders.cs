@@ -1,0 +1,135 @@
+using System.Collections.Concurrent;
+using Cairn.Benchmarks.Measuring;
+using Cairn.Caching;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.Caching.Memory;
+
+namespace Cairn.Benchmarks.Hybrid;
+
+/// <summary>A lookup in a dictionary: what no cache can go below.</summary>
+internal sealed class DictionaryHit(ConcurrentDictionary<string, string> dictionary, CustomerRequests requests)
+    : OperationContender("ConcurrentDictionary", requests.Count, requests.Passes)
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (!dictionary.TryGetValue(requests.Key(i), out _))
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary><c>IMemoryCache.TryGetValue</c> with a ready string.</summary>
+internal sealed class MemoryCacheHit<T>(IMemoryCache cache, CustomerRequests requests)
+    : OperationContender("IMemoryCache", requests.Count, requests.Passes)
+    where T : class
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (!cache.TryGetValue(requests.Key(i), out T? value) || value is null)
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary><c>GetOrCreateAsync</c> through the abstract class, as an application that has it injected. What the factory is run for counts as a miss.</summary>
+internal abstract class HybridHit<T> : OperationContender
+    where T : class
+{
+    protected HybridHit(string name, HybridCache cache, int operations, int passes)
+        : base(name, operations, passes)
+    {
+        Cache = cache;
+        Factory = MakeAsync;
+    }
+
+    protected HybridCache Cache { get; }
+
+    protected Func<CancellationToken, ValueTask<T>> Factory { get; }
+
+    private ValueTask<T> MakeAsync(CancellationToken cancellationToken)
+    {
+        Misses++;
+        return new ValueTask<T>((T)null!);
+    }
+}
+
+/// <summary>A hit by a ready string.</summary>
+internal sealed class HybridStringHit<T>(string name, HybridCache cache, CustomerRequests requests)
+    : HybridHit<T>(name, cache, requests.Count, requests.Passes)
+    where T : class
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (HybridCaches.Wait(Cache.GetOrCreateAsync(requests.Key(i), Factory)) is null)
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>A hit by an interpolated key, for which no string is made.</summary>
+internal sealed class HybridInterpolatedHit<T>(string name, HybridCache cache, CustomerRequests requests)
+    : HybridHit<T>(name, cache, requests.Count, requests.Passes)
+    where T : class
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (HybridCaches.Wait(Cache.GetOrCreateAsync($"customer:{requests.Id(i)}", Factory)) is null)
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>A hit of an entry with two tags, which the call names, too.</summary>
+internal sealed class HybridTaggedHit<T>(string name, HybridCache cache, CustomerRequests requests)
+    : HybridHit<T>(name, cache, requests.Count, requests.Passes)
+    where T : class
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (HybridCaches.Wait(Cache.GetOrCreateAsync(requests.Key(i), Factory, options: null, HybridCaches.Tags)) is null)
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>Sixteen keys in one call, counted per key.</summary>
+internal sealed class HybridGetMany<T>(string name, CairnHybridCache cache, CustomerRequests requests)
+    : OperationContender(name, requests.Count / BatchKeys * BatchKeys, requests.Passes)
+    where T : class
+{
+    private const int BatchKeys = 16;
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i += BatchKeys)
+        {
+            foreach (var result in HybridCaches.Wait(cache.GetManyAsync<T>(requests.Keys(i, BatchKeys))))
+            {
+                if (!result.IsFound)
+                {
+                    Misses++;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+using Cairn.Benchmarks.Measuring;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.Caching.Memory;
+
+namespace Cairn.Benchmarks.Hybrid;
+
+// Every operation is of a key that was never there, whose value is made at once by a factory and cached. Keys of a round are made before
+// it: new strings, as many as operations.
+internal abstract class MissContender(string name, int operations) : IContender
+{
+    private const int ChunkOperations = 1024;
+
+    // Made in advance: what the value costs is not the cache's doing.
+    protected static readonly string Value = CustomerValues.Text(0);
+
+    private readonly string[] _keys = new string[operations];
+    private int _nextNumber;
+
+    public string Name { get; } = name;
+
+    /// <summary>How often the factory has run in this round.</summary>
+    protected int Runs { get; set; }
+
+    public void WarmUp() => Measure(round: 0);
+
+    public Sample Measure(int round)
+    {
+        for (var i = 0; i < operations; i++)
+        {
+            _keys[i] = CustomerRequests.KeyOfNumber(_nextNumber++);
+        }
+
+        Runs = 0;
+        Begin();
+        var meter = Meter.Start();
+        for (var first = 0; first < operations; first += ChunkOperations)
+        {
+            Run(_keys.AsSpan(first, Math.Min(ChunkOperations, operations - first)));
+        }
+
+        var sample = meter.Stop(operations);
+        return Runs == operations ? sample : throw new InvalidDataException($"{Name}: the factory ran {Runs} times for {operations} new keys.");
+    }
+
+    public void Dispose()
+    {
+        // What it uses is its group's.
+    }
+
+    /// <summary>Before a round, not measured.</summary>
+    protected virtual void Begin()
+    {
+    }
+
+    protected abstract void Run(ReadOnlySpan<string> keys);
+}
+
+/// <summary><c>IMemoryCache.GetOrCreate</c> whose factory gives the entry its time to live, and its size if the cache counts sizes.</summary>
+internal sealed class MemoryCacheMiss(string name, MemoryCache cache, int operations, bool isBounded) : MissContender(name, operations)
+{
+    protected override void Begin()
+    {
+        if (!isBounded)
+        {
+            cache.Clear();
+        }
+    }
+
+    protected override void Run(ReadOnlySpan<string> keys)
+    {
+        Func<ICacheEntry, string> factory = isBounded ? MakeSized : Make;
+        foreach (var key in keys)
+        {
+            ((IMemoryCache)cache).GetOrCreate(key, factory);
+        }
+    }
+
+    private string Make(ICacheEntry entry)
+    {
+        Runs++;
+        entry.AbsoluteExpirationRelativeToNow = HybridCaches.TimeToLive;
+        return Value;
+    }
+
+    private string MakeSized(ICacheEntry entry)
+    {
+        entry.Size = 1;
+        return Make(entry);
+    }
+}
+
+/// <summary><c>GetOrCreateAsync</c> through the abstract class. The time to live is the cache's default, or is given with each call.</summary>
+internal sealed class HybridMiss : MissContender
+{
+    private static readonly HybridCacheEntryOptions CallOptions = new() { Expiration = TimeSpan.FromHours(6) };
+
+    private readonly HybridCache _cache;
+    private readonly Func<CancellationToken, ValueTask<string>> _factory;
+    private readonly HybridCacheEntryOptions? _options;
+    private readonly bool _isEmptied;
+
+    public HybridMiss(string name, HybridCache cache, int operations, bool isEmptied = false, bool hasOptions = false)
+        : base(name, operations)
+    {
+        _cache = cache;
+        _factory = MakeAsync;
+        _options = hasOptions ? CallOptions : null;
+        _isEmptied = isEmptied;
+    }
+
+    protected override void Begin()
+    {
+        if (_isEmptied)
+        {
+            HybridCaches.Wait(_cache.RemoveByTagAsync("*"));
+        }
+    }
+
+    protected override void Run(ReadOnlySpan<string> keys)
+    {
+        foreach (var key in keys)
+        {
+            HybridCaches.Wait(_cache.GetOrCreateAsync(key, _factory, _options));
+        }
+    }
+
+    private ValueTask<string> MakeAsync(CancellationToken cancellationToken)
+    {
+        Runs++;
+        return new ValueTask<string>(Value);
+    }
+}

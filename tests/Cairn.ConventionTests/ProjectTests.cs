@@ -103,7 +103,9 @@ public partial class ProjectTests
             let match = NamespaceDeclaration().Match(File.ReadAllText(file))
             where match.Success
             let folder = Path.GetDirectoryName(relative)!["src/".Length..].Replace('/', '.')
-            let expected = relative.EndsWith("ServiceCollectionExtensions.cs", StringComparison.Ordinal) ? RegistrationNamespace : folder
+            let registers = relative.EndsWith("ServiceCollectionExtensions.cs", StringComparison.Ordinal)
+                || relative.EndsWith("BuilderExtensions.cs", StringComparison.Ordinal)
+            let expected = registers ? RegistrationNamespace : folder
             where match.Groups[1].Value != expected
             select $"{relative}: {match.Groups[1].Value}, expected {expected}";
 

@@ -32,6 +32,8 @@ namespace Cairn.Caching;
 /// </remarks>
 public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
 {
+    private const int RefreshAttempts = 20;
+
     private static readonly TimeSpan LongestTime = TimeSpan.FromMilliseconds(Expiration.LongestMs);
 
     private readonly StoreHandle _handle;
@@ -177,7 +179,24 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
 
     /// <summary>Extends the life of a key's value, if its expiration slides.</summary>
     /// <param name="key">The key.</param>
-    public void Refresh(string key) => Open(key).Read(KeyOf(key), 0, static (_, _, _) => { });
+    public void Refresh(string key)
+    {
+        CairnCollection entries = Open(key);
+        var wait = default(SpinWait);
+
+        // A read that meets another's write leaves the extension to the next read. Who asks for nothing else tries again, for some milliseconds.
+        do
+        {
+            entries.Read(KeyOf(key), 0, static (_, _, _) => { });
+            if (!IsOverdue(entries, key))
+            {
+                return;
+            }
+
+            wait.SpinOnce();
+        }
+        while (wait.Count < RefreshAttempts);
+    }
 
     /// <inheritdoc cref="Refresh"/>
     /// <param name="key">The key.</param>
@@ -219,6 +238,13 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
     }
 
     private static CacheKey KeyOf(string key) => key.Length > 0 ? key : new CacheKey(EmptyKey);
+
+    // Whether a use of the entry should have extended its life, and did not.
+    private bool IsOverdue(CairnCollection entries, string key) =>
+        entries.TryGetInfo(KeyOf(key), out EntryInfo info)
+        && info.SlidingInterval is { } interval
+        && info.ExpiresAt != info.SlidingLimit
+        && info.ExpiresAt - _clock.GetUtcNow() < interval * 7 / 8;
 
     private CairnCollection Open(string key)
     {

@@ -261,6 +261,41 @@ public sealed class DistributedCacheTests : DistributedCacheTest
     }
 
     [Fact]
+    public void Refresh_that_meets_a_writer_extends_when_that_is_done()
+    {
+        var clock = new LookedAtClock(Clock);
+        CairnDistributedCacheOptions options = CacheOptions;
+        options.Clock = clock;
+        using var cache = new CairnDistributedCache(options);
+        using var other = CairnStore.Open(new StoreOptions { Path = FilePath, FlushOnClose = false });
+        cache.Set("key", Dune, Sliding(8 * Second));
+        Clock.Advance(7 * Second);
+
+        // The first attempt looks at the clock for the deadline and for the extension.
+        clock.AtLook(3, new HeldPartitions(other).Dispose);
+        cache.Refresh("key");
+
+        Clock.Advance(7 * Second);
+        Assert.NotNull(cache.Get("key"));
+    }
+
+    [Fact]
+    public void Refresh_that_cannot_have_the_lock_gives_up_and_harms_nothing()
+    {
+        Cache.Set("key", Dune, Sliding(8 * Second));
+        Clock.Advance(7 * Second);
+        using var other = CairnStore.Open(new StoreOptions { Path = FilePath, FlushOnClose = false });
+        using (new HeldPartitions(other))
+        {
+            Cache.Refresh("key");
+            Assert.Equal(Dune, Cache.Get("key"));
+        }
+
+        Clock.Advance(Second);
+        Assert.Null(Cache.Get("key"));
+    }
+
+    [Fact]
     public void Closed_cache_says_so_and_what_it_held_is_there_when_it_is_opened_again()
     {
         CairnDistributedCache closed = Cache;
@@ -365,6 +400,29 @@ public sealed class DistributedCacheTests : DistributedCacheTest
         var first = new Piece(value.AsMemory(0, value.Length / 3));
         Piece last = first.Append(value.AsMemory(value.Length / 3));
         return new ReadOnlySequence<byte>(first, 0, last, last.Memory.Length);
+    }
+
+    private sealed class LookedAtClock(ManualClock clock) : TimeProvider
+    {
+        private Action? _action;
+        private int _looks;
+
+        public void AtLook(int look, Action action)
+        {
+            _action = action;
+            _looks = look;
+        }
+
+        public override DateTimeOffset GetUtcNow()
+        {
+            if (_action is { } action && --_looks <= 0)
+            {
+                _action = null;
+                action();
+            }
+
+            return clock.Now;
+        }
     }
 
     private sealed class Piece : ReadOnlySequenceSegment<byte>

@@ -274,20 +274,22 @@ internal sealed class ChangeLedger : IDisposable
         }
     }
 
-    public void EndLease(string key)
-    {
-        lock (_gate)
-        {
-            EndLeaseLocked(key);
-        }
-    }
-
-    public void EndAllLeases()
+    /// <summary>A new era began: all leases end, and stamps that are owed become others. Values that are owed are of the old era.</summary>
+    public void OnNewEra()
     {
         lock (_gate)
         {
             EndAllLeasesLocked();
+            foreach (KeyState state in _states.Values)
+            {
+                if (state.Newest.Kind == ChangeKind.Stamp)
+                {
+                    GiveWay(state);
+                }
+            }
         }
+
+        StartWork();
     }
 
     /// <summary>Tries for a bounded time to make what is owed, and takes no more changes.</summary>

@@ -210,7 +210,7 @@ internal sealed class DistributedBackend
     {
         try
         {
-            Ledger.EndAllLeases();
+            Ledger.OnNewEra();
             return await WriteNewEraAsync(cancellationToken).ConfigureAwait(false);
         }
         finally

@@ -121,21 +121,22 @@ public sealed partial class CairnHybridCache
             {
                 status = await _level.WriteAsync(
                     flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, cancellationToken).ConfigureAwait(false);
+                ownChanges = _level.ChangesOf(status);
             }
             else if (policy.WritesShared)
             {
                 // What cannot be written must not leave what was there before.
                 status = await _level.RemoveAsync(flight.Key, flight.Hash, cancellationToken).ConfigureAwait(false);
+                ownChanges = _level.ChangesOf(status);
             }
 
-            ownChanges = status == LevelStatus.Failed ? 0 : 1;
             _guard.DetachReaders(flight.Hash); // I3
         }
         else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))
         {
             status = await _level.WriteAsync(
                 flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, cancellationToken).ConfigureAwait(false);
-            ownChanges = status == LevelStatus.Done ? 1 : 0;
+            ownChanges = _level.ChangesOf(status);
         }
 
         bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal && KeepLocal(flight, mark, ownChanges, entry);

@@ -71,7 +71,7 @@ internal sealed class DistributedLevel : SecondLevel
     /// <summary>False while a channel that there is does not bring changes.</summary>
     public bool IsConnected => _backend.Hub.IsTrusted;
 
-    public override int ChangesOf(LevelStatus write) => write is LevelStatus.Done or LevelStatus.Failed ? 1 : 0;
+    public override int ChangesOf(LevelStatus change) => change is LevelStatus.Done or LevelStatus.Failed ? 1 : 0;
 
     public override async ValueTask<LevelStatus> ReadAsync(
         string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken)

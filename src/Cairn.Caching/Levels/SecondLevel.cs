@@ -72,8 +72,8 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>Removes everything of this cache, tags' stamps included, and ends all leases.</summary>
     public abstract ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken);
 
-    /// <summary>As how many changes of its key a write that ended so counts for <see cref="Coherence.ICoherence.TryKeep"/>.</summary>
-    public virtual int ChangesOf(LevelStatus write) => write == LevelStatus.Done ? 1 : 0;
+    /// <summary>As how many changes of its key a write or removal that ended so counts for <see cref="Coherence.ICoherence.TryKeep"/>.</summary>
+    public virtual int ChangesOf(LevelStatus change) => change == LevelStatus.Done ? 1 : 0;
 
     public abstract ValueTask DisposeAsync();
 }

@@ -97,20 +97,25 @@ public sealed partial class CairnHybridCache
         bool isSet,
         CancellationToken cancellationToken)
     {
+        // Serialized once, for both levels.
+        LocalPayload? payload = isShared || value is null ? null : SerializeLocal(codec, value);
         using var envelope = new PooledBuffer();
         bool isWritable = policy.WritesShared && IsForShared(flight.Key);
         ClockReading clock = _clock.Read();
         if (isWritable)
         {
             EnvelopeHeader header = HeaderOf(entry, freshUntil, clock);
-            isWritable = _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses) && envelope.WrittenBytes <= _level.MaxValueBytes;
+            isWritable = (payload is null
+                    ? _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
+                    : _codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
+                && envelope.WrittenBytes <= _level.MaxValueBytes;
             if (!isWritable)
             {
                 _counters.Add(CacheCount.SharedTooLarge);
             }
         }
 
-        entry.Value = isShared || value is null ? value : SerializeLocal(codec, value);
+        entry.Value = payload ?? (object?)value;
         SetBytes(entry, codec, value, policy);
 
         int ownChanges = 0;

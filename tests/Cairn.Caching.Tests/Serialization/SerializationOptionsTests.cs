@@ -1,3 +1,4 @@
+using System.Buffers;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Caching.Memory;
@@ -43,6 +44,22 @@ public sealed class SerializationOptionsTests
         Assert.Contains("<Base", distributed.Text, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Value_for_both_levels_is_serialized_once()
+    {
+        var serializer = new CountingSerializer();
+        var services = new ServiceCollection();
+        services.AddCairnHybridCache(o => o.DistributedCache = new RecordingCache()).AddSerializer(serializer);
+        await using ServiceProvider provider = services.BuildServiceProvider();
+        HybridCache cache = provider.GetRequiredService<HybridCache>();
+
+        await cache.SetAsync("book:42", new CodecChoiceTests.Base { Id = 42 });
+        CodecChoiceTests.Base read = await cache.GetOrCreateAsync("book:42", _ => ValueTask.FromResult(new CodecChoiceTests.Base()));
+
+        Assert.Equal(42, read.Id);
+        Assert.Equal(1, serializer.Serialized);
+    }
+
     private static void Create(Action<CairnHybridCacheOptions> configure)
     {
         using ServiceProvider services = Services(configure);
@@ -54,6 +71,21 @@ public sealed class SerializationOptionsTests
         var services = new ServiceCollection();
         services.AddCairnHybridCache(configure);
         return services.BuildServiceProvider();
+    }
+
+    private sealed class CountingSerializer : IHybridCacheSerializer<CodecChoiceTests.Base>
+    {
+        private int _serialized;
+
+        public int Serialized => Volatile.Read(ref _serialized);
+
+        public CodecChoiceTests.Base Deserialize(ReadOnlySequence<byte> source) => new() { Id = source.FirstSpan[0] };
+
+        public void Serialize(CodecChoiceTests.Base value, IBufferWriter<byte> target)
+        {
+            Interlocked.Increment(ref _serialized);
+            target.Write((ReadOnlySpan<byte>)[(byte)value.Id]);
+        }
     }
 
     // Remembers the text of everything that was written.

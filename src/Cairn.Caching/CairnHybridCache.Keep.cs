@@ -185,7 +185,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    private static void SetLocal((CairnHybridCache Cache, LocalEntry Entry) kept) => kept.Cache._local.Set(kept.Entry);
+    private static void SetLocal((CairnHybridCache Cache, LocalEntry Entry) kept) => kept.Cache._local.Set(kept.Entry, kept.Cache._clock.NowMs());
 
     private void KeepRead(Flight flight, in ChangeMark mark, LocalEntry entry, EntryPolicy policy)
     {

@@ -18,6 +18,8 @@ public partial class OptionsDocumentTests
         [nameof(CairnStoreFileOptions)] = new CairnStoreFileOptions(),
         [nameof(CairnDistributedCacheOptions)] = new CairnDistributedCacheOptions(),
         [nameof(CairnOutputCacheOptions)] = new CairnOutputCacheOptions(),
+        [nameof(CairnHybridCacheOptions)] = new CairnHybridCacheOptions(),
+        [nameof(CairnEntryOptions)] = new CairnEntryOptions(),
     };
 
     public static TheoryData<string> Types => [.. Defaults.Keys];
@@ -52,6 +54,7 @@ public partial class OptionsDocumentTests
         long or int => string.Format(CultureInfo.InvariantCulture, "{0:N0}", value),
         TimeSpan { Ticks: TimeSpan.TicksPerSecond } => "1 second",
         Expiration expiration => expiration == Expiration.None ? "none" : $"{expiration}",
+        System.Collections.IEnumerable values and not string when !values.Cast<object>().Any() => "none",
         TimeProvider clock => clock == TimeProvider.System ? "TimeProvider.System" : "another clock",
         _ => $"{value}",
     };

@@ -248,7 +248,9 @@ public sealed partial class CairnHybridCache
                 LeaseResult result = await _level.AcquireLeaseAsync(
                     flight.Key, flight.Hash, replaces, policy.LeaseWait, flight.Token).ConfigureAwait(false);
                 lease = result.Lease;
-                if (policy.ReadsShared && (result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)))
+                bool mayBeMade = result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)
+                    || !_coherence.IsUnchanged(mark, flight.Hash);
+                if (policy.ReadsShared && mayBeMade)
                 {
                     // Another has made it meanwhile, or replaced what this was to replace.
                     mark = _coherence.Mark(flight.Hash);

@@ -318,8 +318,13 @@ public sealed partial class CairnHybridCache
         return entry?.Tags is null ? new ValueTask<LocalEntry?>(entry) : CheckTagsAsync(entry, cancellationToken);
     }
 
+    // A stamp that this process remembers and the second level has evicted since is not told as changed: before an entry is given up
+    // for it, the level is asked.
     private async ValueTask<LocalEntry?> CheckTagsAsync(LocalEntry entry, CancellationToken cancellationToken) =>
-        await AreCurrentAsync(entry.Tags!, _coherence.SeesAllChanges, cancellationToken).ConfigureAwait(false) ? entry : null;
+        (_coherence.SeesAllChanges && await AreCurrentAsync(entry.Tags!, mayBeKnown: true, cancellationToken).ConfigureAwait(false))
+        || await AreCurrentAsync(entry.Tags!, mayBeKnown: false, cancellationToken).ConfigureAwait(false)
+            ? entry
+            : null;
 
     private LocalEntry? Decode<T>(string key, ulong hash, ReadOnlyMemory<byte> envelope, EntryPolicy policy)
     {

@@ -136,8 +136,8 @@ public sealed partial class CairnHybridCache
     {
         for (int i = 0; i < stamps.Tags.Length; i++)
         {
-            if (await LearnAsync(stamps.Tags[i], mayBeKnown, cancellationToken).ConfigureAwait(false) != stamps.Stamps[i]
-                || stamps.Stamps[i] == Tag.Unknown)
+            ulong stamp = stamps.Stamps[i];
+            if (stamp == Tag.Unknown || await LearnAsync(stamps.Tags[i], mayBeKnown, cancellationToken).ConfigureAwait(false) != stamp)
             {
                 return false;
             }

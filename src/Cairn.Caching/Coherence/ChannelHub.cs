@@ -116,10 +116,8 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
             return;
         }
 
-        bool isAll = change.IsPrefix
-            ? change.Key.StartsWith(_records.KeyPrefix, StringComparison.Ordinal) || _records.KeyPrefix.StartsWith(change.Key, StringComparison.Ordinal)
-            : string.Equals(change.Key, _records.EraKey, StringComparison.Ordinal);
-        if (isAll)
+        // A default value has no key; whatever it was meant to say, everything covers it.
+        if (change.Key is null || IsAll(change))
         {
             OnMissed();
             return;
@@ -145,7 +143,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
             OnMissed();
         }
 
-        long until = _clock.NowMs - (long)age.TotalMilliseconds + _trustMs;
+        long until = _clock.NowMs - Math.Max(0, (long)age.TotalMilliseconds) + _trustMs;
         lock (_gate)
         {
             Volatile.Write(ref _trustedUntilMs, Math.Max(_trustedUntilMs, until));
@@ -159,4 +157,8 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     }
 
     public void Dispose() => _subscription?.Dispose();
+
+    private bool IsAll(in CacheChange change) => change.IsPrefix
+        ? change.Key.StartsWith(_records.KeyPrefix, StringComparison.Ordinal) || _records.KeyPrefix.StartsWith(change.Key, StringComparison.Ordinal)
+        : string.Equals(change.Key, _records.EraKey, StringComparison.Ordinal);
 }

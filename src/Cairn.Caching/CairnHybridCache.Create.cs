@@ -100,8 +100,10 @@ public sealed partial class CairnHybridCache
         // A factory that blocks must not keep its caller beyond the caller's time-outs.
         bool hasTimeout = policy.HardTimeout != Timeout.InfiniteTimeSpan || (policy.SoftTimeout != Timeout.InfiniteTimeSpan && policy.FailSafeMs > 0);
         ValueTask run = hasTimeout
-            ? new ValueTask(Task.Run(() => RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked).AsTask(), CancellationToken.None))
-            : RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked);
+            ? RunElsewhereAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked)
+            : IsPlain(flight, policy, tags) && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer
+                ? RunPlainAsync(flight, factory, state, policy, outer)
+                : RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked);
         if (flight.HasEnded && run.IsCompletedSuccessfully)
         {
             return new ValueTask<T>(flight.GetResult(isOwner: true));
@@ -210,8 +212,14 @@ public sealed partial class CairnHybridCache
         }
 
         _counters.Add(CacheCount.Refresh);
-        _ = Task.Run(() => RunAsync(flight, factory, state, policy, tags, isRefresh: true, hasLooked: false).AsTask(), CancellationToken.None);
+        _ = RunElsewhereAsync(flight, factory, state, policy, tags, isRefresh: true, hasLooked: false).AsTask();
     }
+
+    // By itself, as CopyOf.
+    private ValueTask RunElsewhereAsync<TFactory, TState, T>(
+        ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, bool isRefresh, bool hasLooked)
+        where TFactory : struct, ICacheFactory<TState, T> =>
+        new(Task.Run(() => RunAsync(flight, factory, state, policy, tags, isRefresh, hasLooked).AsTask(), CancellationToken.None));
 
     private async ValueTask RunAsync<TFactory, TState, T>(
         ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, bool isRefresh, bool hasLooked)
@@ -282,6 +290,73 @@ public sealed partial class CairnHybridCache
             {
                 Postpone(flight.Stale!, policy); // For nothing if another entry is in its place.
             }
+        }
+    }
+
+    // Without a second level, without tags, and with nothing in the first level since the flight can be found, a miss is the call of
+    // the factory and the keeping of its value.
+    private bool IsPlain<T>(ValueFlight<T> flight, EntryPolicy policy, IEnumerable<string>? tags) =>
+        !_hasLevel && tags is null && policy.Options.Topics is null && policy.RunsFactory
+        && (!policy.ReadsLocal || _local.Find(flight.Hash, flight.Key) is null);
+
+    // RunAsync and MakeAsync for such a flight: asynchronous only if the factory is.
+    private ValueTask RunPlainAsync<TFactory, TState, T>(
+        ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, ExecutionContext outer)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        _counters.Add(CacheCount.Miss);
+        ValueTask<T> making;
+        try
+        {
+            making = RunFactoryAsync(flight, factory, state, context: null);
+        }
+#pragma warning disable CA1031 // As above.
+        catch (Exception fault)
+#pragma warning restore CA1031
+        {
+            making = ValueTask.FromException<T>(fault);
+        }
+
+        // What the factory set in its context ends with it, as in an asynchronous method.
+        ExecutionContext.Restore(outer);
+        if (!making.IsCompletedSuccessfully)
+        {
+            return EndPlainAsync(flight, making, policy);
+        }
+
+        try
+        {
+            KeepPlain(flight, making.Result, policy);
+        }
+#pragma warning disable CA1031 // As above.
+        catch (Exception fault)
+#pragma warning restore CA1031
+        {
+            Fail(flight, policy, fault, isRefresh: false);
+        }
+        finally
+        {
+            _guard.Remove(flight);
+        }
+
+        return default;
+    }
+
+    private async ValueTask EndPlainAsync<T>(ValueFlight<T> flight, ValueTask<T> making, EntryPolicy policy)
+    {
+        try
+        {
+            KeepPlain(flight, await making.ConfigureAwait(false), policy);
+        }
+#pragma warning disable CA1031 // As above.
+        catch (Exception fault)
+#pragma warning restore CA1031
+        {
+            Fail(flight, policy, fault, isRefresh: false);
+        }
+        finally
+        {
+            _guard.Remove(flight);
         }
     }
 

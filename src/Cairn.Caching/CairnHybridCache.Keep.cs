@@ -45,6 +45,36 @@ public sealed partial class CairnHybridCache
         flight.Succeed(value, copy);
     }
 
+    // The same for a flight without a second level that wants nothing but its value kept. It cannot be found any more when it ends.
+    private void KeepPlain<T>(ValueFlight<T> flight, T value, EntryPolicy policy)
+    {
+        Func<T>? copy = null;
+        if (value is not null || !policy.SkipNull)
+        {
+            try
+            {
+                LocalEntry entry = EntryOf(flight.Key, flight.Hash, policy, stamps: null, etag: null, lastModified: null, out _);
+                Codec<T> codec = _codecs.Of<T>();
+                Fill(entry, codec, value, PayloadOf(codec, value, policy), policy);
+                if (policy.WritesLocal)
+                {
+                    Depend(entry, _guard.TryKeepAndRemove(flight, (this, entry), SetLocal)); // I2
+                }
+
+                copy = CopyOf<T>(entry);
+            }
+#pragma warning disable CA1031 // As above.
+            catch (Exception fault) when (fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+            {
+                _counters.Add(CacheCount.SerializationFault);
+                _log.NotSerialized(typeof(T), fault);
+            }
+        }
+
+        flight.Succeed(value, copy);
+    }
+
     // Writes a value to both levels, as far as the policy allows. Throws what the serializer throws.
     private ValueTask<LocalEntry?> StoreAsync<T>(
         Flight flight,
@@ -60,19 +90,9 @@ public sealed partial class CairnHybridCache
     {
         Codec<T> codec = _codecs.Of<T>();
         LocalEntry entry = EntryOf(flight.Key, flight.Hash, policy, stamps, etag, lastModified, out long freshUntil);
-        bool isShared = codec.IsShareable || policy.ShareLocalValue;
         if (!_hasLevel)
         {
-            if (isShared || value is null)
-            {
-                entry.Value = value;
-            }
-            else
-            {
-                entry.Value = SerializeLocal(codec, value);
-            }
-
-            SetBytes(entry, codec, value, policy);
+            Fill(entry, codec, value, PayloadOf(codec, value, policy), policy);
             if (policy.WritesLocal)
             {
                 Depend(entry, KeepLocal(flight, mark, 0, entry));
@@ -81,14 +101,13 @@ public sealed partial class CairnHybridCache
             return new ValueTask<LocalEntry?>(entry);
         }
 
-        return StoreSharedAsync(flight, value, codec, isShared, entry, freshUntil, policy, mark, lease, isSet, cancellationToken);
+        return StoreSharedAsync(flight, value, codec, entry, freshUntil, policy, mark, lease, isSet, cancellationToken);
     }
 
     private async ValueTask<LocalEntry?> StoreSharedAsync<T>(
         Flight flight,
         T value,
         Codec<T> codec,
-        bool isShared,
         LocalEntry entry,
         long freshUntil,
         EntryPolicy policy,
@@ -98,7 +117,7 @@ public sealed partial class CairnHybridCache
         CancellationToken cancellationToken)
     {
         // Serialized once, for both levels.
-        LocalPayload? payload = isShared || value is null ? null : SerializeLocal(codec, value);
+        LocalPayload? payload = PayloadOf(codec, value, policy);
         using var envelope = new PooledBuffer();
         bool isWritable = policy.WritesShared && IsForShared(flight.Key);
         ClockReading clock = _clock.Read();
@@ -115,8 +134,7 @@ public sealed partial class CairnHybridCache
             }
         }
 
-        entry.Value = payload ?? (object?)value;
-        SetBytes(entry, codec, value, policy);
+        Fill(entry, codec, value, payload, policy);
 
         int ownChanges = 0;
         LevelStatus status = LevelStatus.Failed;
@@ -398,7 +416,7 @@ public sealed partial class CairnHybridCache
             stamps[i++] = tag.Stamp;
         }
 
-        return new TagStamps(tags, stamps);
+        return _tags.Share(tags, stamps);
     }
 
     // An entry without its value, with the times that the policy gives it from now on.
@@ -475,13 +493,16 @@ public sealed partial class CairnHybridCache
 
     private static long OverheadOf(string key) => EntryOverheadBytes + (2L * key.Length);
 
-    private static void SetBytes<T>(LocalEntry entry, Codec<T> codec, T value, EntryPolicy policy) =>
-        entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(entry.Key) + entry.Value switch
-        {
-            null => 0,
-            LocalPayload payload => payload.HeapBytes,
-            _ => codec.EstimateBytes(value),
-        };
+    // What is kept here instead of a value that must not be shared.
+    private static LocalPayload? PayloadOf<T>(Codec<T> codec, T value, EntryPolicy policy) =>
+        value is null || codec.IsShareable || policy.ShareLocalValue ? null : SerializeLocal(codec, value);
+
+    private static void Fill<T>(LocalEntry entry, Codec<T> codec, T value, LocalPayload? payload, EntryPolicy policy)
+    {
+        entry.Value = payload ?? (object?)value;
+        long valueBytes = payload is not null ? payload.HeapBytes : value is null ? 0 : codec.EstimateBytes(value);
+        entry.Bytes = policy.Options.LocalBytes ?? OverheadOf(entry.Key) + valueBytes;
+    }
 
     private static LocalPayload SerializeLocal<T>(Codec<T> codec, T value)
     {
@@ -510,5 +531,8 @@ public sealed partial class CairnHybridCache
     }
 
     private Func<T>? CopyOf<T>(LocalEntry entry) =>
-        entry.Value is LocalPayload payload ? () => _codecs.Copy(_codecs.Of<T>(), payload) : null;
+        entry.Value is LocalPayload payload ? CopyOf<T>(payload) : null;
+
+    // By itself: a method with a lambda allocates what the lambda captures when it begins.
+    private Func<T> CopyOf<T>(LocalPayload payload) => () => _codecs.Copy(_codecs.Of<T>(), payload);
 }

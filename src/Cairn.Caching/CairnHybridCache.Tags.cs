@@ -78,7 +78,7 @@ public sealed partial class CairnHybridCache
             stamps[i] = learning.Result;
         }
 
-        return new ValueTask<TagStamps?>(new TagStamps(tags, stamps));
+        return new ValueTask<TagStamps?>(_tags.Share(tags, stamps));
     }
 
     private async ValueTask<TagStamps?> LearnRestAsync(
@@ -90,7 +90,7 @@ public sealed partial class CairnHybridCache
             stamps[i] = await LearnAsync(tags[i], mayBeKnown: true, cancellationToken).ConfigureAwait(false);
         }
 
-        return new TagStamps(tags, stamps);
+        return _tags.Share(tags, stamps);
     }
 
     // The tag's present stamp. Tag.Unknown if the second level cannot say: an entry with it never counts.

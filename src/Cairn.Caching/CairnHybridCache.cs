@@ -52,6 +52,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     private readonly LocalCache _local;
     private readonly SecondLevel _level;
     private readonly ICoherence _coherence;
+    private readonly StoreCoherence? _storeCoherence;
     private readonly bool _hasLevel;
     private readonly bool _isImmediate;
     private readonly Codecs _codecs;
@@ -82,6 +83,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         _isImmediate = level.IsImmediate;
         _hasher = level.Hasher;
         _coherence = level.Coherence;
+        _storeCoherence = level.Coherence as StoreCoherence;
         _codecs = codecs;
         _log = new CacheLog(logger);
         _clock = new CacheClock(options.TimeProvider);
@@ -140,7 +142,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryHit<T>(ulong hash, ReadOnlySpan<char> key, [MaybeNullWhen(false)] out T value)
     {
-        if ((!_hasLevel || _coherence.TryCatchUp(hash)) // I1
+        if (TryCatchUp(hash) // I1
             && _local.Find(hash, key) is { } entry
             && _clock.NowMs() < entry.QuietUntil
             && (entry.Tags is null || AreCurrent(entry.Tags))
@@ -154,6 +156,11 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         return false;
     }
 
+    // Over a store it is a look at a few words, done here and not behind a call through an interface, which would cost more.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryCatchUp(ulong hash) =>
+        _storeCoherence is { } store ? store.TryCatchUp(hash) : !_hasLevel || _coherence.TryCatchUp(hash);
+
     private bool AreCurrent(TagStamps stamps)
     {
         Tag[] tags = stamps.Tags;
@@ -161,7 +168,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         for (int i = 0; i < tags.Length && i < expected.Length; i++)
         {
             Tag tag = tags[i];
-            if ((_hasLevel && !_coherence.TryCatchUp(tag.Hash)) || tag.Stamp != expected[i])
+            if (!TryCatchUp(tag.Hash) || tag.Stamp != expected[i])
             {
                 return false;
             }

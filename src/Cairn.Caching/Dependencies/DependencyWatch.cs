@@ -15,12 +15,15 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
     private readonly Lock _looking = new();
     private ITimer? _timer;
     private int _sweepAt = FewestToSweep;
+    private volatile bool _isUsed;
 
     public int Count => _watched.Count;
 
     /// <summary>The key has a new value, which depends on these tokens.</summary>
     public void Set(string key, IReadOnlyList<IChangeToken> tokens, long usableUntil)
     {
+        // A drop that does not see it yet came before this.
+        _isUsed = true;
         var watched = new Watched(this, key, usableUntil);
         _watched.AddOrUpdate(
             key,
@@ -46,7 +49,8 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
     /// <summary>The key has no value any more, or one that depends on nothing.</summary>
     public void Drop(string key)
     {
-        if (!_watched.IsEmpty && _watched.TryRemove(key, out Watched? watched))
+        // Most caches watch nothing, and to ask a concurrent dictionary whether it is empty takes all its locks.
+        if (_isUsed && _watched.TryRemove(key, out Watched? watched))
         {
             watched.Dispose();
         }

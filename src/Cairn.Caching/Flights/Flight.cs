@@ -6,8 +6,8 @@ namespace Cairn.Caching.Flights;
 //   attached --this process changed the key--> detached: what it makes is for those who wait already, and is not kept
 //
 //   I1  A flight that is joinable began after every change of its key that was acknowledged: who joins gets nothing older.
-//   I2  A detached flight keeps nothing: the check and the keeping are one step under the flight's lock, and whoever detaches
-//       removes from the first level after.
+//   I2  A detached flight keeps nothing: the check and the keeping are one step under the flight's lock, or its stripe's, and
+//       whoever detaches holds both, and removes from the first level after.
 //
 // A flight is its own lock: there is one for every miss, and nobody outside can reach it.
 internal abstract class Flight(string key, ulong hash)
@@ -24,22 +24,17 @@ internal abstract class Flight(string key, ulong hash)
     /// <summary>The next flight of the same stripe. Under the stripe's lock.</summary>
     public Flight? Next { get; set; }
 
+    /// <summary>True once it was taken out by the one who runs it: it need not be looked for any more. Only that thread asks.</summary>
+    public bool IsRemoved { get; set; }
+
     /// <summary>True if others can wait for it.</summary>
     public virtual bool IsJoinable => false;
 
     /// <summary>True if it brings a value of its own, and not what it read or made of what it read.</summary>
     public virtual bool IsWriter => false;
 
-    public bool IsDetached
-    {
-        get
-        {
-            lock (this)
-            {
-                return _isDetached;
-            }
-        }
-    }
+    // A stale read is one that came before: what depends on it is decided again under a lock (I2).
+    public bool IsDetached => Volatile.Read(ref _isDetached);
 
     public void Detach()
     {

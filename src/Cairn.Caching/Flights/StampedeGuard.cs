@@ -50,10 +50,34 @@ internal sealed class StampedeGuard
 
     public void Remove(Flight flight)
     {
+        if (flight.IsRemoved)
+        {
+            return;
+        }
+
         Stripe stripe = StripeOf(flight.Hash);
         lock (stripe)
         {
-            stripe.RemoveWhere(static (other, wanted) => ReferenceEquals(other, wanted), flight);
+            stripe.Remove(flight);
+        }
+    }
+
+    /// <summary><see cref="Flight.TryKeep"/> and <see cref="Remove"/> in one: for a flight that has nothing left to do but to say so.</summary>
+    /// <returns>False if this process has changed the key since; then nothing is run.</returns>
+    public bool TryKeepAndRemove<TState>(Flight flight, TState state, Action<TState> keep)
+    {
+        Stripe stripe = StripeOf(flight.Hash);
+        lock (stripe)
+        {
+            bool mayKeep = !flight.IsDetached; // Flight, I2: detaching takes this lock.
+            if (mayKeep)
+            {
+                keep(state);
+            }
+
+            stripe.Remove(flight);
+            flight.IsRemoved = true;
+            return mayKeep;
         }
     }
 
@@ -155,6 +179,25 @@ internal sealed class StampedeGuard
     {
         public Flight? First;
         public int Detaches;
+
+        /// <summary>Takes a flight out, if it is there still.</summary>
+        public void Remove(Flight flight)
+        {
+            if (ReferenceEquals(First, flight))
+            {
+                First = flight.Next;
+                return;
+            }
+
+            for (Flight? other = First; other is not null; other = other.Next)
+            {
+                if (ReferenceEquals(other.Next, flight))
+                {
+                    other.Next = flight.Next;
+                    return;
+                }
+            }
+        }
 
         public void RemoveWhere<TState>(Func<Flight, TState, bool> isWanted, TState state)
         {

@@ -8,8 +8,8 @@ namespace Cairn.Caching.Flights;
 /// <summary>The making of a value of one type, and how it ended.</summary>
 internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : JoinableFlight(key, hash, purpose)
 {
-    private TaskCompletionSource? _ended;
-    private bool _hasEnded;
+    // Null, then the TaskCompletionSource of those who wait if there are any, and Task.CompletedTask once it has ended.
+    private object? _ended;
     private Func<T>? _copy;
     private T? _value;
     private ExceptionDispatchInfo? _fault;
@@ -31,19 +31,22 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
     /// <summary>The tags of what it made, before it ends: who joined late looks whether they still stand.</summary>
     public TagStamps? Tags { get; set; }
 
-    public bool HasEnded => Volatile.Read(ref _hasEnded);
+    // Acquire; pairs with the exchange in End. The outcome is read after.
+    public bool HasEnded => ReferenceEquals(Volatile.Read(ref _ended), Task.CompletedTask);
 
     /// <summary>Completes when it has ended, and never faults: <see cref="GetResult"/> tells how.</summary>
     public Task Ended
     {
         get
         {
-            lock (this)
+            object? ended = Volatile.Read(ref _ended);
+            if (ended is null)
             {
-                return _hasEnded
-                    ? Task.CompletedTask
-                    : (_ended ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+                var source = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                ended = Interlocked.CompareExchange(ref _ended, source, null) ?? source;
             }
+
+            return ended is TaskCompletionSource waiting ? waiting.Task : Task.CompletedTask;
         }
     }
 
@@ -72,13 +75,7 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
 
     private void End()
     {
-        TaskCompletionSource? ended;
-        lock (this)
-        {
-            Volatile.Write(ref _hasEnded, true);
-            ended = _ended;
-        }
-
-        ended?.SetResult();
+        // A full fence: the outcome is seen by whoever sees that it has ended. Who asks for a source later finds it ended.
+        (Interlocked.Exchange(ref _ended, Task.CompletedTask) as TaskCompletionSource)?.SetResult();
     }
 }

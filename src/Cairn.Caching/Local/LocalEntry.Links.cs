@@ -7,12 +7,6 @@ internal sealed partial class LocalEntry
     /// <summary>The most uses that are counted, as S3-FIFO has it.</summary>
     public const int MaxFrequency = 3;
 
-    /// <summary>
-    /// The next entry of the same bucket. It stays as it is when the entry leaves, so that a reader who stands on the entry
-    /// still gets to the ones behind it.
-    /// </summary>
-    public LocalEntry? Next;
-
     /// <summary>Its neighbour in the queue that came after it; among departed entries, nothing.</summary>
     public LocalEntry? Newer;
 
@@ -20,9 +14,6 @@ internal sealed partial class LocalEntry
     public LocalEntry? Older;
 
     public LocalPlace Place;
-
-    /// <summary>Uses since it came to its queue, up to <see cref="MaxFrequency"/>; one less each time the main queue gives it another round.</summary>
-    public byte Frequency;
 
     public bool Is(ulong hash, ReadOnlySpan<char> key) => Hash == hash && key.SequenceEqual(Key);
 

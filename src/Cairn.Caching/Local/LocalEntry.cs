@@ -1,5 +1,3 @@
-using Cairn.Caching.Tagging;
-
 namespace Cairn.Caching.Local;
 
 // What the first level holds of a key. Its content never changes once readers can find it, but for what is marked so: a new
@@ -9,21 +7,8 @@ namespace Cairn.Caching.Local;
 //   |  a hit asks nothing | refreshed ahead, slid | stale: fail-safe      | as if it were not there
 //
 //   I1  QuietUntil <= FreshUntil <= UsableUntil, all in milliseconds of the cache's own clock, which never goes back.
-internal sealed partial class LocalEntry(string key, ulong hash)
+internal sealed partial class LocalEntry(string key, ulong hash) : LocalEntryFront(key, hash)
 {
-    public readonly string Key = key;
-
-    public readonly ulong Hash = hash;
-
-    /// <summary>The value itself if it may be shared, else its <see cref="Serialization.LocalPayload"/>, from which each reader gets a copy.</summary>
-    public object? Value;
-
-    /// <summary>The tags it was made with, and their stamps at that time; null for none.</summary>
-    public TagStamps? Tags;
-
-    /// <summary>Until then a hit needs no further look at times. Changed later, within I1.</summary>
-    public long QuietUntil;
-
     /// <summary>Raised later if it slides.</summary>
     public long FreshUntil;
 

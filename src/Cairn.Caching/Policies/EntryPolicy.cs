@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Policies;
@@ -5,6 +6,11 @@ namespace Cairn.Caching.Policies;
 /// <summary>Entry options with every default filled in, checked, in milliseconds; <see cref="long.MaxValue"/> is for ever.</summary>
 internal sealed class EntryPolicy
 {
+    // Applications make their options once and bring the same few with every call.
+    private const int Places = 16;
+
+    private Made?[]? _made;
+
     private EntryPolicy(CairnEntryOptions options)
     {
         Options = options;
@@ -93,7 +99,7 @@ internal sealed class EntryPolicy
 
     /// <summary>The policy of options that nothing else fills in.</summary>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
-    public static EntryPolicy Of(CairnEntryOptions options) => new(options);
+    public static EntryPolicy Of(CairnEntryOptions options) => new(options) { _made = new Made?[Places] };
 
     /// <summary>The policy of one call: its options where it has any, over the defaults.</summary>
     public EntryPolicy With(CairnEntryOptions? options)
@@ -103,7 +109,32 @@ internal sealed class EntryPolicy
             return this;
         }
 
-        return new EntryPolicy(new CairnEntryOptions
+        // Change tokens are for one call.
+        return options.ChangeTokens is null ? Find(options) ?? Keep(options, Merge(options)) : Merge(options);
+    }
+
+    /// <inheritdoc cref="With(CairnEntryOptions)"/>
+    public EntryPolicy With(HybridCacheEntryOptions? options) =>
+        options is null ? this : Find(options) ?? Keep(options, Merge(CairnEntryOptions.FromHybridCacheEntryOptions(options)!));
+
+    // Options do not change: what was made of them once is right for ever. Acquire; pairs with the release in Keep.
+    private EntryPolicy? Find(object options) =>
+        _made is { } made && Volatile.Read(ref made[PlaceOf(options)]) is { } found && ReferenceEquals(found.Options, options) ? found.Policy : null;
+
+    private EntryPolicy Keep(object options, EntryPolicy policy)
+    {
+        if (_made is { } made)
+        {
+            Volatile.Write(ref made[PlaceOf(options)], new Made(options, policy));
+        }
+
+        return policy;
+    }
+
+    private static int PlaceOf(object options) => RuntimeHelpers.GetHashCode(options) & (Places - 1);
+
+    private EntryPolicy Merge(CairnEntryOptions options) =>
+        new(new CairnEntryOptions
         {
             Expiration = options.Expiration ?? Options.Expiration,
 
@@ -125,7 +156,6 @@ internal sealed class EntryPolicy
             ChangeTokens = options.ChangeTokens ?? Options.ChangeTokens,
             Topics = options.Topics ?? Options.Topics,
         });
-    }
 
     private static long Positive(TimeSpan? value, TimeSpan fallback, string name)
     {
@@ -155,4 +185,6 @@ internal sealed class EntryPolicy
 
     private static ArgumentOutOfRangeException OutOfRange(TimeSpan time, string name, string range) =>
         new("options", time, $"{name} must be {range}.");
+
+    private sealed record Made(object Options, EntryPolicy Policy);
 }

@@ -11,10 +11,13 @@ internal static class KeyRules
         [.. Enumerable.Range(0, 0x20).Concat(Enumerable.Range(0x7F, 0x21)).Select(value => (char)value)]);
 
     public static bool IsCacheable(ReadOnlySpan<char> key, int maxLength) =>
-        key.Length <= maxLength && !key.IsWhiteSpace() && !key.ContainsAny(Controls) && IsUnicode(key);
+        key.Length <= maxLength && !key.IsWhiteSpace() && (IsPlain(key) || (!key.ContainsAny(Controls) && IsUnicode(key)));
 
     /// <summary>True if the key has at most that many bytes in UTF-8.</summary>
     public static bool Fits(ReadOnlySpan<char> key, int maxBytes) => key.Length <= maxBytes / 3 || Encoding.UTF8.GetByteCount(key) <= maxBytes;
+
+    // Printable ASCII, as nearly all keys are: one comparison of many characters at a time.
+    private static bool IsPlain(ReadOnlySpan<char> key) => !key.ContainsAnyExceptInRange(' ', '~');
 
     private static bool IsUnicode(ReadOnlySpan<char> key)
     {

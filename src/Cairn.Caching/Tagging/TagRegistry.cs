@@ -9,9 +9,11 @@ namespace Cairn.Caching.Tagging;
 internal sealed class TagRegistry(KeyHasher hasher)
 {
     private const int FewestPlaces = 1_024;
+    private const int SharedPlaces = 64;
 
     private readonly Lock _changing = new();
     private readonly Dictionary<ulong, WeakReference<Tag>> _tags = [];
+    private readonly TagStamps?[] _shared = new TagStamps?[SharedPlaces];
     private int _sweepAt = FewestPlaces;
 
     /// <summary>The invalidations so far.</summary>
@@ -45,6 +47,30 @@ internal sealed class TagRegistry(KeyHasher hasher)
             _tags.Add(hash, new WeakReference<Tag>(tag));
             return tag;
         }
+    }
+
+    /// <summary>
+    /// Tags with stamps, the same object as lately for the same ones: entries with the same tags share it, which takes less memory, and
+    /// what hits look at is nearer.
+    /// </summary>
+    public TagStamps Share(Tag[] tags, ulong[] stamps)
+    {
+        ulong hash = 0;
+        foreach (Tag tag in tags)
+        {
+            hash += tag.Hash;
+        }
+
+        // Acquire and release pair with each other: what is found is seen as it was made.
+        ref TagStamps? place = ref _shared[hash % SharedPlaces];
+        if (Volatile.Read(ref place) is { } known && known.Tags.AsSpan().SequenceEqual(tags) && known.Stamps.AsSpan().SequenceEqual(stamps))
+        {
+            return known;
+        }
+
+        var made = new TagStamps(tags, stamps);
+        Volatile.Write(ref place, made);
+        return made;
     }
 
     /// <summary>Forgets the stamp of the tag with this hash, if somebody carries it.</summary>

@@ -12,6 +12,8 @@ namespace Cairn.Caching;
 // Changes. What is acknowledged here is true everywhere the level reaches, or will be made up for (I3).
 public sealed partial class CairnHybridCache
 {
+    private const int ChangesAtOnce = 64;
+
     /// <inheritdoc/>
     /// <remarks>A factory that is running for the key does not replace this value: what was set wins.</remarks>
     public override ValueTask SetAsync<T>(
@@ -81,6 +83,16 @@ public sealed partial class CairnHybridCache
 
         _counters.Add(CacheCount.Removed);
     }
+
+    /// <inheritdoc/>
+    /// <remarks>The removals are under way together; it ends when all are done.</remarks>
+    public override ValueTask RemoveAsync(IEnumerable<string> keys, CancellationToken cancellationToken = default) =>
+        AllAsync(keys, static (cache, key, token) => cache.RemoveAsync(key, token), cancellationToken);
+
+    /// <inheritdoc/>
+    /// <remarks>The invalidations are under way together; it ends when all are done.</remarks>
+    public override ValueTask RemoveByTagAsync(IEnumerable<string> tags, CancellationToken cancellationToken = default) =>
+        AllAsync(tags, static (cache, tag, token) => cache.RemoveByTagAsync(tag, token), cancellationToken);
 
     /// <inheritdoc/>
     /// <remarks>The tag <c>*</c> means everything. Ends when no process that shares the second level serves values with the tag.</remarks>
@@ -159,6 +171,31 @@ public sealed partial class CairnHybridCache
 
             _guard.Remove(writer);
         }
+    }
+
+    // A second level that is far away is not asked for one after the other, and not for thousands at a time.
+    private async ValueTask AllAsync(
+        IEnumerable<string> names, Func<CairnHybridCache, string, CancellationToken, ValueTask> change, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(names);
+        var running = new List<Task>();
+        foreach (string name in names)
+        {
+            ValueTask one = change(this, name, cancellationToken);
+            if (one.IsCompletedSuccessfully)
+            {
+                continue;
+            }
+
+            running.Add(one.AsTask());
+            if (running.Count == ChangesAtOnce)
+            {
+                await Task.WhenAll(running).ConfigureAwait(false);
+                running.Clear();
+            }
+        }
+
+        await Task.WhenAll(running).ConfigureAwait(false);
     }
 
     private void Forget(string key, ulong hash)

@@ -166,7 +166,7 @@ public sealed partial class CairnHybridCache
             _guard.Add(writer);
             if (_local.FindSurely(hash, key) is null)
             {
-                KeepLocal(writer, mark, ownChanges: 1, Copy(old, freshUntil: now, old.UsableUntil));
+                KeepLocal(writer, mark, ownChanges: 1, Copy(old, Math.Min(old.FreshUntil, now), old.UsableUntil));
             }
 
             _guard.Remove(writer);

@@ -252,22 +252,28 @@ public sealed partial class CairnHybridCache
 
             if (_hasLevel && _level.HasLeases && policy.WritesShared)
             {
-                bool replaces = flight.Stale is not null || flight.ReplacesUseless;
-                LeaseResult result = await _level.AcquireLeaseAsync(
-                    flight.Key, flight.Hash, replaces, policy.LeaseWait, flight.Token).ConfigureAwait(false);
-                lease = result.Lease;
-                bool mayBeMade = result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)
-                    || !_coherence.IsUnchanged(mark, flight.Hash);
-                if (policy.ReadsShared && mayBeMade)
+                // Once more with what there is to be replaced, if what another has made meanwhile is of no use here.
+                LeaseResult result;
+                bool replaces = false;
+                do
                 {
-                    // Another has made it meanwhile, or replaced what this was to replace.
-                    mark = _coherence.Mark(flight.Hash);
-                    if (await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } made
-                        && TrySucceed(flight, made, CacheCount.SharedHit))
+                    replaces = replaces || flight.Stale is not null || flight.ReplacesUseless || !policy.ReadsShared;
+                    result = await _level.AcquireLeaseAsync(flight.Key, flight.Hash, replaces, policy.LeaseWait, flight.Token).ConfigureAwait(false);
+                    lease = result.Lease;
+                    bool mayBeMade = result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)
+                        || !_coherence.IsUnchanged(mark, flight.Hash);
+                    if (policy.ReadsShared && mayBeMade)
                     {
-                        return;
+                        // Another has made it meanwhile, or replaced what this was to replace.
+                        mark = _coherence.Mark(flight.Hash);
+                        if (await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } made
+                            && TrySucceed(flight, made, CacheCount.SharedHit))
+                        {
+                            return;
+                        }
                     }
                 }
+                while (result.Status == LevelStatus.Hit && !replaces && (flight.Stale is not null || flight.ReplacesUseless));
             }
 
             await MakeAsync(flight, factory, state, policy, tags, mark, lease).ConfigureAwait(false);
@@ -368,12 +374,12 @@ public sealed partial class CairnHybridCache
             ? null
             : await CaptureAsync(tags, policy.Options.Topics, flight.Token).ConfigureAwait(false);
         CacheFactoryContext<T>? context = null;
-        long[]? tagChanges = null;
+        ChangeMark[]? marks = null;
         IReadOnlyList<string>? topics = policy.Options.Topics;
         if (TFactory.IsAdaptive)
         {
             context = ContextOf(flight, policy);
-            tagChanges = _tags.Changes.Now();
+            marks = _coherence.MarkAll();
         }
 
         if (stamps is not null && _options.ReportTagMetrics)
@@ -389,7 +395,7 @@ public sealed partial class CairnHybridCache
             isKept = context.IsCached;
             if (isKept && (context.Tags is not null || !ReferenceEquals(topics, policy.Options.Topics)))
             {
-                stamps = await CaptureLateAsync(stamps, context.Tags, policy.Options.Topics, tagChanges!, flight.Token).ConfigureAwait(false);
+                stamps = await CaptureLateAsync(stamps, context.Tags, policy.Options.Topics, marks!, flight.Token).ConfigureAwait(false);
                 isKept = stamps is not null;
             }
         }

@@ -80,6 +80,14 @@ public sealed partial class CairnHybridCache
             : new CacheFactoryContext<T>(flight.Key, policy.Options, default, etag: null, lastModified: null);
     }
 
+    private void SlideIfDue(LocalEntry entry, long now, EntryPolicy policy)
+    {
+        if (now >= entry.QuietUntil)
+        {
+            Slide(entry, now, policy);
+        }
+    }
+
     // A hit that comes after the quiet time: the entry lives on from now, in the second level, too.
     private void Slide(LocalEntry entry, long now, EntryPolicy policy)
     {

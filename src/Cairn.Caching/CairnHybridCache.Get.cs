@@ -111,8 +111,9 @@ public sealed partial class CairnHybridCache
         }
 
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
-        if (FindUsable(hash, key) is { } entry && _clock.NowMs() < entry.FreshUntil && TryTake(entry, out value))
+        if (FindUsable(hash, key) is { } entry && _clock.NowMs() is var now && now < entry.FreshUntil && TryTake(entry, out value))
         {
+            SlideIfDue(entry, now, _defaults);
             _counters.Add(CacheCount.LocalHit);
             return true;
         }
@@ -196,8 +197,9 @@ public sealed partial class CairnHybridCache
             LocalEntry? stale = null;
             if (policy.ReadsLocal && await FindCurrentAsync(key, hash, cancellationToken).ConfigureAwait(false) is { } local)
             {
-                if (_clock.NowMs() < local.FreshUntil && TryTake(local, out T? value))
+                if (_clock.NowMs() is var now && now < local.FreshUntil && TryTake(local, out T? value))
                 {
+                    SlideIfDue(local, now, policy);
                     _counters.Add(CacheCount.LocalHit);
                     return new CacheResult<T>(IsFound: true, value, IsStale: false);
                 }

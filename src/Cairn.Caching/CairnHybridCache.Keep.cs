@@ -119,7 +119,8 @@ public sealed partial class CairnHybridCache
         // Serialized once, for both levels.
         LocalPayload? payload = PayloadOf(codec, value, policy);
         using var envelope = new PooledBuffer();
-        bool isWritable = policy.WritesShared && IsForShared(flight.Key);
+        bool isUseless = entry.Tags is { HasUnknown: true };
+        bool isWritable = policy.WritesShared && !isUseless && IsForShared(flight.Key);
         ClockReading clock = _clock.Read();
         if (isWritable)
         {

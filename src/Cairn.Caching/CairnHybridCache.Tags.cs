@@ -27,7 +27,7 @@ public sealed partial class CairnHybridCache
 
     // For tags that the factory named: they must not have been invalidated since it began.
     private async ValueTask<TagStamps?> CaptureLateAsync(
-        TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, long[] changes, CancellationToken cancellationToken)
+        TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, ChangeMark[] marks, CancellationToken cancellationToken)
     {
         TagStamps? late = await CaptureAsync(tags, topics, cancellationToken).ConfigureAwait(false);
         if (late is null)
@@ -38,13 +38,7 @@ public sealed partial class CairnHybridCache
         var all = new Dictionary<Tag, ulong>(ReferenceEqualityComparer.Instance as IEqualityComparer<Tag>);
         for (int i = 0; i < late.Tags.Length; i++)
         {
-            // Reports changes that others made and that nobody has asked for yet.
-            if (_hasLevel)
-            {
-                _coherence.TryCatchUp(late.Tags[i].Hash);
-            }
-
-            all[late.Tags[i]] = _tags.Changes.IsUnchanged(changes, late.Tags[i].Hash) ? late.Stamps[i] : Tag.Unknown;
+            all[late.Tags[i]] = _coherence.IsUnchanged(marks, late.Tags[i].Hash) ? late.Stamps[i] : Tag.Unknown;
         }
 
         for (int i = 0; i < (early?.Tags.Length ?? 0); i++)

@@ -15,6 +15,9 @@ internal sealed class StampedeGuard
         }
     }
 
+    /// <summary>True if nothing is being made that others could join or a change would concern.</summary>
+    public bool IsEmpty => Array.TrueForAll(_stripes, stripe => Volatile.Read(ref stripe.First) is null);
+
     /// <summary>Joins the flight of the same key that makes a <typeparamref name="TFlight"/>, or adds the new one.</summary>
     /// <returns>The flight that was joined; null if the new one was added.</returns>
     public TFlight? JoinOrAdd<TFlight>(TFlight flight)

@@ -16,9 +16,6 @@ internal sealed class TagRegistry(KeyHasher hasher)
     private readonly TagStamps?[] _shared = new TagStamps?[SharedPlaces];
     private int _sweepAt = FewestPlaces;
 
-    /// <summary>The invalidations so far.</summary>
-    public TagChanges Changes { get; } = new();
-
     public ulong HashOf(string name) => hasher.Hash(name);
 
     public Tag Get(string name)
@@ -76,7 +73,6 @@ internal sealed class TagRegistry(KeyHasher hasher)
     /// <summary>Forgets the stamp of the tag with this hash, if somebody carries it.</summary>
     public void Forget(ulong hash)
     {
-        Changes.Record(hash);
         Tag? tag;
         lock (_changing)
         {
@@ -91,7 +87,6 @@ internal sealed class TagRegistry(KeyHasher hasher)
 
     public void ForgetMany(int shift, ulong value)
     {
-        Changes.RecordAll();
         lock (_changing)
         {
             foreach ((ulong hash, WeakReference<Tag> place) in _tags)

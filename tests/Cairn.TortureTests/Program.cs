@@ -1,4 +1,5 @@
 using Cairn.TortureTests.Damage;
+using Cairn.TortureTests.Hybrid;
 using Cairn.TortureTests.Kills;
 using Cairn.TortureTests.Processes;
 using Cairn.TortureTests.Workloads;
@@ -15,6 +16,8 @@ internal static class Program
         ["damage-seeds"] = DamageRoles.Seeds,
         ["damage-use"] = DamageRoles.Use,
         ["damage-work"] = DamageRoles.WorkScribbled,
+        ["hybrid-make"] = HybridRoles.Make,
+        ["hybrid-work"] = HybridRoles.Work,
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
         ["serve"] = ProcessRoles.Serve,

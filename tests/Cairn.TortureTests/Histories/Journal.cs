@@ -36,7 +36,8 @@ internal sealed unsafe class Journal : IDisposable
         new(MemoryMappedFile.CreateFromFile(path, FileMode.CreateNew, null, (long)capacity * RecordBytes), capacity, worker);
 
     /// <summary>What is in a journal. Operations without an end get <paramref name="deathTime"/>: they happened by then, or not at all.</summary>
-    public static List<Operation> Read(string path, int worker, long deathTime = long.MaxValue)
+    /// <remarks>Of those, only writes are of interest, unless <paramref name="hasAllPending"/>.</remarks>
+    public static List<Operation> Read(string path, int worker, long deathTime = long.MaxValue, bool hasAllPending = false)
     {
         byte[] bytes = File.ReadAllBytes(path);
         var operations = new List<Operation>();
@@ -49,7 +50,7 @@ internal sealed unsafe class Journal : IDisposable
 
             bool isPending = record.End == 0;
             Effect effect = isPending ? record.Intended : record.Effect;
-            if (effect == Effect.None || (isPending && effect != Effect.Wrote))
+            if (effect == Effect.None || (isPending && effect != Effect.Wrote && !hasAllPending))
             {
                 continue;
             }

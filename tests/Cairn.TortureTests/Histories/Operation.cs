@@ -15,6 +15,9 @@ internal enum Effect
 
     /// <summary>It left no value: removed, cleared, or a write that was declined and took the old value along.</summary>
     Removed = 3,
+
+    /// <summary>It was a factory, which made the value of what it saw when it began.</summary>
+    Made = 4,
 }
 
 /// <summary>One operation on one key, with the times between which it happened.</summary>

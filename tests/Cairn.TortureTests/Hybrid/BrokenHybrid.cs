@@ -1,0 +1,147 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using Cairn.Caching;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Stores;
+using Cairn.Caching.Tagging;
+using Cairn.Keys;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Cairn.TortureTests.Hybrid;
+
+/// <summary>What a broken hybrid cache leaves out.</summary>
+internal enum HybridDefect
+{
+    None,
+
+    /// <summary>Its hits do not ask for changes (ICoherence I1).</summary>
+    HitsWithoutAsking,
+
+    /// <summary>It keeps what it read or made without a look at what was changed since (ICoherence I2).</summary>
+    KeepsWithoutLooking,
+
+    /// <summary>Its flights can be joined although another has changed the key (Flight I1).</summary>
+    JoinsAfterChange,
+}
+
+/// <summary>Deliberately broken twins of <see cref="CairnHybridCache"/> over a store file: between it and its coherence something is left out.</summary>
+internal static class BrokenHybrid
+{
+    public static CairnHybridCache Create(CairnHybridCacheOptions options, CairnStore store, HybridDefect defect)
+    {
+        var level = new BrokenLevel(new StoreLevel(StoreHandle.Borrow(store), options.Name), defect);
+        var cache = new CairnHybridCache(options, level, hasLevel: true, new Codecs(new CodecOptions()), NullLogger.Instance);
+        level.BrokenCoherence.Cache = cache;
+        return cache;
+    }
+
+    // What a sink does, but for the flights.
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_local")]
+    private static extern ref LocalCache LocalOf(CairnHybridCache cache);
+
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_tags")]
+    private static extern ref TagRegistry TagsOf(CairnHybridCache cache);
+
+    private sealed class BrokenCoherence(ICoherence whole, HybridDefect defect) : ICoherence
+    {
+        public CairnHybridCache? Cache { get; set; }
+
+        public bool SeesAllChanges => whole.SeesAllChanges;
+
+        public void Attach(IChangeSink sink) =>
+            whole.Attach(defect == HybridDefect.JoinsAfterChange ? new ForgetfulSink(this) : sink);
+
+        public bool TryCatchUp(ulong hash) => defect == HybridDefect.HitsWithoutAsking || whole.TryCatchUp(hash);
+
+        public ChangeMark Mark(ulong hash) => whole.Mark(hash);
+
+        public ChangeMark[] MarkAll() => whole.MarkAll();
+
+        public bool IsUnchanged(in ChangeMark mark, ulong hash) => whole.IsUnchanged(mark, hash);
+
+        public bool IsUnchanged(ChangeMark[] marks, ulong hash) => whole.IsUnchanged(marks, hash);
+
+        public bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep) =>
+            whole.TryKeep(defect == HybridDefect.KeepsWithoutLooking ? whole.Mark(hash) : mark, hash, ownChanges, state, keep);
+    }
+
+    private sealed class ForgetfulSink(BrokenCoherence coherence) : IChangeSink
+    {
+        public void OnChanged(ulong hash)
+        {
+            if (coherence.Cache is { } cache)
+            {
+                LocalOf(cache).RemoveHash(hash);
+                TagsOf(cache).Forget(hash);
+            }
+        }
+
+        public void OnChangedMany(int shift, ulong value)
+        {
+            if (coherence.Cache is { } cache)
+            {
+                LocalOf(cache).RemoveMany(shift, value);
+                TagsOf(cache).ForgetMany(shift, value);
+            }
+        }
+    }
+
+    private sealed class BrokenLevel(StoreLevel whole, HybridDefect defect) : SecondLevel
+    {
+        public BrokenCoherence BrokenCoherence { get; } = new(whole.Coherence, defect);
+
+        public override KeyHasher Hasher => whole.Hasher;
+
+        public override KeyHasher TagHasher => whole.TagHasher;
+
+        public override int MaxKeyBytes => whole.MaxKeyBytes;
+
+        public override long MaxValueBytes => whole.MaxValueBytes;
+
+        public override bool IsImmediate => whole.IsImmediate;
+
+        public override ICoherence Coherence => BrokenCoherence;
+
+        public override bool HasLeases => whole.HasLeases;
+
+        public override ValueTask<LevelStatus> ReadAsync(
+            string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken) =>
+            whole.ReadAsync(key, hash, target, cancellationToken);
+
+        public override ValueTask ReadManyAsync(
+            ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses,
+            CancellationToken cancellationToken) =>
+            whole.ReadManyAsync(keys, hashes, targets, statuses, cancellationToken);
+
+        public override ValueTask<LevelStatus> WriteAsync(
+            string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease,
+            CancellationToken cancellationToken) =>
+            whole.WriteAsync(key, hash, envelope, expiration, lease, cancellationToken);
+
+        public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken) =>
+            whole.RemoveAsync(key, hash, cancellationToken);
+
+        public override ValueTask<LevelStatus> TouchAsync(
+            string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken) =>
+            whole.TouchAsync(key, hash, expiration, cancellationToken);
+
+        public override ValueTask<LeaseResult> AcquireLeaseAsync(
+            string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken) =>
+            whole.AcquireLeaseAsync(key, hash, replacesStale, wait, cancellationToken);
+
+        public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken) =>
+            whole.ReadStampAsync(tag, hash, cancellationToken);
+
+        public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken) =>
+            whole.RenewStampAsync(tag, hash, cancellationToken);
+
+        public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken) => whole.ClearAsync(cancellationToken);
+
+        public override int ChangesOf(LevelStatus write) => whole.ChangesOf(write);
+
+        public override ValueTask DisposeAsync() => whole.DisposeAsync();
+    }
+}

@@ -1,0 +1,165 @@
+using System.Globalization;
+using Cairn.TortureTests.Histories;
+
+namespace Cairn.TortureTests.Hybrid;
+
+// Whether reads of a cache found something too old, and whether factories ran without need.
+//
+//   R1  Every value that is read was set or made, for that key, and not after the read.
+//   R2  A value that was set is too old once a change of its key that began after the setting had ended was acknowledged; one that a
+//       factory made, once a change that began after the factory had begun was. A change is a set, a removal, the removal of the
+//       key's tag, a clearing. No read that began later finds it.
+//   R3  Of two factories of a key that run at the same time, or one after the other, there was a change of the key: before the second
+//       began, and after the earlier of the calls that ran them did, for it may have cancelled the lease that one of them had by then.
+//       Those whose values are for the first level only need no lease and do not count.
+//
+// A cache may lose what it likes, so a miss says nothing. A change whose process died is one that may have been: it makes nothing too old,
+// and explains R3.
+internal sealed class HybridHistory
+{
+    private readonly Dictionary<int, Changes> _changes = [];
+    private readonly Dictionary<long, Operation> _origins = [];
+    private readonly Dictionary<long, long> _calls = [];
+    private readonly List<string> _faults = [];
+
+    public HybridHistory(IReadOnlyList<Operation> operations)
+    {
+        foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect is Effect.Wrote or Effect.Removed).GroupBy(o => o.Key))
+        {
+            _changes[ofKey.Key] = new Changes([.. ofKey]);
+        }
+
+        foreach (Operation origin in operations.Where(o => o.Effect == Effect.Wrote || (o.Effect == Effect.Made && !o.IsPending)))
+        {
+            _origins.Add(origin.Value, origin);
+        }
+
+        foreach (Operation read in operations.Where(o => o.Effect == Effect.Read))
+        {
+            Reads++;
+            CheckRead(read);
+            _calls[read.Value] = Math.Min(read.Start, _calls.GetValueOrDefault(read.Value, long.MaxValue));
+        }
+
+        foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect == Effect.Made && !o.IsPending && !HybridKeys.IsLocal(o.Value)).GroupBy(o => o.Key))
+        {
+            CheckFactories([.. ofKey.OrderBy(o => o.Start)]);
+        }
+    }
+
+    /// <summary>What contradicts R1 or R2.</summary>
+    public IReadOnlyList<string> Faults => _faults;
+
+    public int Reads { get; private set; }
+
+    public int FactoryRuns { get; private set; }
+
+    /// <summary>Factories that ran at the same time as another for no reason (R3), with the one before.</summary>
+    public List<(Operation First, Operation Second)> Overlaps { get; } = [];
+
+    /// <summary>Factories that ran after another for no reason (R3), with the one before.</summary>
+    public List<(Operation First, Operation Second)> Repetitions { get; } = [];
+
+    public override string ToString() => string.Create(
+        CultureInfo.InvariantCulture,
+        $"{Reads} reads, {FactoryRuns} factory runs, of which {Overlaps.Count} beside another and {Repetitions.Count} after another without need");
+
+    private void CheckRead(Operation read)
+    {
+        if (!_origins.TryGetValue(read.Value, out Operation origin) || origin.Key != read.Key || read.End < origin.Start)
+        {
+            _faults.Add($"key {read.Key}: nobody had made what was read (R1):\n  {read}");
+            return;
+        }
+
+        long madeBy = origin.Effect == Effect.Made ? origin.Start : origin.End;
+        foreach (Changes changes in ChangesOf(read.Key))
+        {
+            if (changes.LatestBefore(read.Start) is { } change && change.Start > madeBy)
+            {
+                _faults.Add($"key {read.Key}: what was read is older than a change (R2):\n  {origin}\n  {change}\n  {read}");
+                return;
+            }
+        }
+    }
+
+    private void CheckFactories(Operation[] runs)
+    {
+        FactoryRuns += runs.Length;
+        for (int i = 1; i < runs.Length; i++)
+        {
+            Operation second = runs[i];
+            Operation first = runs[..i].MaxBy(run => run.End);
+            if (first.End > second.Start)
+            {
+                if (!IsChangedBetween(first, second))
+                {
+                    Overlaps.Add((first, second));
+                }
+            }
+            else if (!IsChangedBetween(runs[i - 1], second))
+            {
+                Repetitions.Add((runs[i - 1], second));
+            }
+        }
+    }
+
+    private bool IsChangedBetween(Operation first, Operation second) =>
+        ChangesOf(second.Key).Any(changes => changes.All.Any(
+            change => change.End >= Math.Min(CallOf(first), CallOf(second)) && change.Start <= second.Start));
+
+    // When the call began that ran the factory: the first to read what it made, or another that waited for it.
+    private long CallOf(Operation run) => Math.Min(run.Start, _calls.GetValueOrDefault(run.Value, long.MaxValue));
+
+    private IEnumerable<Changes> ChangesOf(int key)
+    {
+        foreach (int place in new[] { key, HybridKeys.OfTag(HybridKeys.TagOf(key)), HybridKeys.Everything })
+        {
+            if (_changes.TryGetValue(place, out Changes? changes))
+            {
+                yield return changes;
+            }
+        }
+    }
+
+    // By their ends, with the latest beginning among those up to each.
+    private sealed class Changes
+    {
+        private readonly Operation[] _byEnd;
+        private readonly Operation[] _latest;
+
+        public Changes(Operation[] all)
+        {
+            All = all;
+            _byEnd = [.. all.Where(change => !change.IsPending).OrderBy(change => change.End)];
+            _latest = [.. _byEnd];
+            for (int i = 1; i < _latest.Length; i++)
+            {
+                _latest[i] = _latest[i - 1].Start > _latest[i].Start ? _latest[i - 1] : _latest[i];
+            }
+        }
+
+        public Operation[] All { get; }
+
+        /// <summary>Of the changes that had ended before a moment, the one that began last.</summary>
+        public Operation? LatestBefore(long moment)
+        {
+            int low = 0;
+            int high = _byEnd.Length;
+            while (low < high)
+            {
+                int middle = (low + high) / 2;
+                if (_byEnd[middle].End < moment)
+                {
+                    low = middle + 1;
+                }
+                else
+                {
+                    high = middle;
+                }
+            }
+
+            return low == 0 ? null : _latest[low - 1];
+        }
+    }
+}

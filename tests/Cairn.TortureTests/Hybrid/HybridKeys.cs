@@ -1,0 +1,46 @@
+using System.Globalization;
+
+namespace Cairn.TortureTests.Hybrid;
+
+/// <summary>
+/// The keys of a run, each with one tag, and the values, which tell by themselves who made them. Most operations are about few of the keys,
+/// so that processes meet.
+/// </summary>
+internal static class HybridKeys
+{
+    public const int Count = 10_000;
+    public const int Tags = 50;
+
+    /// <summary>As the key of an operation: everything.</summary>
+    public const int Everything = int.MinValue;
+
+    public static int Choose(Random random, int hotKeys) => random.Next(4) != 0 ? random.Next(hotKeys) : random.Next(Count);
+
+    public static string NameOf(int key) => string.Create(CultureInfo.InvariantCulture, $"key:{key}");
+
+    public static string TagName(int tag) => string.Create(CultureInfo.InvariantCulture, $"tag:{tag}");
+
+    public static int TagOf(int key) => key % Tags;
+
+    /// <summary>As the key of an operation: all keys with the tag.</summary>
+    public static int OfTag(int tag) => -1 - tag;
+
+    /// <summary>The number of the next value, which tells whether it is made for the first level only.</summary>
+    public static long NextNumber(long number, bool isLocal) => (number & ~1L) + 2 + (isLocal ? 1 : 0);
+
+    public static bool IsLocal(long number) => (number & 1) != 0;
+
+    /// <summary>A value of a key, with some ballast.</summary>
+    public static string Value(int key, long number, Random random) =>
+        string.Create(CultureInfo.InvariantCulture, $"{number}|{key}|{new string('x', random.Next(40) == 0 ? 6_000 : random.Next(300))}");
+
+    /// <summary>The number of a value.</summary>
+    /// <exception cref="InvalidDataException">It is another key's.</exception>
+    public static long NumberOf(int key, string value)
+    {
+        string[] parts = value.Split('|');
+        return parts.Length == 3 && parts[1] == key.ToString(CultureInfo.InvariantCulture)
+            ? long.Parse(parts[0], CultureInfo.InvariantCulture)
+            : throw new InvalidDataException($"{NameOf(key)} has the value {value}.");
+    }
+}

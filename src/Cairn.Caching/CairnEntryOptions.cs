@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Primitives;
 
@@ -109,11 +110,13 @@ public sealed record CairnEntryOptions
 
     /// <summary>Takes Microsoft's options over.</summary>
     /// <param name="options">Microsoft's options; null gives null.</param>
+    [return: NotNullIfNotNull(nameof(options))]
     public static implicit operator CairnEntryOptions?(HybridCacheEntryOptions? options) => FromHybridCacheEntryOptions(options);
 
     /// <summary>Takes Microsoft's options over.</summary>
     /// <param name="options">Microsoft's options; null gives null.</param>
     /// <returns>Options that mean the same.</returns>
+    [return: NotNullIfNotNull(nameof(options))]
     public static CairnEntryOptions? FromHybridCacheEntryOptions(HybridCacheEntryOptions? options) => options is null ? null : new()
     {
         Expiration = options.Expiration,

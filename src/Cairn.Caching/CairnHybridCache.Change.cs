@@ -166,7 +166,11 @@ public sealed partial class CairnHybridCache
             _guard.Add(writer);
             if (_local.FindSurely(hash, key) is null)
             {
-                KeepLocal(writer, mark, ownChanges: 1, Copy(old, Math.Min(old.FreshUntil, now), old.UsableUntil));
+                LocalEntry expired = Copy(old, Math.Min(old.FreshUntil, now), old.UsableUntil);
+                if (KeepLocal(writer, mark, ownChanges: 1, expired))
+                {
+                    Depend(expired, isKept: true);
+                }
             }
 
             _guard.Remove(writer);

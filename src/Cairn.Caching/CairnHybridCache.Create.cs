@@ -30,6 +30,11 @@ public sealed partial class CairnHybridCache
         where TFactory : struct, ICacheFactory<TState, T>
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled<T>(cancellationToken);
+        }
+
         if (!IsCacheable(key))
         {
             return CreateUncachedAsync<TFactory, TState, T>(key, factory, state, policy, cancellationToken);
@@ -78,9 +83,15 @@ public sealed partial class CairnHybridCache
             _coherence.TryCatchUp(hash); // Else a flight that others' changes ended could still be joined.
         }
 
+        Flight? scope = FlightScope.Current;
+        if (scope is not null && policy.RunsFactory && FlightScope.IsWithin(scope, key, hash))
+        {
+            return ValueTask.FromException<T>(FlightScope.RefusalOfItself(key));
+        }
+
         var flight = new ValueFlight<T>(key, hash, (int)policy.Flags)
         {
-            Parent = FlightScope.Current,
+            Parent = scope,
             Before = before,
             Stale = stale,
             ReplacesUseless = isUseless,
@@ -92,9 +103,8 @@ public sealed partial class CairnHybridCache
 
         if (_guard.JoinOrAdd(flight) is { } joined)
         {
-            FlightScope.ThrowIfWithin(joined);
             _counters.Add(CacheCount.Joined);
-            return JoinAsync(joined, factory, state, policy, tags, isSecondTry, cancellationToken);
+            return JoinAsync(joined, scope, factory, state, policy, tags, isSecondTry, cancellationToken);
         }
 
         // A factory that blocks must not keep its caller beyond the caller's time-outs.
@@ -104,7 +114,7 @@ public sealed partial class CairnHybridCache
             : IsPlain(flight, policy, tags) && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer
                 ? RunPlainAsync(flight, factory, state, policy, outer)
                 : RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked);
-        if (flight.HasEnded && run.IsCompletedSuccessfully)
+        if (flight.HasEndedWell && run.IsCompletedSuccessfully)
         {
             return new ValueTask<T>(flight.GetResult(isOwner: true));
         }
@@ -116,6 +126,7 @@ public sealed partial class CairnHybridCache
     // invalidated between its beginning and this: then what it made is too old. A flight that is joined after that is not.
     private async ValueTask<T> JoinAsync<TFactory, TState, T>(
         ValueFlight<T> joined,
+        Flight? scope,
         TFactory factory,
         TState state,
         EntryPolicy policy,
@@ -124,11 +135,33 @@ public sealed partial class CairnHybridCache
         CancellationToken cancellationToken)
         where TFactory : struct, ICacheFactory<TState, T>
     {
-        T value = await WaitAsync(joined, policy, isOwner: false, cancellationToken).ConfigureAwait(false);
+        ValueTask<T> waiting = scope is null
+            ? WaitAsync(joined, policy, isOwner: false, cancellationToken)
+            : WaitWithinAsync(joined, scope, policy, cancellationToken);
+        T value = await waiting.ConfigureAwait(false);
         return isSecondTry || !joined.HasEnded || joined.Tags is not { } stamps || (!stamps.HasUnknown && AreCurrent(stamps))
             ? value
             : await CreateAsync<TFactory, TState, T>(
                 joined.Key, joined.Hash, factory, state, policy, tags, cancellationToken, isSecondTry: true).ConfigureAwait(false);
+    }
+
+    // A factory waits for the flight of another caller, which must not wait for that factory.
+    private async ValueTask<T> WaitWithinAsync<T>(ValueFlight<T> joined, Flight scope, EntryPolicy policy, CancellationToken cancellationToken)
+    {
+        if (!FlightScope.TryBeginWaiting(scope, joined))
+        {
+            joined.Leave();
+            throw FlightScope.RefusalOfEachOther(scope.Key, joined.Key);
+        }
+
+        try
+        {
+            return await WaitAsync(joined, policy, isOwner: false, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            FlightScope.EndWaiting(scope, joined);
+        }
     }
 
     // Waits for a flight for as long as the policy allows; then there may be an expired value instead.
@@ -466,8 +499,13 @@ public sealed partial class CairnHybridCache
         if (isRefresh)
         {
             // Nobody waits for it but those who joined, and they have come since.
-            _counters.Add(CacheCount.FactoryFault);
             _log.RefreshFailed(flight.Key, fault);
+            if (flight.Stale is { } present && _clock.NowMs() >= present.FreshUntil && IsStillUsable(flight, present))
+            {
+                KeepThrottled(flight, present, policy);
+            }
+
+            _counters.Add(CacheCount.FactoryFault);
             flight.Fail(fault);
             return;
         }

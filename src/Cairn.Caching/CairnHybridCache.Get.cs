@@ -111,14 +111,7 @@ public sealed partial class CairnHybridCache
         }
 
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
-        if (FindUsable(hash, key) is { } entry && _clock.NowMs() is var now && now < entry.FreshUntil && TryTake(entry, out value))
-        {
-            SlideIfDue(entry, now, _defaults);
-            _counters.Add(CacheCount.LocalHit);
-            return true;
-        }
-
-        return false;
+        return TryTakeFresh(FindUsable(hash, key), _defaults, out value);
     }
 
     /// <summary>Looks for a value in both levels, and makes none.</summary>
@@ -155,7 +148,9 @@ public sealed partial class CairnHybridCache
         for (int i = 0; i < results.Length; i++)
         {
             ArgumentNullException.ThrowIfNull(keys[i], nameof(keys));
-            if (policy.ReadsLocal && TryHit(_hasher.Hash(keys[i]), keys[i], out T? value))
+            ulong hash = _hasher.Hash(keys[i]);
+            if (policy.ReadsLocal && (TryHit(hash, keys[i], out T? value)
+                || TryTakeFresh(await FindCurrentAsync(keys[i], hash, cancellationToken).ConfigureAwait(false), policy, out value)))
             {
                 results[i] = new CacheResult<T>(IsFound: true, value, IsStale: false);
             }
@@ -180,6 +175,21 @@ public sealed partial class CairnHybridCache
         return results;
     }
 
+    // An entry that a read without a factory finds in the first level. The next hit with a factory refreshes it ahead, if it is due.
+    private bool TryTakeFresh<T>(LocalEntry? entry, EntryPolicy policy, [MaybeNullWhen(false)] out T value)
+    {
+        value = default;
+        long now = _clock.NowMs();
+        if (entry is null || now >= entry.FreshUntil || !TryTake(entry, out value))
+        {
+            return false;
+        }
+
+        SlideIfDue(entry, now, policy);
+        _counters.Add(CacheCount.LocalHit);
+        return true;
+    }
+
     private async ValueTask<CacheResult<T>> LookAsync<T>(
         string key, ulong hash, EntryPolicy policy, bool allowStale, CancellationToken cancellationToken)
     {
@@ -197,10 +207,8 @@ public sealed partial class CairnHybridCache
             LocalEntry? stale = null;
             if (policy.ReadsLocal && await FindCurrentAsync(key, hash, cancellationToken).ConfigureAwait(false) is { } local)
             {
-                if (_clock.NowMs() is var now && now < local.FreshUntil && TryTake(local, out T? value))
+                if (TryTakeFresh(local, policy, out T? value))
                 {
-                    SlideIfDue(local, now, policy);
-                    _counters.Add(CacheCount.LocalHit);
                     return new CacheResult<T>(IsFound: true, value, IsStale: false);
                 }
 

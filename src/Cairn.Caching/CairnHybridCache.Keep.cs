@@ -97,6 +97,17 @@ public sealed partial class CairnHybridCache
             {
                 Depend(entry, KeepLocal(flight, mark, 0, entry));
             }
+            else if (isSet)
+            {
+                _local.Remove(flight.Hash, flight.Key);
+                _dependencies.Drop(flight.Key);
+            }
+
+            if (isSet)
+            {
+                // I3; after, because there is no other level that would tell those that began in between.
+                _guard.DetachReaders(flight.Hash);
+            }
 
             return new ValueTask<LocalEntry?>(entry);
         }
@@ -119,19 +130,30 @@ public sealed partial class CairnHybridCache
         // Serialized once, for both levels.
         LocalPayload? payload = PayloadOf(codec, value, policy);
         using var envelope = new PooledBuffer();
-        bool isUseless = entry.Tags is { HasUnknown: true };
-        bool isWritable = policy.WritesShared && !isUseless && IsForShared(flight.Key);
+        bool isWritable = policy.WritesShared && IsForShared(flight.Key) && entry.Tags is not { AreKnown: false };
         ClockReading clock = _clock.Read();
         if (isWritable)
         {
             EnvelopeHeader header = HeaderOf(entry, freshUntil, clock);
-            isWritable = (payload is null
-                    ? _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
-                    : _codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
-                && envelope.WrittenBytes <= _level.MaxValueBytes;
-            if (!isWritable)
+            try
             {
-                _counters.Add(CacheCount.SharedTooLarge);
+                isWritable = (payload is null
+                        ? _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
+                        : _codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
+                    && envelope.WrittenBytes <= _level.MaxValueBytes;
+                if (!isWritable)
+                {
+                    _counters.Add(CacheCount.SharedTooLarge);
+                }
+            }
+#pragma warning disable CA1031 // Serializers throw what they like.
+            catch (Exception fault) when (payload is null && !isSet && fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+            {
+                // An object that is shared within the process needs no serializer to be kept there.
+                isWritable = false;
+                _counters.Add(CacheCount.SerializationFault);
+                _log.NotSerialized(typeof(T), fault);
             }
         }
 
@@ -151,7 +173,9 @@ public sealed partial class CairnHybridCache
             {
                 // What cannot be written must not leave what was there before.
                 status = await _level.RemoveAsync(flight.Key, flight.Hash, cancellationToken).ConfigureAwait(false);
-                ownChanges = _level.ChangesOf(status);
+
+                // Whether a removal counts as a change depends on whether there was something.
+                mark = _coherence.Mark(flight.Hash);
             }
 
             _guard.DetachReaders(flight.Hash); // I3

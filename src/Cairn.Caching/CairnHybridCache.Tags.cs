@@ -6,8 +6,7 @@ namespace Cairn.Caching;
 // Tags: a value carries the stamps that its tags had before it was made, and counts as long as they are still the same.
 public sealed partial class CairnHybridCache
 {
-    // The stamps of all tags, each once, as they are before the value is made. Null if the second level cannot tell them and
-    // nothing could be kept by them.
+    // The stamps of all tags, each once, as they are before the value is made. Null if there are no tags.
     private ValueTask<TagStamps?> CaptureAsync(IEnumerable<string>? tags, IReadOnlyList<string>? topics, CancellationToken cancellationToken)
     {
         var named = new List<Tag>();
@@ -87,15 +86,15 @@ public sealed partial class CairnHybridCache
         return _tags.Share(tags, stamps);
     }
 
-    // The tag's present stamp. Tag.Unknown if the second level cannot say: an entry with it never counts.
+    // The tag's present stamp; the provisional one if the second level cannot say.
     private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, CancellationToken cancellationToken)
     {
-        if (mayBeKnown && (!_hasLevel || _coherence.TryCatchUp(tag.Hash)) && tag.Stamp is not Tag.Unknown and var known)
+        if (mayBeKnown && (!_hasLevel || _coherence.TryCatchUp(tag.Hash)) && tag.Stamp is var known && Tag.IsKnown(known))
         {
             return new ValueTask<ulong>(known);
         }
 
-        int timesForgotten = tag.TimesForgotten;
+        uint timesForgotten = tag.TimesForgotten;
         ChangeMark mark = _hasLevel ? _coherence.Mark(tag.Hash) : default;
         ValueTask<ulong> reading = _level.ReadStampAsync(tag.Name, tag.Hash, cancellationToken);
         return reading.IsCompletedSuccessfully
@@ -103,15 +102,16 @@ public sealed partial class CairnHybridCache
             : LearnLaterAsync(tag, reading, timesForgotten, mark);
     }
 
-    private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, int timesForgotten, ChangeMark mark) =>
+    private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, uint timesForgotten, ChangeMark mark) =>
         Learn(tag, await reading.ConfigureAwait(false), timesForgotten, mark);
 
     // What was read counts for who read it; it is remembered unless the tag was changed meanwhile.
-    private ulong Learn(Tag tag, ulong stamp, int timesForgotten, ChangeMark mark)
+    private ulong Learn(Tag tag, ulong stamp, uint timesForgotten, ChangeMark mark)
     {
         if (stamp == Tag.Unknown)
         {
-            return stamp;
+            // That of the time when it was asked: if the tag was forgotten since, it does not count.
+            return timesForgotten;
         }
 
         if (!_hasLevel)
@@ -128,10 +128,15 @@ public sealed partial class CairnHybridCache
     // Whether an entry's tags are as they were, asking the second level for those whose stamps are not known.
     private async ValueTask<bool> AreCurrentAsync(TagStamps stamps, bool mayBeKnown, CancellationToken cancellationToken)
     {
+        if (mayBeKnown && AreCurrent(stamps))
+        {
+            return !stamps.HasUnknown;
+        }
+
         for (int i = 0; i < stamps.Tags.Length; i++)
         {
             ulong stamp = stamps.Stamps[i];
-            if (stamp == Tag.Unknown || await LearnAsync(stamps.Tags[i], mayBeKnown, cancellationToken).ConfigureAwait(false) != stamp)
+            if (!Tag.IsKnown(stamp) || await LearnAsync(stamps.Tags[i], mayBeKnown, cancellationToken).ConfigureAwait(false) != stamp)
             {
                 return false;
             }

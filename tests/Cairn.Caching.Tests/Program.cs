@@ -1,5 +1,6 @@
 using Cairn.Caching.Tests.Coherence;
 using Cairn.Caching.Tests.Distributed;
+using Cairn.Caching.Tests.Hybrid;
 using Cairn.Caching.Tests.Levels;
 using Cairn.Caching.Tests.Serialization;
 
@@ -15,6 +16,7 @@ internal static class Program
         ["fill-distributed-cache"] = DistributedCacheRoles.Fill,
         ["hold-lease"] = StoreLevelRoles.HoldLease,
         ["hold-locks"] = StoreLevelRoles.HoldLocks,
+        ["hybrid-node"] = HybridRoles.Node,
         ["serialize-without-reflection"] = CodecChoiceTests.RunWithoutReflection,
         ["use-distributed-cache"] = DistributedCacheRoles.Use,
     };

@@ -27,6 +27,9 @@ internal abstract class Flight(string key, ulong hash)
     /// <summary>True once it was taken out by the one who runs it: it need not be looked for any more. Only that thread asks.</summary>
     public bool IsRemoved { get; set; }
 
+    /// <summary>True once its outcome is known.</summary>
+    public virtual bool HasEnded => false;
+
     /// <summary>True if others can wait for it.</summary>
     public virtual bool IsJoinable => false;
 

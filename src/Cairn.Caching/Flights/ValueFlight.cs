@@ -32,7 +32,9 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
     public TagStamps? Tags { get; set; }
 
     // Acquire; pairs with the exchange in End. The outcome is read after.
-    public bool HasEnded => ReferenceEquals(Volatile.Read(ref _ended), Task.CompletedTask);
+    public override bool HasEnded => ReferenceEquals(Volatile.Read(ref _ended), Task.CompletedTask);
+
+    public bool HasEndedWell => HasEnded && _fault is null;
 
     /// <summary>Completes when it has ended, and never faults: <see cref="GetResult"/> tells how.</summary>
     public Task Ended

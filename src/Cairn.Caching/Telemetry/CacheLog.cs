@@ -70,7 +70,7 @@ internal sealed partial class CacheLog(ILogger logger)
     [LoggerMessage(2, LogLevel.Warning, "Refreshing '{Key}' in the background failed; the present value is served. {Others} more such events were not logged.")]
     private partial void WriteRefreshFailed(Exception fault, string key, long others);
 
-    [LoggerMessage(3, LogLevel.Error, "A value of type {Type} could not be serialized and was not cached. {Others} more such events were not logged.")]
+    [LoggerMessage(3, LogLevel.Error, "A value of type {Type} could not be serialized and is at most kept in this process. {Others} more such events were not logged.")]
     private partial void WriteNotSerialized(Exception fault, Type type, long others);
 
     [LoggerMessage(4, LogLevel.Error, "A cached value could not be read back as {Type} and counts as missing. {Others} more such events were not logged.")]

@@ -1,0 +1,126 @@
+using Cairn.Caching.Tests.Levels;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.Options;
+
+namespace Cairn.Caching.Tests.Hybrid;
+
+/// <summary>Caches over one second level, each of which stands for a node, and a clock that the test moves.</summary>
+internal sealed class CachesUnderTest : IAsyncDisposable
+{
+    public const string None = "none";
+    public const string Memory = "memory";
+    public const string Store = "store";
+
+    /// <summary>Every call throws.</summary>
+    public const string Throwing = "throwing";
+
+    /// <summary>Every call hangs until its time-out.</summary>
+    public const string Hanging = "hanging";
+
+    /// <summary>Reads answer with another key's value.</summary>
+    public const string Lying = "lying";
+
+    /// <summary>Reads answer with half of the value.</summary>
+    public const string Tearing = "tearing";
+
+    private readonly string _kind;
+    private readonly StoreDirectory _directory = new();
+    private readonly List<CairnHybridCache> _caches = [];
+    private readonly MemoryDistributedCache _memory;
+
+    public CachesUnderTest(string kind)
+    {
+        _kind = kind;
+        _memory = new MemoryDistributedCache(Options.Create(new MemoryDistributedCacheOptions { Clock = new SystemClockOf(Clock) }));
+        Fault fault = kind switch
+        {
+            Throwing => Fault.Throw,
+            Hanging => Fault.Hang,
+            Lying => Fault.LieWithOtherKey,
+            Tearing => Fault.Tear,
+            _ => Fault.None,
+        };
+        bool isReadOnly = kind is Lying or Tearing;
+        Faulty.Script = (operation, _) => isReadOnly && operation != "get" ? Fault.None : fault;
+    }
+
+    /// <summary>Second levels that do what they say, and none.</summary>
+    public static TheoryData<string> Sound => [None, Memory, Store];
+
+    /// <summary>Second levels that do what they say.</summary>
+    public static TheoryData<string> Shared => [Memory, Store];
+
+    public static TheoryData<string> All => [None, Memory, Store, Throwing, Hanging, Lying, Tearing];
+
+    public ManualClock Clock { get; } = new(hasTimers: true);
+
+    public FaultyDistributedCache Faulty { get; } = new();
+
+    /// <summary>False if the second level may lose anything, so that only what is wrong can be told from what is right.</summary>
+    public bool IsSound => _kind is None or Memory or Store;
+
+    public string FilePath => _directory.FilePath;
+
+    public CairnHybridCache Add(Action<CairnHybridCacheOptions>? configure = null)
+    {
+        var options = new CairnHybridCacheOptions { TimeProvider = Clock };
+        switch (_kind)
+        {
+            case None:
+                break;
+            case Memory:
+                options.DistributedCache = _memory;
+                break;
+            case Store:
+                options.UseStoreFile(FilePath, file =>
+                {
+                    file.CapacityBytes = 4 * StoreDirectory.SmallCapacityBytes;
+                    file.FlushOnClose = false;
+                    file.Clock = Clock;
+                });
+                break;
+            default:
+                options.DistributedCache = Faulty;
+                break;
+        }
+
+        if (_kind == Hanging)
+        {
+            // Somebody has to let time pass while calls hang: the system does, and soon.
+            options.TimeProvider = TimeProvider.System;
+            options.DistributedReadTimeout = TimeSpan.FromMilliseconds(10);
+            options.DistributedWriteTimeout = TimeSpan.FromMilliseconds(10);
+        }
+
+        configure?.Invoke(options);
+        CairnHybridCache cache = CairnHybridCache.Create(options);
+        _caches.Add(cache);
+        return cache;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (CairnHybridCache cache in _caches)
+        {
+            Task end = cache.DisposeAsync().AsTask();
+            if (IsSound)
+            {
+                await end;
+            }
+            else
+            {
+                await LevelUnderTest.AdvanceUntilAsync(Clock, () => end.IsCompleted);
+                await end;
+            }
+        }
+
+        _directory.Dispose();
+    }
+
+    // What Microsoft's cache in memory takes for a clock.
+    private sealed class SystemClockOf(ManualClock clock) : Microsoft.Extensions.Internal.ISystemClock
+    {
+        public DateTimeOffset UtcNow => clock.Now;
+    }
+}

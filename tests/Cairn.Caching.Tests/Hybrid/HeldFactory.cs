@@ -1,0 +1,29 @@
+namespace Cairn.Caching.Tests.Hybrid;
+
+/// <summary>A factory that returns when, and what, the test says.</summary>
+internal sealed class HeldFactory<T>
+{
+    private readonly TaskCompletionSource _started = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<T> _result = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private int _runs;
+
+    public int Runs => Volatile.Read(ref _runs);
+
+    /// <summary>The token that the last run was given.</summary>
+    public CancellationToken Token { get; private set; }
+
+    /// <summary>Ends when it runs.</summary>
+    public Task StartedAsync() => _started.Task.WaitAsync(TimeSpan.FromSeconds(30));
+
+    public void Return(T value) => _result.SetResult(value);
+
+    public void Throw(Exception exception) => _result.SetException(exception);
+
+    public async ValueTask<T> RunAsync(CancellationToken token)
+    {
+        Token = token;
+        Interlocked.Increment(ref _runs);
+        _started.TrySetResult();
+        return await _result.Task.WaitAsync(token);
+    }
+}

@@ -1,4 +1,7 @@
 using Cairn.Caching;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.Options;
 using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Hybrid;
@@ -11,13 +14,25 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
     private const int MillisecondsPerRound = 1_000;
     private const int RoundsAtMost = 15;
 
-    [Fact]
-    public async Task Whole_caches_show_no_fault()
+    /// <summary>
+    /// Over a store; over one that is too small, which evicts leases; over a distributed cache in memory; and one cache over nothing, where calls
+    /// with different flags need no lease.
+    /// </summary>
+    [Theory]
+    [InlineData("store")]
+    [InlineData("small store")]
+    [InlineData("memory")]
+    [InlineData("none")]
+    public async Task Whole_caches_show_no_fault(string level)
     {
         var torture = new TortureRun(output);
 
-        HybridHistory history = await WorkAsync(torture, HybridDefect.None);
+        HybridHistory history = await WorkAsync(torture, HybridDefect.None, level);
 
+        output.WriteLine(history.ToString());
+        Assert.True(
+            level is "small store" or "none" || history.Overlaps.Count == 0,
+            $"{history.Overlaps.Count} factories ran beside another.\n{string.Join('\n', history.Overlaps.Take(3))}\n{torture.Replay}");
         Assert.True(history.Faults.Count == 0, $"{string.Join('\n', history.Faults.Take(3))}\n{torture.Replay}");
         Assert.True(history.Reads > 1_000, $"Too little was done: {history}");
     }
@@ -36,7 +51,7 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
         var torture = new TortureRun(output, defect.ToString());
         for (int round = 1; round <= RoundsAtMost; round++)
         {
-            HybridHistory history = await WorkAsync(torture, defect).ConfigureAwait(false);
+            HybridHistory history = await WorkAsync(torture, defect, "store").ConfigureAwait(false);
             if (history.Faults.Count > 0)
             {
                 output.WriteLine($"Round {round}: {history.Faults.Count} faults.\n{history.Faults[0]}");
@@ -47,7 +62,7 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
         Assert.Fail($"Nothing was noticed. {torture.Replay}");
     }
 
-    private static async Task<HybridHistory> WorkAsync(TortureRun torture, HybridDefect defect)
+    private static async Task<HybridHistory> WorkAsync(TortureRun torture, HybridDefect defect, string level)
     {
         using var directory = new StoreDirectory();
         var run = new HybridRun(directory.Path, torture.Random.Next(), MillisecondsPerRound, HotKeys);
@@ -56,10 +71,19 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
         var workers = new List<HybridWorker>();
         try
         {
-            for (int i = 0; i < Caches; i++)
+            var memory = new MemoryDistributedCache(Options.Create(new MemoryDistributedCacheOptions()));
+            for (int i = 0; i < (level == "none" ? 1 : Caches); i++)
             {
-                stores.Add(CairnStore.Open(run.Store));
-                caches.Add(BrokenHybrid.Create(run.OptionsOf(stores[i]), stores[i], defect));
+                if (level.EndsWith("store", StringComparison.Ordinal))
+                {
+                    stores.Add(CairnStore.Open(level == "store" ? run.Store : run.Store with { CapacityBytes = StoreOptions.SmallestCapacityBytes }));
+                    caches.Add(BrokenHybrid.Create(run.OptionsOf(stores[i]), stores[i], defect));
+                }
+                else
+                {
+                    caches.Add(CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = level == "memory" ? memory : null }));
+                }
+
                 workers.Add(new HybridWorker(run, caches[i], i));
             }
 

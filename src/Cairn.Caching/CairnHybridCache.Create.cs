@@ -116,7 +116,7 @@ public sealed partial class CairnHybridCache
                 : RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked);
         if (flight.HasEndedWell && run.IsCompletedSuccessfully)
         {
-            return new ValueTask<T>(flight.GetResult(isOwner: true));
+            return flight.OutcomeAsync();
         }
 
         return WaitAsync(flight, policy, isOwner: true, cancellationToken);

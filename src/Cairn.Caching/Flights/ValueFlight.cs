@@ -75,6 +75,9 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
         return isOwner || _copy is null ? _value! : _copy();
     }
 
+    /// <summary>How it ended for the one who began it, as a task: a fault is for who awaits, also if the factory did not wait before it.</summary>
+    public ValueTask<T> OutcomeAsync() => _fault is null ? new ValueTask<T>(_value!) : ValueTask.FromException<T>(_fault.SourceException);
+
     private void End()
     {
         // A full fence: the outcome is seen by whoever sees that it has ended. Who asks for a source later finds it ended.

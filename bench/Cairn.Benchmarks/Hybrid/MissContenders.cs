@@ -4,8 +4,9 @@ using Microsoft.Extensions.Caching.Memory;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-// Every operation is of a key that was never there, whose value is made at once by a factory and cached. Keys of a round are made before
-// it: new strings, as many as operations.
+// Every operation is of a key that is not there, whose value is made at once by a factory and cached. A round asks for each of its
+// keys once, and there are many times as many as fit: when a key comes again in the next round, its entry has long been driven out, or
+// the cache was emptied. So the strings can be made once, and collections during a round are the caches' doing.
 internal abstract class MissContender(string name, int operations) : IContender
 {
     private const int ChunkOperations = 1024;
@@ -13,8 +14,7 @@ internal abstract class MissContender(string name, int operations) : IContender
     // Made in advance: what the value costs is not the cache's doing.
     protected static readonly string Value = CustomerValues.Text(0);
 
-    private readonly string[] _keys = new string[operations];
-    private int _nextNumber;
+    private readonly string[] _keys = [.. Enumerable.Range(0, operations).Select(CustomerRequests.KeyOfNumber)];
 
     public string Name { get; } = name;
 
@@ -25,11 +25,6 @@ internal abstract class MissContender(string name, int operations) : IContender
 
     public Sample Measure(int round)
     {
-        for (var i = 0; i < operations; i++)
-        {
-            _keys[i] = CustomerRequests.KeyOfNumber(_nextNumber++);
-        }
-
         Runs = 0;
         Begin();
         var meter = Meter.Start();
@@ -39,7 +34,7 @@ internal abstract class MissContender(string name, int operations) : IContender
         }
 
         var sample = meter.Stop(operations);
-        return Runs == operations ? sample : throw new InvalidDataException($"{Name}: the factory ran {Runs} times for {operations} new keys.");
+        return Runs == operations ? sample : throw new InvalidDataException($"{Name}: the factory ran {Runs} times for {operations} keys that should not have been there.");
     }
 
     public void Dispose()
@@ -56,19 +51,28 @@ internal abstract class MissContender(string name, int operations) : IContender
 }
 
 /// <summary><c>IMemoryCache.GetOrCreate</c> whose factory gives the entry its time to live, and its size if the cache counts sizes.</summary>
-internal sealed class MemoryCacheMiss(string name, MemoryCache cache, int operations, bool isBounded) : MissContender(name, operations)
+/// <param name="name">What tables call it.</param>
+/// <param name="cache">Emptied before each round, and then filled up to the limit.</param>
+/// <param name="operations">Misses in a round.</param>
+/// <param name="limit">The most entries; null for no bound.</param>
+internal sealed class MemoryCacheMiss(string name, MemoryCache cache, int operations, int? limit = null) : MissContender(name, operations)
 {
+    private readonly string[] _others = [.. Enumerable.Range(operations, limit ?? 0).Select(CustomerRequests.KeyOfNumber)];
+
     protected override void Begin()
     {
-        if (!isBounded)
+        cache.Clear();
+        foreach (var key in _others)
         {
-            cache.Clear();
+            cache.GetOrCreate(key, MakeSized);
         }
+
+        Runs = 0;
     }
 
     protected override void Run(ReadOnlySpan<string> keys)
     {
-        Func<ICacheEntry, string> factory = isBounded ? MakeSized : Make;
+        Func<ICacheEntry, string> factory = limit is null ? Make : MakeSized;
         foreach (var key in keys)
         {
             ((IMemoryCache)cache).GetOrCreate(key, factory);

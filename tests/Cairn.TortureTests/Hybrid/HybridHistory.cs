@@ -13,6 +13,8 @@ namespace Cairn.TortureTests.Hybrid;
 //       began, and after the earlier of the calls that ran them did, for it may have cancelled the lease that one of them had by then.
 //       Those whose values are for the first level only need no lease and do not count.
 //
+//   R4  When all have come to rest, all find the same value of a key, or none, but for values that are for one first level only.
+//
 // A cache may lose what it likes, so a miss says nothing. A change whose process died is one that may have been: it makes nothing too old,
 // and explains R3.
 internal sealed class HybridHistory
@@ -22,7 +24,10 @@ internal sealed class HybridHistory
     private readonly Dictionary<long, long> _calls = [];
     private readonly List<string> _faults = [];
 
-    public HybridHistory(IReadOnlyList<Operation> operations)
+    /// <summary>Looks at what was done.</summary>
+    /// <param name="operations">All of it.</param>
+    /// <param name="restsFrom">The moment from which nobody changed or made anything.</param>
+    public HybridHistory(IReadOnlyList<Operation> operations, long restsFrom)
     {
         foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect is Effect.Wrote or Effect.Removed).GroupBy(o => o.Key))
         {
@@ -41,13 +46,23 @@ internal sealed class HybridHistory
             _calls[read.Value] = Math.Min(read.Start, _calls.GetValueOrDefault(read.Value, long.MaxValue));
         }
 
+        foreach (IGrouping<int, Operation> ofKey in operations.Where(
+            o => o.Effect == Effect.Read && o.Start >= restsFrom && !HybridKeys.IsLocal(o.Value)).GroupBy(o => o.Key))
+        {
+            Operation[] differing = [.. ofKey.DistinctBy(o => o.Value)];
+            if (differing.Length > 1)
+            {
+                _faults.Add($"key {ofKey.Key}: at rest, some find one value and some another (R4):\n  {string.Join("\n  ", differing)}");
+            }
+        }
+
         foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect == Effect.Made && !o.IsPending && !HybridKeys.IsLocal(o.Value)).GroupBy(o => o.Key))
         {
             CheckFactories([.. ofKey.OrderBy(o => o.Start)]);
         }
     }
 
-    /// <summary>What contradicts R1 or R2.</summary>
+    /// <summary>What contradicts R1, R2 or R4.</summary>
     public IReadOnlyList<string> Faults => _faults;
 
     public int Reads { get; private set; }

@@ -13,6 +13,7 @@ namespace Cairn.TortureTests.Hybrid;
 /// <param name="hotKeys">About how many keys most operations are.</param>
 internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random random, int worker, int hotKeys)
 {
+    private const int OperationsAtLeast = 800;
     private const int OperationsBetweenPauses = 5;
     private const int KeysAtOnce = 8;
 
@@ -23,10 +24,10 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
 
     private long _number = (long)worker << 32;
 
-    /// <summary>Works until it is over, or the journal is full.</summary>
+    /// <summary>Works until it is over and something was done, or the journal is full.</summary>
     public async Task RunAsync(Func<bool> isOver)
     {
-        for (int i = 1; !isOver() && journal.Room > 4 * KeysAtOnce; i++)
+        for (int i = 1; (i <= OperationsAtLeast || !isOver()) && journal.Room > 4 * KeysAtOnce; i++)
         {
             await StepAsync().ConfigureAwait(false);
             if (i % OperationsBetweenPauses == 0)

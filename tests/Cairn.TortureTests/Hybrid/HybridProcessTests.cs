@@ -59,10 +59,11 @@ public sealed class HybridProcessTests(ITestOutputHelper output)
 
             List<HybridProcess> survivors = [.. workers.Where(worker => worker.IsAlive)];
             survivors.ForEach(worker => worker.Expect("done"));
+            long restsFrom = Stopwatch.GetTimestamp();
             survivors.ForEach(worker => worker.Go());
             survivors.ForEach(worker => worker.Expect("done"));
             workers.ForEach(worker => worker.End());
-            Check(torture, [.. workers.SelectMany(worker => worker.Operations())]);
+            Check(torture, [.. workers.SelectMany(worker => worker.Operations())], restsFrom);
         }
         finally
         {
@@ -70,9 +71,9 @@ public sealed class HybridProcessTests(ITestOutputHelper output)
         }
     }
 
-    private void Check(TortureRun torture, Operation[] operations)
+    private void Check(TortureRun torture, Operation[] operations, long restsFrom)
     {
-        var history = new HybridHistory(operations);
+        var history = new HybridHistory(operations, restsFrom);
         output.WriteLine(history.ToString());
         Console.WriteLine(history);
 

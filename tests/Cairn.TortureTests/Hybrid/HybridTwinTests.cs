@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Cairn.Caching;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Memory;
@@ -88,8 +89,9 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
             }
 
             await Task.WhenAll(workers.Select(worker => worker.WorkAsync())).ConfigureAwait(false);
+            long restsFrom = Stopwatch.GetTimestamp();
             await Task.WhenAll(workers.Select(worker => worker.LookAtAllAsync())).ConfigureAwait(false);
-            return new HybridHistory([.. workers.SelectMany(worker => worker.Operations())]);
+            return new HybridHistory([.. workers.SelectMany(worker => worker.Operations())], restsFrom);
         }
         finally
         {

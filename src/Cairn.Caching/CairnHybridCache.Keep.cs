@@ -449,8 +449,8 @@ public sealed partial class CairnHybridCache
         string key, ulong hash, EntryPolicy policy, TagStamps? stamps, string? etag, DateTimeOffset? lastModified, out long freshUntil)
     {
         long now = _clock.NowMs();
-        long jitter = policy.JitterMs == 0 ? 0 : Random.Shared.NextInt64(policy.JitterMs + 1);
-        freshUntil = CacheClock.Later(now, policy.ExpirationMs == long.MaxValue ? long.MaxValue : policy.ExpirationMs + jitter);
+        long jitter = policy.JitterMs == 0 ? 0 : Random.Shared.NextInt64(Math.Min(policy.JitterMs, long.MaxValue - 1) + 1);
+        freshUntil = CacheClock.Later(now, CacheClock.Later(policy.ExpirationMs, jitter));
         long localFresh = policy.LocalMs == policy.ExpirationMs ? freshUntil : CacheClock.Later(now, policy.LocalMs);
         if (policy.SlidingMs != 0)
         {

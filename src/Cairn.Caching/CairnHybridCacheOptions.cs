@@ -71,10 +71,13 @@ public sealed class CairnHybridCacheOptions
     /// <summary>True if callers may be given the same objects, whatever their type, which none of them may change. Default false.</summary>
     public bool ShareLocalValues { get; set; }
 
-    /// <summary>How long a read of the second level may take before it counts as failed. Default 1 second.</summary>
+    /// <summary>How long a read of the second level may take before it counts as failed: above zero, up to a day. Default 1 second.</summary>
     public TimeSpan DistributedReadTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long a change of the second level may take before it counts as failed, and is done later. Default 1 second.</summary>
+    /// <summary>
+    /// How long a change of the second level may take before it counts as failed, and is done later: above zero, up to a day. Default
+    /// 1 second.
+    /// </summary>
     public TimeSpan DistributedWriteTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
@@ -129,6 +132,8 @@ public sealed class CairnHybridCacheOptions
         }
 
         ArgumentNullException.ThrowIfNull(TimeProvider);
+        ThrowIfNoTimeout(DistributedReadTimeout, nameof(DistributedReadTimeout));
+        ThrowIfNoTimeout(DistributedWriteTimeout, nameof(DistributedWriteTimeout));
         if (string.IsNullOrEmpty(Name) || Name.Length > 100)
         {
             throw new ArgumentException($"{nameof(Name)} must have 1 to 100 characters; it is '{Name}'.");
@@ -138,5 +143,11 @@ public sealed class CairnHybridCacheOptions
         {
             throw new ArgumentException($"Name one second level: {nameof(DistributedCache)} or {nameof(StoreFile)}.");
         }
+    }
+
+    private static void ThrowIfNoTimeout(TimeSpan time, string name)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(time, TimeSpan.Zero, name);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(time, TimeSpan.FromDays(1), name);
     }
 }

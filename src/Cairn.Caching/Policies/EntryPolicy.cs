@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Cairn.Caching.Timing;
 using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Policies;
@@ -8,6 +9,9 @@ internal sealed class EntryPolicy
 {
     // Applications make their options once and bring the same few with every call.
     private const int Places = 16;
+
+    // A hundred years. Caches that are given longer ones fail in their arithmetic.
+    private const long LongestSlidingMs = 36_500L * 24 * 60 * 60 * 1000;
 
     private Made?[]? _made;
 
@@ -19,6 +23,11 @@ internal sealed class EntryPolicy
         Flags = options.Flags ?? HybridCacheEntryFlags.None;
         SlidingMs = NotNegative(options.SlidingExpiration, TimeSpan.Zero, nameof(options.SlidingExpiration));
         JitterMs = NotNegative(options.Jitter, TimeSpan.Zero, nameof(options.Jitter));
+        if (SlidingMs >= Math.Min(CacheClock.Later(ExpirationMs, JitterMs), LongestSlidingMs))
+        {
+            SlidingMs = 0; // Nothing lives long enough for it to matter.
+        }
+
         FailSafeMs = NotNegative(options.FailSafe, TimeSpan.Zero, nameof(options.FailSafe));
         ThrottleMs = NotNegative(options.FailSafeThrottle, DefaultThrottle, nameof(options.FailSafeThrottle));
         SoftTimeout = Wait(options.FactorySoftTimeout, Timeout.InfiniteTimeSpan, nameof(options.FactorySoftTimeout));
@@ -181,7 +190,9 @@ internal sealed class EntryPolicy
     private static TimeSpan LongestTimer { get; } = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
 
     private static long Milliseconds(TimeSpan time) =>
-        time == TimeSpan.MaxValue ? long.MaxValue : (time.Ticks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond;
+        time == TimeSpan.MaxValue
+            ? long.MaxValue
+            : (time.Ticks / TimeSpan.TicksPerMillisecond) + (time.Ticks % TimeSpan.TicksPerMillisecond > 0 ? 1 : 0);
 
     private static ArgumentOutOfRangeException OutOfRange(TimeSpan time, string name, string range) =>
         new("options", time, $"{name} must be {range}.");

@@ -23,7 +23,7 @@ public sealed partial class CairnHybridCache
     /// <param name="cancellationToken">Ends the caller's waiting; the factory is cancelled when all who wait have cancelled.</param>
     /// <returns>The value.</returns>
     /// <exception cref="TimeoutException">The hard time-out passed and there was no expired value.</exception>
-    /// <exception cref="InvalidOperationException">The factory of this key asks for this key.</exception>
+    /// <exception cref="InvalidOperationException">A factory asks for its own key, or for one whose factory waits for it.</exception>
     public ValueTask<T> GetOrCreateAsync<TState, T>(
         string key,
         TState state,
@@ -62,7 +62,7 @@ public sealed partial class CairnHybridCache
     /// <param name="cancellationToken">Ends the caller's waiting; the factory is cancelled when all who wait have cancelled.</param>
     /// <returns>The value.</returns>
     /// <exception cref="TimeoutException">The hard time-out passed and there was no expired value.</exception>
-    /// <exception cref="InvalidOperationException">The factory of this key asks for this key.</exception>
+    /// <exception cref="InvalidOperationException">A factory asks for its own key, or for one whose factory waits for it.</exception>
     public ValueTask<T> GetOrCreateAsync<TState, T>(
         string key,
         TState state,

@@ -194,6 +194,37 @@ public sealed class ContractTests
     }
 
     [Theory]
+    [MemberData(nameof(All))]
+    public async Task What_a_factory_sets_in_its_context_stays_there(string level)
+    {
+        await using var caches = new CachesUnderTest(level);
+        CairnHybridCache cache = caches.Add();
+        var local = new AsyncLocal<string> { Value = "caller" };
+        ValueTask<string> SetAndThrow(CancellationToken token)
+        {
+            local.Value = "factory";
+            throw new FormatException("no");
+        }
+
+        ValueTask<string> made = cache.GetOrCreateAsync("made", _ =>
+        {
+            local.Value = "factory";
+            return new ValueTask<string>("value");
+        });
+        string? afterMade = local.Value;
+        ValueTask<string> failed = cache.GetOrCreateAsync("failed", SetAndThrow);
+        string? afterFailed = local.Value;
+        await Assert.ThrowsAsync<FormatException>(async () => await failed);
+
+        Assert.Equal("value", await made);
+        Assert.Equal(["caller", "caller", "caller"], new[] { afterMade, afterFailed, local.Value });
+
+        // Nor does the caller count as within the factory.
+        await cache.RemoveAsync("made");
+        Assert.Equal("again", await cache.GetOrCreateAsync("made", _ => new ValueTask<string>("again")));
+    }
+
+    [Theory]
     [InlineData("get", Fault.Hang)]
     [InlineData("get", Fault.HangIgnoringCancellation)]
     [InlineData("get", Fault.HangSynchronously)]

@@ -11,9 +11,10 @@ namespace Cairn.TortureTests.Hybrid;
 //       key's tag, a clearing. No read that began later finds it.
 //   R3  Of two factories of a key that run at the same time, or one after the other, there was a change of the key: before the second
 //       began, and after the earlier of the calls that ran them did, for it may have cancelled the lease that one of them had by then.
-//       Those whose values are for the first level only need no lease and do not count.
+//       Those whose values are for the first level only need no lease and do not count, nor those of keys that expire.
 //
-//   R4  When all have come to rest, all find the same value of a key, or none, but for values that are for one first level only.
+//   R4  When all have come to rest, all find the same value of a key, or none, but for values that are for one first level only,
+//       and keys that expire.
 //
 // A cache may lose what it likes, so a miss says nothing. A change whose process died is one that may have been: it makes nothing too old,
 // and explains R3.
@@ -34,7 +35,7 @@ internal sealed class HybridHistory
             _changes[ofKey.Key] = new Changes([.. ofKey]);
         }
 
-        foreach (Operation origin in operations.Where(o => o.Effect == Effect.Wrote || (o.Effect == Effect.Made && !o.IsPending)))
+        foreach (Operation origin in operations.Where(o => o.Effect is Effect.Wrote or Effect.Made))
         {
             _origins.Add(origin.Value, origin);
         }
@@ -47,7 +48,7 @@ internal sealed class HybridHistory
         }
 
         foreach (IGrouping<int, Operation> ofKey in operations.Where(
-            o => o.Effect == Effect.Read && o.Start >= restsFrom && !HybridKeys.IsLocal(o.Value)).GroupBy(o => o.Key))
+            o => o.Effect == Effect.Read && o.Start >= restsFrom && !HybridKeys.IsLocal(o.Value) && !HybridKeys.Expires(o.Key)).GroupBy(o => o.Key))
         {
             Operation[] differing = [.. ofKey.DistinctBy(o => o.Value)];
             if (differing.Length > 1)
@@ -56,7 +57,7 @@ internal sealed class HybridHistory
             }
         }
 
-        foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect == Effect.Made && !o.IsPending && !HybridKeys.IsLocal(o.Value)).GroupBy(o => o.Key))
+        foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect == Effect.Made && !HybridKeys.IsLocal(o.Value) && !HybridKeys.Expires(o.Key)).GroupBy(o => o.Key))
         {
             CheckFactories([.. ofKey.OrderBy(o => o.Start)]);
         }

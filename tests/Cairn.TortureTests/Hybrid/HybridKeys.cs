@@ -25,9 +25,10 @@ internal static class HybridKeys
     /// <summary>As the key of an operation: all keys with the tag.</summary>
     public static int OfTag(int tag) => -1 - tag;
 
-    /// <summary>The number of the next value, which tells whether it is made for the first level only.</summary>
-    public static long NextNumber(long number, bool isLocal) => (number & ~1L) + 2 + (isLocal ? 1 : 0);
+    /// <summary>True for keys whose values expire soon, and are served for a while after that.</summary>
+    public static bool Expires(int key) => key % 4 is 1 or 2;
 
+    /// <summary>True if the value with this number was made for the first level only.</summary>
     public static bool IsLocal(long number) => (number & 1) != 0;
 
     /// <summary>A value of a key, with some ballast.</summary>

@@ -8,18 +8,33 @@ namespace Cairn.TortureTests.Hybrid;
 /// <summary>Random operations of one asynchronous flow on a cache, each recorded with its times.</summary>
 /// <param name="cache">The cache.</param>
 /// <param name="journal">Where it is recorded.</param>
+/// <param name="made">Records what a factory made; some outlive the calls that began them.</param>
 /// <param name="random">What comes next.</param>
 /// <param name="worker">A number that no other flow of the run has.</param>
 /// <param name="hotKeys">About how many keys most operations are.</param>
-internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random random, int worker, int hotKeys)
+internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action<Operation> made, Random random, int worker, int hotKeys)
 {
     private const int OperationsAtLeast = 800;
     private const int OperationsBetweenPauses = 5;
     private const int KeysAtOnce = 8;
 
     private static readonly CairnEntryOptions s_plain = new();
-    private static readonly CairnEntryOptions s_pastLocal = new() { Flags = HybridCacheEntryFlags.DisableLocalCacheRead };
-    private static readonly CairnEntryOptions s_localOnly = new() { Flags = HybridCacheEntryFlags.DisableDistributedCacheWrite };
+
+    private static readonly CairnEntryOptions s_refreshed = new()
+    {
+        Expiration = TimeSpan.FromMilliseconds(150),
+        EagerRefreshThreshold = 0.5,
+        StaleWhileRevalidate = TimeSpan.FromMilliseconds(100),
+    };
+
+    private static readonly CairnEntryOptions s_forgiving = new()
+    {
+        Expiration = TimeSpan.FromMilliseconds(100),
+        FailSafe = TimeSpan.FromSeconds(10),
+        FailSafeThrottle = TimeSpan.FromMilliseconds(20),
+        FactorySoftTimeout = TimeSpan.FromMilliseconds(2),
+    };
+
     private static readonly string[][] s_tags = [.. Enumerable.Range(0, HybridKeys.Tags).Select(tag => new[] { HybridKeys.TagName(tag) })];
 
     private long _number = (long)worker << 32;
@@ -52,13 +67,13 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
         switch (random.Next(4_000))
         {
             case < 2_800:
-                await GetAsync(key, s_plain).ConfigureAwait(false);
+                await GetAsync(key, HybridCacheEntryFlags.None).ConfigureAwait(false);
                 break;
             case < 2_960:
-                await GetAsync(key, s_localOnly).ConfigureAwait(false);
+                await GetAsync(key, HybridCacheEntryFlags.DisableDistributedCacheWrite).ConfigureAwait(false);
                 break;
             case < 3_160:
-                await GetAsync(key, s_pastLocal).ConfigureAwait(false);
+                await GetAsync(key, HybridCacheEntryFlags.DisableLocalCacheRead).ConfigureAwait(false);
                 break;
             case < 3_320:
                 await LookAsync(key).ConfigureAwait(false);
@@ -72,7 +87,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
             case < 3_900:
                 await RemoveAsync(key, () => cache.RemoveAsync(HybridKeys.NameOf(key))).ConfigureAwait(false);
                 break;
-            case < 3_920:
+            case < 3_920 when !HybridKeys.Expires(key):
                 await RemoveAsync(key, () => cache.ExpireAsync(HybridKeys.NameOf(key))).ConfigureAwait(false);
                 break;
             case < 3_999:
@@ -85,16 +100,18 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
         }
     }
 
-    private async ValueTask GetAsync(int key, CairnEntryOptions options)
+    private async ValueTask GetAsync(int key, HybridCacheEntryFlags flags)
     {
+        CairnEntryOptions options = OptionsOf(key) with { Flags = flags };
+        bool isLocal = flags == HybridCacheEntryFlags.DisableDistributedCacheWrite;
         long start = Stopwatch.GetTimestamp();
         try
         {
             // Some factories name the tag themselves, at their end.
             string name = HybridKeys.NameOf(key);
             string value = key % 3 == 0
-                ? await cache.GetOrCreateAsync<string>(name, (context, _) => MakeAsync(key, options == s_localOnly, context), options).ConfigureAwait(false)
-                : await cache.GetOrCreateAsync(name, _ => MakeAsync(key, options == s_localOnly, context: null), options, s_tags[HybridKeys.TagOf(key)]).ConfigureAwait(false);
+                ? await cache.GetOrCreateAsync<string>(name, (context, _) => MakeAsync(key, isLocal, context), options).ConfigureAwait(false)
+                : await cache.GetOrCreateAsync(name, _ => MakeAsync(key, isLocal, context: null), options, s_tags[HybridKeys.TagOf(key)]).ConfigureAwait(false);
             journal.Add(key, Effect.Read, HybridKeys.NumberOf(key, value), start, Stopwatch.GetTimestamp());
         }
         catch (SourceFailedException)
@@ -105,9 +122,10 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
 
     private async ValueTask<string> MakeAsync(int key, bool isLocal, CacheFactoryContext<string>? context)
     {
-        _number = HybridKeys.NextNumber(_number, isLocal);
-        journal.Begin(key, Effect.Made, _number);
-        switch (random.Next(3))
+        long start = Stopwatch.GetTimestamp();
+        long number = NextNumber(isLocal);
+        var chance = new Random((int)number ^ worker);
+        switch (chance.Next(3))
         {
             case 0:
                 break;
@@ -115,16 +133,25 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
                 await Task.Yield();
                 break;
             default:
-                await Task.Delay(random.Next(1, 4)).ConfigureAwait(false);
+                await Task.Delay(chance.Next(1, 4)).ConfigureAwait(false);
                 break;
         }
 
         context?.AddTag(HybridKeys.TagName(HybridKeys.TagOf(key)));
-        bool hasFailed = random.Next(50) == 0;
-        string value = HybridKeys.Value(key, _number, random);
-        journal.End(hasFailed ? Effect.None : Effect.Made);
-        return hasFailed ? throw new SourceFailedException() : value;
+        if (chance.Next(HybridKeys.Expires(key) ? 4 : 50) == 0)
+        {
+            throw new SourceFailedException();
+        }
+
+        string value = HybridKeys.Value(key, number, chance);
+        made(new Operation(key, Effect.Made, number, start, Stopwatch.GetTimestamp(), worker));
+        return value;
     }
+
+    // Also of factories that run at the same time as this flow. The lowest bit tells for which levels the value is.
+    private long NextNumber(bool isLocal) => Interlocked.Add(ref _number, 2) + (isLocal ? 1 : 0);
+
+    private static CairnEntryOptions OptionsOf(int key) => !HybridKeys.Expires(key) ? s_plain : key % 4 == 1 ? s_refreshed : s_forgiving;
 
     private async ValueTask LookAsync(int key)
     {
@@ -153,10 +180,10 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Random
 
     private async ValueTask SetAsync(int key)
     {
-        _number = HybridKeys.NextNumber(_number, isLocal: false);
-        string value = HybridKeys.Value(key, _number, random);
-        journal.Begin(key, Effect.Wrote, _number);
-        await cache.SetAsync(HybridKeys.NameOf(key), value, s_plain, s_tags[HybridKeys.TagOf(key)]).ConfigureAwait(false);
+        long number = NextNumber(isLocal: false);
+        string value = HybridKeys.Value(key, number, random);
+        journal.Begin(key, Effect.Wrote, number);
+        await cache.SetAsync(HybridKeys.NameOf(key), value, OptionsOf(key), s_tags[HybridKeys.TagOf(key)]).ConfigureAwait(false);
         journal.End(Effect.Wrote);
     }
 

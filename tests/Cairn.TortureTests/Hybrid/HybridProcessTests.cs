@@ -84,7 +84,7 @@ public sealed class HybridProcessTests(ITestOutputHelper output)
         Assert.True(
             history.Repetitions.Count * 100 <= history.FactoryRuns,
             $"{history.Repetitions.Count} factories made again what was there.\n{string.Join('\n', history.Repetitions.Take(3))}\n{torture.Replay}");
-        Assert.True(history.FactoryRuns > 1_000 && history.Reads > 10_000, $"Too little was done: {history}");
+        Assert.True(history.FactoryRuns > 500 && history.Reads > 5_000, $"Too little was done: {history}");
     }
 }
 
@@ -117,7 +117,7 @@ internal sealed class HybridProcess(HybridRun run, int worker) : IDisposable
         }
     }
 
-    public IEnumerable<Operation> Operations() => Enumerable.Range(0, HybridRun.Flows)
+    public IEnumerable<Operation> Operations() => Enumerable.Range(0, HybridRun.Flows + 1)
         .Where(flow => File.Exists(run.JournalOf(worker, flow)))
         .SelectMany(flow => Journal.Read(run.JournalOf(worker, flow), HybridWorker.NumberOf(worker, flow), _deathTime, hasAllPending: true));
 

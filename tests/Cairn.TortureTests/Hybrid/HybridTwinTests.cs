@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using Cairn.Caching;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Memory;
@@ -47,9 +48,9 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
     [Fact]
     public Task Cache_whose_flights_are_joined_after_a_change_is_caught() => ExpectFaultsAsync(HybridDefect.JoinsAfterChange);
 
-    private async Task ExpectFaultsAsync(HybridDefect defect)
+    private async Task ExpectFaultsAsync(HybridDefect defect, [CallerMemberName] string test = "")
     {
-        var torture = new TortureRun(output, defect.ToString());
+        var torture = new TortureRun(output, test);
         for (int round = 1; round <= RoundsAtMost; round++)
         {
             HybridHistory history = await WorkAsync(torture, defect, "store").ConfigureAwait(false);

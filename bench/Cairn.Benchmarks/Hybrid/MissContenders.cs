@@ -27,6 +27,9 @@ internal abstract class MissContender(string name, int operations) : IContender
     {
         Runs = 0;
         Begin();
+
+        // What the contender before this one left young would be moved on this one's account, and it is always the same one.
+        GC.Collect();
         var meter = Meter.Start();
         for (var first = 0; first < operations; first += ChunkOperations)
         {

@@ -382,7 +382,10 @@ internal sealed class DistributedBackend
     private async ValueTask<AttemptResult> AttemptAsync(string key, PendingChange change)
     {
         bool areLeasesEnded = true;
-        if (Leases is { ChangesEndLeases: false } && change.Kind is ChangeKind.Write or ChangeKind.Remove)
+
+        // Who writes with the lease keeps it until the value is there: in between, another would get it and make the value again.
+        if (Leases is { ChangesEndLeases: false } && change.Kind is ChangeKind.Write or ChangeKind.Remove
+            && change.Holder is not { IsOnServer: true })
         {
             CallResult<bool> ended = await _leaseCalls.CallAsync(
                 (Leases, key),

@@ -34,6 +34,9 @@ internal sealed class DistributedLease : ILevelLease
 
     public bool IsHeld => !_isLost && Local.IsHeld;
 
+    /// <summary>True from when the server gave it until it is lost or given back, as far as is known here.</summary>
+    public bool IsOnServer => Owner is not null && !_isLost && Volatile.Read(ref _isDisposed) == 0;
+
     public void Lose()
     {
         _isLost = true;

@@ -179,7 +179,7 @@ internal sealed class DistributedLevel : SecondLevel
                 }
             }
 
-            var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration };
+            var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration, Holder = held };
             return status = await _backend.Ledger.ApplyAsync(text, change, held?.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
         }
         finally

@@ -38,6 +38,9 @@ internal sealed class PendingChange(ChangeKind kind)
     /// <summary>Of a write.</summary>
     public LevelExpiration Expiration { get; init; }
 
+    /// <summary>Of a write: the lease that it is done with; null if without.</summary>
+    public DistributedLease? Holder { get; init; }
+
     /// <summary>The new stamp or era.</summary>
     public ulong Number { get; init; }
 

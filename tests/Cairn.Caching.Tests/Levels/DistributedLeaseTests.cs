@@ -104,6 +104,24 @@ public class DistributedLeaseTests
     }
 
     [Fact]
+    public async Task Who_writes_with_a_lease_keeps_it_until_the_value_is_there()
+    {
+        var server = new FakeServer { KnowsLeases = false };
+        FakeMachine machine = server.Connect();
+        await using var level = new LevelUnderTest(machine);
+        LeaseResult lease = await level.LeaseAsync("key");
+        int leasesAtTheEnd = -1;
+
+        // Called for the attempt with the lease, which this server does not know, and for the plain one that follows.
+        machine.BeforeSet = _ => leasesAtTheEnd = server.Leases.Count;
+
+        Assert.Equal(LevelStatus.Done, await level.WriteAsync("key", "1", lease.Lease));
+        Assert.Equal(1, leasesAtTheEnd);
+        await lease.Lease!.DisposeAsync();
+        Assert.Empty(server.Leases);
+    }
+
+    [Fact]
     public async Task A_removal_on_another_machine_just_before_the_write_makes_the_write_fail()
     {
         var server = new FakeServer();

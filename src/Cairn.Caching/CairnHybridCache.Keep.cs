@@ -167,17 +167,14 @@ public sealed partial class CairnHybridCache
             {
                 status = await _level.WriteAsync(
                     flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, cancellationToken).ConfigureAwait(false);
-                ownChanges = _level.ChangesOf(status);
             }
             else if (policy.WritesShared)
             {
                 // What cannot be written must not leave what was there before.
                 status = await _level.RemoveAsync(flight.Key, flight.Hash, cancellationToken).ConfigureAwait(false);
-
-                // Whether a removal counts as a change depends on whether there was something.
-                mark = _coherence.Mark(flight.Hash);
             }
 
+            ownChanges = isWritable || policy.WritesShared ? _level.ChangesOf(status) : 0;
             _guard.DetachReaders(flight.Hash); // I3
         }
         else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))

@@ -6,7 +6,7 @@ namespace Cairn.Benchmarks.Hybrid;
 
 // Every operation is of a key that is not there, whose value is made at once by a factory and cached. A round asks for each of its
 // keys once, and there are many times as many as fit: when a key comes again in the next round, its entry has long been driven out, or
-// the cache was emptied. So the strings can be made once, and collections during a round are the caches' doing.
+// the cache was emptied. A policy may hold on to one in a thousand that it took for popular. So the strings can be made once, and collections during a round are the caches' doing.
 internal abstract class MissContender(string name, int operations) : IContender
 {
     private const int ChunkOperations = 1024;
@@ -37,7 +37,7 @@ internal abstract class MissContender(string name, int operations) : IContender
         }
 
         var sample = meter.Stop(operations);
-        return Runs == operations ? sample : throw new InvalidDataException($"{Name}: the factory ran {Runs} times for {operations} keys that should not have been there.");
+        return Runs >= operations - (operations / 1000) ? sample : throw new InvalidDataException($"{Name}: the factory ran {Runs} times for {operations} keys that should not have been there.");
     }
 
     public void Dispose()

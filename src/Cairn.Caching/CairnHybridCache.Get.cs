@@ -34,11 +34,8 @@ public sealed partial class CairnHybridCache
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(factory);
-        ulong hash = _hasher.Hash(key);
-        return MayReadLocal(options) && TryHit(hash, key, out T? value)
-            ? new ValueTask<T>(value!)
-            : CreateAsync<AdaptiveFactory<TState, T>, TState, T>(
-                key, hash, new AdaptiveFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+        return GetOrCreateWithAsync<AdaptiveFactory<TState, T>, TState, T>(
+            key, new AdaptiveFactory<TState, T>(factory), state, options, tags, cancellationToken);
     }
 
     /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CacheFactoryContext{T}, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
@@ -73,11 +70,8 @@ public sealed partial class CairnHybridCache
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(factory);
-        ulong hash = _hasher.Hash(key);
-        return MayReadLocal(options) && TryHit(hash, key, out T? value)
-            ? new ValueTask<T>(value!)
-            : CreateAsync<PlainFactory<TState, T>, TState, T>(
-                key, hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+        return GetOrCreateWithAsync<PlainFactory<TState, T>, TState, T>(
+            key, new PlainFactory<TState, T>(factory), state, options, tags, cancellationToken);
     }
 
     /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
@@ -188,6 +182,16 @@ public sealed partial class CairnHybridCache
         SlideIfDue(entry, now, policy);
         _counters.Add(CacheCount.LocalHit);
         return true;
+    }
+
+    private ValueTask<T> GetOrCreateWithAsync<TFactory, TState, T>(
+        string key, TFactory factory, TState state, CairnEntryOptions? options, IEnumerable<string>? tags, CancellationToken cancellationToken)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        ulong hash = _hasher.Hash(key);
+        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : CreateAsync<TFactory, TState, T>(key, hash, factory, state, _defaults.With(options), tags, cancellationToken);
     }
 
     private async ValueTask<CacheResult<T>> LookAsync<T>(

@@ -202,10 +202,9 @@ public sealed partial class CairnHybridCache
             return false;
         }
 
-        bool isKept = _hasLevel
+        return _hasLevel
             ? _coherence.TryKeep(mark, entry.Hash, ownChanges, (flight, this, entry), static kept => kept.flight.TryKeep((kept.Item2, kept.entry), SetLocal))
             : flight.TryKeep((this, entry), SetLocal);
-        return isKept;
     }
 
     // A value that is of use somewhere is watched for what it depends on; with it ends what the last one depended on.

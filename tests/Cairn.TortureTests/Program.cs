@@ -26,15 +26,5 @@ internal static class Program
         ["work"] = WorkerRole.Work,
     };
 
-    private static int Main(string[] args)
-    {
-        if (args.Length == 0 || !Roles.TryGetValue(args[0], out Action<string[]>? role))
-        {
-            Console.Error.WriteLine($"Not for use by hand. Run ./test. Roles: {string.Join(", ", Roles.Keys)}");
-            return 2;
-        }
-
-        role(args[1..]);
-        return 0;
-    }
+    private static int Main(string[] args) => TestRoles.Run(Roles, args);
 }

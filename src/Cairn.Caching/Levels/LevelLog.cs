@@ -1,3 +1,4 @@
+using Cairn.Caching.Telemetry;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Levels;
@@ -8,8 +9,8 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
 {
     private const int Kinds = 6;
     private readonly MonotonicClock _clock = new(options.Clock);
-    private readonly long[] _toldAt = [.. Enumerable.Repeat(long.MinValue, Kinds)];
-    private readonly long[] _unsaid = new long[Kinds];
+    private readonly LogGate[] _gates =
+        [.. Enumerable.Range(0, Kinds).Select(_ => new LogGate((long)options.LogInterval.TotalMilliseconds))];
 
     public void Failed(string what, Exception exception)
     {
@@ -62,21 +63,7 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
     /// <summary>Told whenever it happens: once in the life of a cache.</summary>
     public void LeftUndone(int keys) => LogLeftUndone(logger, keys);
 
-    private bool MayTell(int kind, out long others)
-    {
-        long now = _clock.NowMs;
-        long toldAt = Interlocked.Read(ref _toldAt[kind]);
-        bool isDue = toldAt == long.MinValue || now - toldAt >= (long)options.LogInterval.TotalMilliseconds;
-        if (!isDue || Interlocked.CompareExchange(ref _toldAt[kind], now, toldAt) != toldAt)
-        {
-            Interlocked.Increment(ref _unsaid[kind]);
-            others = 0;
-            return false;
-        }
-
-        others = Interlocked.Exchange(ref _unsaid[kind], 0);
-        return true;
-    }
+    private bool MayTell(int kind, out long others) => _gates[kind].TryPass(_clock.NowMs, out others);
 
     [LoggerMessage(510, LogLevel.Warning, "The second level failed ({What}). The cache goes on without it. {Others} more since the last such line.")]
     private static partial void LogFailed(ILogger logger, string what, long others, Exception exception);

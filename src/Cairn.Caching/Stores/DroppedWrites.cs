@@ -1,3 +1,4 @@
+using Cairn.Caching.Telemetry;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Stores;
@@ -7,20 +8,15 @@ internal sealed partial class DroppedWrites(string path, ILogger logger)
 {
     private const long QuietMs = 60_000;
 
+    private readonly LogGate _gate = new(QuietMs);
     private long _count;
-    private long _toldMs = long.MinValue;
 
     public long Count => Interlocked.Read(ref _count);
 
     public void Add()
     {
         long count = Interlocked.Increment(ref _count);
-        long now = Environment.TickCount64;
-        long told = Interlocked.Read(ref _toldMs);
-        bool isDue = told == long.MinValue || now - told >= QuietMs;
-
-        // Of threads that come at once, one tells.
-        if (isDue && Interlocked.CompareExchange(ref _toldMs, now, told) == told)
+        if (_gate.TryPass(Environment.TickCount64, out _))
         {
             LogDropped(logger, path, count);
         }

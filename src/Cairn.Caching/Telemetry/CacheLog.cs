@@ -9,16 +9,16 @@ internal sealed partial class CacheLog(ILogger logger)
 {
     private const long IntervalMs = 10_000;
 
-    private readonly Gate _factoryFailed = new();
-    private readonly Gate _notSerialized = new();
-    private readonly Gate _notDeserialized = new();
-    private readonly Gate _unreadable = new();
-    private readonly Gate _dependency = new();
-    private readonly Gate _refreshFailed = new();
+    private readonly LogGate _factoryFailed = new(IntervalMs);
+    private readonly LogGate _notSerialized = new(IntervalMs);
+    private readonly LogGate _notDeserialized = new(IntervalMs);
+    private readonly LogGate _unreadable = new(IntervalMs);
+    private readonly LogGate _dependency = new(IntervalMs);
+    private readonly LogGate _refreshFailed = new(IntervalMs);
 
     public void FactoryFailed(string key, Exception fault)
     {
-        if (_factoryFailed.TryPass(out long others))
+        if (_factoryFailed.TryPass(Environment.TickCount64, out long others))
         {
             WriteFactoryFailed(fault, key, others);
         }
@@ -26,7 +26,7 @@ internal sealed partial class CacheLog(ILogger logger)
 
     public void RefreshFailed(string key, Exception fault)
     {
-        if (_refreshFailed.TryPass(out long others))
+        if (_refreshFailed.TryPass(Environment.TickCount64, out long others))
         {
             WriteRefreshFailed(fault, key, others);
         }
@@ -34,7 +34,7 @@ internal sealed partial class CacheLog(ILogger logger)
 
     public void NotSerialized(Type type, Exception fault)
     {
-        if (_notSerialized.TryPass(out long others))
+        if (_notSerialized.TryPass(Environment.TickCount64, out long others))
         {
             WriteNotSerialized(fault, type, others);
         }
@@ -42,7 +42,7 @@ internal sealed partial class CacheLog(ILogger logger)
 
     public void NotDeserialized(Type type, Exception fault)
     {
-        if (_notDeserialized.TryPass(out long others))
+        if (_notDeserialized.TryPass(Environment.TickCount64, out long others))
         {
             WriteNotDeserialized(fault, type, others);
         }
@@ -50,7 +50,7 @@ internal sealed partial class CacheLog(ILogger logger)
 
     public void Unreadable(string key, EnvelopeStatus status)
     {
-        if (_unreadable.TryPass(out long others))
+        if (_unreadable.TryPass(Environment.TickCount64, out long others))
         {
             WriteUnreadable(key, status, others);
         }
@@ -58,7 +58,7 @@ internal sealed partial class CacheLog(ILogger logger)
 
     public void DependencyNotApplied(string key, Exception fault)
     {
-        if (_dependency.TryPass(out long others))
+        if (_dependency.TryPass(Environment.TickCount64, out long others))
         {
             WriteDependency(fault, key, others);
         }
@@ -81,25 +81,4 @@ internal sealed partial class CacheLog(ILogger logger)
 
     [LoggerMessage(6, LogLevel.Error, "'{Key}' could not be removed after something it depends on changed. {Others} more such events were not logged.")]
     private partial void WriteDependency(Exception fault, string key, long others);
-
-    private sealed class Gate
-    {
-        private long _openAt = long.MinValue;
-        private long _held;
-
-        public bool TryPass(out long others)
-        {
-            others = 0;
-            long now = Environment.TickCount64;
-            long openAt = Volatile.Read(ref _openAt);
-            if (now < openAt || Interlocked.CompareExchange(ref _openAt, now + IntervalMs, openAt) != openAt)
-            {
-                Interlocked.Increment(ref _held);
-                return false;
-            }
-
-            others = Interlocked.Exchange(ref _held, 0);
-            return true;
-        }
-    }
 }

@@ -18,9 +18,15 @@ internal unsafe struct CollectionRecord
 
     /// <summary>How the default expiration counts: 0 none, 1 from the write, 2 from the last use.</summary>
     [FieldOffset(2)] public byte ExpirationKind;
+
+    /// <summary>A <see cref="StoreRegion"/>; never changes.</summary>
+    [FieldOffset(3)] public byte Region;
+
+    /// <summary>A <see cref="Cairn.Durability"/>, never the default.</summary>
+    [FieldOffset(4)] public byte Durability;
     [FieldOffset(8)] public long ExpirationMs;
 
-    /// <summary>Soft limit of the bytes of its entries; 0 for none.</summary>
+    /// <summary>Limit of the bytes of its entries, hard if they are kept; 0 for none.</summary>
     [FieldOffset(16)] public long BudgetBytes;
     [FieldOffset(64)] public fixed byte Name[MaxNameBytes];
 }

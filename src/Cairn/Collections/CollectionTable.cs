@@ -110,6 +110,13 @@ internal static unsafe class CollectionTable
             }
 
             CollectionRecord* record = Record(engine.Memory, number);
+            if (found is not null && options is not null && record->Region != (byte)options.Region)
+            {
+                throw new StoreException(
+                    $"The collection '{name}' was created with {nameof(CollectionOptions.Region)} {(StoreRegion)record->Region}, which cannot become " +
+                    $"{options.Region}. Open it with {(StoreRegion)record->Region}, or use another name.");
+            }
+
             if (found is null || options is not null)
             {
                 // Without options, one that another process has just created keeps its own.
@@ -170,6 +177,8 @@ internal static unsafe class CollectionTable
         };
         record->ExpirationMs = expiration.Milliseconds;
         record->BudgetBytes = options.BudgetBytes;
+        record->Region = (byte)options.Region;
+        record->Durability = (byte)options.ResolvedDurability;
     }
 
     // Acquire; pairs with the release in OpenOrCreate.

@@ -25,7 +25,8 @@ internal unsafe struct PartitionBlock
     public const int LogMain = 1;
     public const int FirstTtlLog = 2;
     public const int TtlLogs = 8;
-    public const int LogCount = FirstTtlLog + TtlLogs;
+    public const int LogKeep = FirstTtlLog + TtlLogs;
+    public const int LogCount = LogKeep + 1;
 
     public const int WatermarksOffset = 512;
     public const int CollectionCountersOffset = WatermarksOffset + (StoreLayout.MaxCollections * 16);
@@ -59,8 +60,17 @@ internal unsafe struct PartitionBlock
     [FieldOffset(196)] public int RetiredHead;
     [FieldOffset(200)] public int OpenCount;
     [FieldOffset(208)] public long EvictionCredit;
+    [FieldOffset(216)] public int KeepHead;
+    [FieldOffset(220)] public int KeepTail;
+    [FieldOffset(224)] public int KeepCount;
+
+    /// <summary>Entries in the overflow buckets.</summary>
+    [FieldOffset(228)] public int OverflowEntries;
+
+    /// <summary>Position of the log's record that is being published; 0 for none.</summary>
+    [FieldOffset(232)] public long PendingRecord;
     [FieldOffset(256)] public fixed int ActiveSegment[LogCount];
-    [FieldOffset(296)] public fixed int ActiveTail[LogCount];
+    [FieldOffset(300)] public fixed int ActiveTail[LogCount];
 
     // Statistics, all written under the lock.
     [FieldOffset(384)] public long Entries;

@@ -52,6 +52,9 @@ internal struct SegmentHeader
     [FieldOffset(32)] public int Next;
     [FieldOffset(36)] public int Previous;
 
+    /// <summary>Of the keep log: the earliest deadline of any entry, Unix milliseconds; 0 if none has one.</summary>
+    [FieldOffset(40)] public long MinDeadline;
+
     public readonly SegmentState State => StateOf(StateWord);
 
     public readonly int Log => (byte)(StateWord >> 8);

@@ -62,6 +62,9 @@ internal unsafe struct Superblock
     [FieldOffset(328)] public int FreeHint;
     [FieldOffset(384)] public int CollectionCount;
 
+    /// <summary>1 once a kept entry was put into an overflow bucket: readers that miss look there.</summary>
+    [FieldOffset(448)] public int HasOverflow;
+
     /// <summary>The highest owner slot used since the store was opened by one alone: how far a search for pins must look.</summary>
     [FieldOffset(512)] public int OwnerHighWater;
 

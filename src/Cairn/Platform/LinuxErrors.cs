@@ -88,6 +88,17 @@ internal static class LinuxErrors
         };
     }
 
+    /// <summary>The failure to take a file's name away.</summary>
+    public static Exception Delete(string path, int error) => error switch
+    {
+        AccessDenied or NotPermitted => new UnauthorizedAccessException(
+            $"The user '{Environment.UserName}' may not delete '{path}'. Give this user permission to write to its directory."),
+        ReadOnlyFileSystem => new StoreException(
+            $"The file '{path}' cannot be deleted because its file system is read-only. Mount it writable."),
+        IsDirectory => IsADirectory(path),
+        _ => Failed($"The file '{path}' could not be deleted", error),
+    };
+
     /// <summary>The failure to make space in a file.</summary>
     public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error)
     {

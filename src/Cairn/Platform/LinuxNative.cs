@@ -67,6 +67,8 @@ internal static unsafe partial class LinuxNative
     // __O_TMPFILE | O_DIRECTORY; the latter's bit differs.
     public static int UnnamedFile => IsArm64 ? 0x404000 : 0x410000;
 
+    public static int OpenDirectory => IsArm64 ? 0x4000 : 0x10000;
+
     public static int NoFollow => IsArm64 ? 0x8000 : 0x20000;
 
     private static nint StatxNumber => IsArm64 ? 291 : 332;
@@ -118,6 +120,10 @@ internal static unsafe partial class LinuxNative
     [LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]
     public static partial int SyncData(SafeHandle file);
+
+    [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int SyncAll(SafeHandle file);
 
     [LibraryImport("libc", EntryPoint = "fchmod", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]

@@ -50,6 +50,76 @@ internal sealed class LinuxPlatform : StorePlatform
             : throw LinuxErrors.CreateIn(directory, nameHint, error);
     }
 
+    public override StoreFile? TryCreate(string path)
+    {
+        path = Path.GetFullPath(path);
+        const int Flags = LinuxNative.ReadWrite | LinuxNative.Create | LinuxNative.Exclusive | LinuxNative.NonBlocking;
+        int error = TryOpen(path, Flags | LinuxNative.NoFollow, out SafeFileHandle handle);
+        return error switch
+        {
+            0 => new LinuxStoreFile(handle, path, isPublished: true),
+            LinuxErrors.Exists => null,
+            _ => throw LinuxErrors.CreateIn(Path.GetDirectoryName(path) ?? "/", Path.GetFileName(path), error),
+        };
+    }
+
+    public override void Delete(string path)
+    {
+        path = Path.GetFullPath(path);
+        if (LinuxNative.Unlink(path) == 0)
+        {
+            return;
+        }
+
+        int error = LinuxNative.LastError;
+        if (error is not (LinuxErrors.NoEntry or LinuxErrors.NotDirectory))
+        {
+            throw LinuxErrors.Delete(path, error);
+        }
+    }
+
+    public override IReadOnlyList<string> ListNames(string directory, string prefix)
+    {
+        var all = new EnumerationOptions { AttributesToSkip = FileAttributes.None, MatchType = MatchType.Simple };
+        try
+        {
+            return
+            [
+                .. Directory.EnumerateFiles(directory, "*", all).Select(path => Path.GetFileName(path))
+                    .Where(name => name.StartsWith(prefix, StringComparison.Ordinal)),
+            ];
+        }
+        catch (DirectoryNotFoundException)
+        {
+            return [];
+        }
+        catch (IOException failure)
+        {
+            throw new StoreException($"The files in '{directory}' could not be listed: {failure.Message}", failure);
+        }
+    }
+
+    public override void FlushDirectory(string directory)
+    {
+        directory = Path.GetFullPath(directory);
+        int error = TryOpen(directory, LinuxNative.ReadOnly | LinuxNative.OpenDirectory, out SafeFileHandle handle);
+        using (handle)
+        {
+            while (error == 0 && LinuxNative.SyncAll(handle) != 0)
+            {
+                error = LinuxNative.LastError;
+                error = error == LinuxErrors.Interrupted ? 0 : error;
+            }
+        }
+
+        // Some file systems keep no directories that could be flushed; there the names are as durable as they get.
+        if (error is not (0 or LinuxErrors.Invalid or LinuxErrors.NotSupported))
+        {
+            throw LinuxErrors.Failed(
+                $"Writing the directory '{directory}' to disk failed; names of files in it may be lost if the machine stops. Check the disk", error);
+        }
+    }
+
     public override void RequireSupportedFileSystem(string path)
     {
         path = Path.GetFullPath(path);

@@ -104,6 +104,23 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return true;
     }
 
+    // The owner comes first: changing it clears bits of the mode.
+    public override void KeepPermissionsOf(string path)
+    {
+        if (LinuxNative.StatPath(path, flags: 0, out LinuxNative.FileStatus old) != 0)
+        {
+            return;
+        }
+
+        LinuxNative.FileStatus own = Status();
+        bool hasItsOwner = (own.User == old.User && own.Group == old.Group) ||
+            LinuxNative.ChangeOwner(_handle, old.User, old.Group) == 0;
+
+        // Group permissions meant for another group must not pass to ours.
+        uint mode = old.Mode & (hasItsOwner ? LinuxNative.PermissionMask : ~0b000_111_000u & LinuxNative.PermissionMask);
+        _ = LinuxNative.ChangeMode(_handle, mode);
+    }
+
     // ---- The space ------------------------------------------------------------------------------------------------
 
     public override void Preallocate(long offset, long length)
@@ -456,24 +473,6 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         }
 
         return LinuxNative.Rename(_temporaryName, path) == 0 ? 0 : LinuxNative.LastError;
-    }
-
-    // Those who could use the old file can use the new one, as far as this user may arrange it. The owner comes first:
-    // changing it clears bits of the mode.
-    private void KeepPermissionsOf(string path)
-    {
-        if (LinuxNative.StatPath(path, flags: 0, out LinuxNative.FileStatus old) != 0)
-        {
-            return;
-        }
-
-        LinuxNative.FileStatus own = Status();
-        bool hasItsOwner = (own.User == old.User && own.Group == old.Group) ||
-            LinuxNative.ChangeOwner(_handle, old.User, old.Group) == 0;
-
-        // Group permissions meant for another group must not pass to ours.
-        uint mode = old.Mode & (hasItsOwner ? LinuxNative.PermissionMask : ~0b000_111_000u & LinuxNative.PermissionMask);
-        _ = LinuxNative.ChangeMode(_handle, mode);
     }
 
     // The space first, past the end too, and the length only once all of it is there.

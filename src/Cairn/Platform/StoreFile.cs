@@ -32,6 +32,9 @@ internal abstract class StoreFile : IDisposable
     /// <returns>False, with nothing changed, if the name is taken and <paramref name="replace"/> is false.</returns>
     public abstract bool TryPublish(string path, bool replace);
 
+    /// <summary>Lets those use this file who may use the one at <paramref name="path"/>, as far as this user can arrange it.</summary>
+    public abstract void KeepPermissionsOf(string path);
+
     /// <summary>Makes space for a range (P2), growing the file if the range ends past its end. New bytes are zero,
     /// present bytes stay.</summary>
     /// <remarks>One process at a time, and nobody uses the range yet: the store calls it under its gate. If it fails, the

@@ -9,6 +9,8 @@
 //       systems that copy on write, such as Btrfs and ZFS, cannot promise it.)
 //   P3  A file gets its name in one step, complete, or not at all.
 //   P4  All mappings of a file on one machine show the same bytes.
+//   P5  What StoreFile.FlushData returned for is on the disk, bytes and length; a name, given or taken away, once FlushDirectory has
+//       returned. What was not flushed may be there after a power loss, in any part and order, or not.
 using System.Runtime.InteropServices;
 
 namespace Cairn.Platform;
@@ -79,6 +81,28 @@ internal abstract class StorePlatform
     /// <exception cref="UnauthorizedAccessException">This user may not create files there.</exception>
     /// <exception cref="StoreException">The file system is read-only, full or faulty.</exception>
     public abstract StoreFile CreateUnnamed(string directory, string nameHint);
+
+    /// <summary>Creates an empty file with a name, readable and writable by this user only. The name survives a power loss once
+    /// <see cref="FlushDirectory"/> has returned.</summary>
+    /// <returns>Null, with nothing changed, if the name is taken.</returns>
+    /// <exception cref="DirectoryNotFoundException">Its directory does not exist.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not create files there.</exception>
+    /// <exception cref="StoreException">The file system is read-only, full or faulty.</exception>
+    public abstract StoreFile? TryCreate(string path);
+
+    /// <summary>Takes a file's name away; who has it open keeps it. Nothing happens if there is no such name.</summary>
+    /// <exception cref="UnauthorizedAccessException">This user may not.</exception>
+    /// <exception cref="StoreException">The file system is read-only or faulty.</exception>
+    public abstract void Delete(string path);
+
+    /// <summary>The names in a directory that begin with <paramref name="prefix"/>, in no order; none if there is no such directory.</summary>
+    /// <exception cref="UnauthorizedAccessException">This user may not list it.</exception>
+    /// <exception cref="StoreException">The file system is faulty.</exception>
+    public abstract IReadOnlyList<string> ListNames(string directory, string prefix);
+
+    /// <summary>Returns when the names that were given and taken away in a directory would survive a power loss (P5).</summary>
+    /// <exception cref="StoreException">The disk is faulty.</exception>
+    public abstract void FlushDirectory(string directory);
 
     /// <summary>Refuses a path on a file system where P4 does not hold. The file need not exist; its directory must.</summary>
     /// <exception cref="StoreUnsupportedFileSystemException">It does not hold there.</exception>

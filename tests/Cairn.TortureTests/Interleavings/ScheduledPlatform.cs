@@ -39,6 +39,14 @@ internal sealed class ScheduledPlatform : StorePlatform
 
     public override StoreFile CreateUnnamed(string directory, string nameHint) => Real.CreateUnnamed(directory, nameHint);
 
+    public override StoreFile? TryCreate(string path) => Real.TryCreate(path);
+
+    public override void Delete(string path) => Real.Delete(path);
+
+    public override IReadOnlyList<string> ListNames(string directory, string prefix) => Real.ListNames(directory, prefix);
+
+    public override void FlushDirectory(string directory) => Real.FlushDirectory(directory);
+
     public override void RequireSupportedFileSystem(string path) => Real.RequireSupportedFileSystem(path);
 
     public override unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout)

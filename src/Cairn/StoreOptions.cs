@@ -22,6 +22,12 @@ public sealed record StoreOptions
     /// <summary>The most for <see cref="AverageEntryBytes"/>.</summary>
     public const int MaxAverageEntryBytes = 1 << 20;
 
+    /// <summary>The least for <see cref="LogFileBytes"/>: 64 KiB.</summary>
+    public const long SmallestLogFileBytes = 64L << 10;
+
+    /// <summary>The most for <see cref="LogFileBytes"/>: 1 GiB.</summary>
+    public const long LargestLogFileBytes = 1L << 30;
+
     /// <summary>The store's file. Created if absent; its directory must exist, on a local file system.</summary>
     public required string Path { get; init; }
 
@@ -65,6 +71,12 @@ public sealed record StoreOptions
     /// </summary>
     public bool PreTouch { get; init; }
 
+    /// <summary>
+    /// Size in bytes of each file of the log, 64 KiB to 1 GiB, if a collection has one (<see cref="CollectionOptions.Durability"/>). Default 64 MiB:
+    /// a new file costs milliseconds, and this many bytes are taken from the disk ahead of need. A longer record has a file of its own size.
+    /// </summary>
+    public long LogFileBytes { get; init; } = 64L << 20;
+
     /// <summary>Source of time for expiration; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
@@ -103,6 +115,7 @@ public sealed record StoreOptions
             throw new ArgumentOutOfRangeException(nameof(OpenMode), OpenMode, $"{nameof(StoreOptions)}.{nameof(OpenMode)} is not one of its values.");
         }
 
+        ThrowIfOutside(LogFileBytes, SmallestLogFileBytes, LargestLogFileBytes, nameof(LogFileBytes), "bytes");
         ArgumentNullException.ThrowIfNull(Clock);
     }
 

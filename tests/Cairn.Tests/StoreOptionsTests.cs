@@ -7,7 +7,7 @@ public sealed class StoreOptionsTests : StoreTest
     [
         "path empty", "path blank", "capacity too small", "capacity too large", "capacity negative", "maximum below capacity",
         "maximum negative", "maximum too large", "entries too small", "entries too large", "time-out zero",
-        "time-out negative", "time-out too long", "mode unknown",
+        "time-out negative", "time-out too long", "log files too small", "log files too large", "mode unknown",
     ];
 
     [Theory]
@@ -29,6 +29,8 @@ public sealed class StoreOptionsTests : StoreTest
             "time-out zero" => Options with { LockTimeout = TimeSpan.Zero },
             "time-out negative" => Options with { LockTimeout = TimeSpan.FromSeconds(-1) },
             "time-out too long" => Options with { LockTimeout = TimeSpan.FromHours(1) + TimeSpan.FromTicks(1) },
+            "log files too small" => Options with { LogFileBytes = StoreOptions.SmallestLogFileBytes - 1 },
+            "log files too large" => Options with { LogFileBytes = StoreOptions.LargestLogFileBytes + 1 },
             _ => Options with { OpenMode = (StoreOpenMode)9 },
         };
 

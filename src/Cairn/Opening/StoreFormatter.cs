@@ -27,10 +27,17 @@ internal static unsafe class StoreFormatter
                 $"that may grow to {options.PlannedCapacityBytes:N0}: its index alone, for entries of {options.AverageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
         }
 
-        // Nothing is on disk yet: the name only has to appear after the file is complete in memory, because after a restart of the
-        // machine the boot id tells that the store was not closed.
+        // The first page is on disk before the name is, and so says after a restart of the machine what the file is, and by the boot id that it
+        // was not closed. All the rest need only be complete in memory.
         using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomSeed());
-        return file.TryPublish(path, replace);
+        file.FlushData();
+        if (!file.TryPublish(path, replace))
+        {
+            return false;
+        }
+
+        platform.FlushDirectory(Path.GetDirectoryName(path)!);
+        return true;
     }
 
     /// <summary>Makes a store, complete but for its name.</summary>
@@ -47,6 +54,7 @@ internal static unsafe class StoreFormatter
             super->SegmentCount = segments;
             Initialise(super, layout, clock, platform.BootId, hashSeed);
             super->State = Superblock.StateInUse;
+            region.Flush(0, StoreLayout.SuperblockBytes);
             return file;
         }
         catch

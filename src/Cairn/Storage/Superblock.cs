@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Cairn.WriteAhead;
 
 namespace Cairn.Storage;
 
@@ -67,6 +68,8 @@ internal unsafe struct Superblock
 
     /// <summary>The highest owner slot used since the store was opened by one alone: how far a search for pins must look.</summary>
     [FieldOffset(512)] public int OwnerHighWater;
+
+    [FieldOffset(1024)] public LogBlock Log;
 
     public static int FreeSegments(Superblock* super) => (int)Volatile.Read(ref super->FreeWord);
 }

@@ -6,20 +6,23 @@ using System.Text.RegularExpressions;
 using Cairn.Collections;
 using Cairn.Indexing;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Tests.Storage;
 
-/// <summary>docs/file-format.md and the structures of the code are two descriptions of the same bytes.</summary>
+/// <summary>docs/file-format.md, docs/reference/log-format.md and the structures of the code are two descriptions of the same bytes.</summary>
 public sealed partial class FileFormatDocumentTests
 {
     private static readonly Dictionary<string, (Type Structure, int Bytes)> Structures = new(StringComparer.Ordinal)
     {
         ["Superblock"] = (typeof(Superblock), StoreLayout.SuperblockBytes),
+        ["Log block"] = (typeof(LogBlock), LogBlock.Bytes),
         ["Collections"] = (typeof(CollectionRecord), StoreLayout.CollectionRecordBytes),
         ["Partition block"] = (typeof(PartitionBlock), PartitionBlock.RingOffset),
         ["Owner record"] = (typeof(OwnerRecord), OwnerRecord.FixedBytes),
         ["Segment header"] = (typeof(SegmentHeader), StoreLayout.SegmentHeaderBytes),
         ["Index bucket and slot"] = (typeof(Bucket), StoreLayout.BucketBytes),
+        ["File header"] = (typeof(LogFileHeader), LogFileHeader.PageBytes),
     };
 
     public static TheoryData<string> Sections => [.. Structures.Keys];
@@ -54,7 +57,8 @@ public sealed partial class FileFormatDocumentTests
     // Rows whose size is a number: the others describe what follows the structure.
     private static List<Row> RowsOf(string section)
     {
-        string document = File.ReadAllText(RepositoryFile.At("docs", "file-format.md"));
+        string document = File.ReadAllText(RepositoryFile.At("docs", "file-format.md"))
+            + File.ReadAllText(RepositoryFile.At("docs", "reference", "log-format.md"));
         string text = document.Split("\n## ").Single(part => part.StartsWith(section + "\n", StringComparison.Ordinal));
         string table = text.Split("| offset | bytes | field | meaning |\n")[1].Split("\n\n")[0];
         return
@@ -67,7 +71,8 @@ public sealed partial class FileFormatDocumentTests
     }
 
     private static int SizeOf(FieldInfo field) =>
-        field.GetCustomAttribute<FixedBufferAttribute>() is { } buffer
+        field.FieldType.IsEnum ? Marshal.SizeOf(Enum.GetUnderlyingType(field.FieldType))
+        : field.GetCustomAttribute<FixedBufferAttribute>() is { } buffer
             ? buffer.Length * Marshal.SizeOf(buffer.ElementType)
             : Marshal.SizeOf(field.FieldType);
 

@@ -1,0 +1,57 @@
+using System.Runtime.InteropServices;
+
+namespace Cairn.WriteAhead;
+
+// What all processes share of a store's log: where it ends, what of it is on the disk, and who is at it.
+// A part of the superblock, a cache line or more to each group of fields that are written together.
+//
+//   I1  Tail, the files and Failed are written by the holder of LockWord only, but Failed by whoever sees the disk fail.
+//   I2  Every byte of the log below Tail was written, by whomever, before Tail was moved past it. A record exists from that moment.
+//   I3  Of the two files, Current says which is in use; the other may be half written.
+//   I4  Durable only grows, and everything below it is on the disk.
+[StructLayout(LayoutKind.Explicit, Size = Bytes)]
+internal struct LogBlock
+{
+    public const int Bytes = 512;
+
+    /// <summary>Random, the same in all its files; 0 while there is no log.</summary>
+    [FieldOffset(0)] public ulong LogId;
+
+    /// <summary>The position from which the log completes the newest snapshot; 0 if there is none.</summary>
+    [FieldOffset(8)] public long Checkpoint;
+
+    /// <summary>Who appends; a word as a partition's.</summary>
+    [FieldOffset(64)] public uint LockWord;
+
+    /// <summary>1 once the disk did not keep what it was told to: no durable write is taken any more.</summary>
+    [FieldOffset(68)] public uint Failed;
+
+    /// <summary>Position behind the last record.</summary>
+    [FieldOffset(72)] public long Tail;
+
+    /// <summary>Which of the two is in use: 0 or 1.</summary>
+    [FieldOffset(80)] public uint Current;
+    [FieldOffset(96)] public LogFileState File0;
+    [FieldOffset(128)] public LogFileState File1;
+
+    /// <summary>Everything below this position is on the disk.</summary>
+    [FieldOffset(192)] public long Durable;
+
+    /// <summary>Raised whenever Durable or Failed has changed; those who wait for either sleep on it.</summary>
+    [FieldOffset(200)] public uint Signal;
+
+    /// <summary>Who brings the log to the disk; a word as a partition's.</summary>
+    [FieldOffset(256)] public uint SyncLockWord;
+}
+
+/// <summary>The file of the log that is being written.</summary>
+[StructLayout(LayoutKind.Explicit, Size = 32)]
+internal struct LogFileState
+{
+    [FieldOffset(0)] public long Sequence;
+    [FieldOffset(8)] public long StartPosition;
+    [FieldOffset(16)] public ulong Salt;
+
+    /// <summary>Length of the file: records end there at the latest.</summary>
+    [FieldOffset(24)] public long FileBytes;
+}

@@ -1,0 +1,41 @@
+using System.Globalization;
+
+namespace Cairn.WriteAhead;
+
+/// <summary>Names of the files beside a store that its log is in.</summary>
+internal static class LogPath
+{
+    /// <summary>The position of the first record of a log: never 0, which means "none".</summary>
+    public const long FirstPosition = 4096;
+
+    public const long FirstSequence = 1;
+
+    private const string LogMark = ".log-";
+    private const string SnapshotMark = ".snapshot";
+    private const int SequenceDigits = 10;
+
+    public static string LogFile(string storePath, long sequence) =>
+        storePath + LogMark + sequence.ToString("D" + SequenceDigits.ToString(CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
+
+    public static string Snapshot(string storePath) => storePath + SnapshotMark;
+
+    /// <summary>What the names of a store's log files begin with, without their directory.</summary>
+    public static string LogPrefix(string storePath) => Path.GetFileName(storePath) + LogMark;
+
+    /// <summary>Whether a name is that of a log file of the store, and of which.</summary>
+    public static bool TryParse(string storePath, string path, out long sequence)
+    {
+        string name = Path.GetFileName(path);
+        string prefix = LogPrefix(storePath);
+        if (name.StartsWith(prefix, StringComparison.Ordinal)
+            && long.TryParse(name.AsSpan(prefix.Length), NumberStyles.None, CultureInfo.InvariantCulture, out sequence)
+            && sequence >= FirstSequence
+            && name == Path.GetFileName(LogFile(storePath, sequence)))
+        {
+            return true;
+        }
+
+        sequence = 0;
+        return false;
+    }
+}

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Platform;
@@ -29,7 +28,7 @@ internal static unsafe class StoreFormatter
 
         // The first page is on disk before the name is, and so says after a restart of the machine what the file is, and by the boot id that it
         // was not closed. All the rest need only be complete in memory.
-        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomSeed());
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next());
         file.FlushData();
         if (!file.TryPublish(path, replace))
         {
@@ -76,7 +75,7 @@ internal static unsafe class StoreFormatter
         super->SegmentCount = segments;
         super->CollectionCount = 0;
         super->OwnerHighWater = 0;
-        Initialise(super, layout, options.Clock, bootId, RandomSeed());
+        Initialise(super, layout, options.Clock, bootId, RandomBits.Next());
     }
 
     public static void WriteBootId(Superblock* super, string bootId)
@@ -132,7 +131,7 @@ internal static unsafe class StoreFormatter
     {
         long now = clock.GetUtcNow().ToUnixTimeMilliseconds();
         super->HashSeed = hashSeed;
-        super->StoreId = RandomSeed();
+        super->StoreId = RandomBits.Next();
         super->CreatedUnixMs = now;
         super->LayoutCheck = LayoutCheck(super);
         WriteBootId(super, bootId);
@@ -164,14 +163,5 @@ internal static unsafe class StoreFormatter
 
         super->FreeWord = super->SegmentCount - segment;
         super->FreeHint = segment;
-    }
-
-    private static ulong RandomSeed()
-    {
-        // The kernel's random bytes, as RandomNumberGenerator gives them, which loads OpenSSL first: 5 MB, and milliseconds of a start.
-        // A few bits of a GUID are fixed, not the same ones in both halves.
-        Guid random = Guid.NewGuid();
-        ReadOnlySpan<ulong> halves = MemoryMarshal.Cast<Guid, ulong>(new ReadOnlySpan<Guid>(in random));
-        return (halves[0] ^ halves[1]) | 1;
     }
 }

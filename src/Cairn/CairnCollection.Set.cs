@@ -73,7 +73,7 @@ public unsafe partial class CairnCollection
                 ReadFrom,
                 WriteCondition.Always, 0, out _);
             encoded.Release();
-            return status == WriteStatus.Stored;
+            return status == WriteStatus.Stored || Engine.ThrowIfKept(Engine.Place(bytes, encoded.Bytes.Length, Number), status);
         }
     }
 

@@ -23,10 +23,11 @@ public sealed class StoreCorruptException : StoreException
         Found = found;
     }
 
-    private StoreCorruptException(string message, string file, string expected, string found)
+    private StoreCorruptException(string message, string file, string expected, string found, long offset = 0)
         : base(message)
     {
         File = file;
+        Offset = offset;
         Expected = expected;
         Found = found;
     }
@@ -48,6 +49,20 @@ public sealed class StoreCorruptException : StoreException
             file, (long)Marshal.OffsetOf<Superblock>(nameof(Superblock.SegmentCount)),
             $"{layout.FewestSegments:N0} to {layout.MaxSegments:N0} segments", $"{found:N0}");
 
+    // Nobody should be told to delete a file for the sake of one entry.
+    internal static StoreCorruptException KeptEntry(string file, long offset, string collection, ReadOnlySpan<byte> key)
+    {
+        const string Whole = "the checksum of a whole entry";
+        const string Other = "another";
+        return new(
+            $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is damaged at byte {offset}: expected {Whole}, " +
+            $"found {Other}. Set the key anew or remove it. Everything else can be read; 'cairn verify --store FILE' tells what is damaged.",
+            file,
+            Whole,
+            Other,
+            offset);
+    }
+
     // Nobody should be told to delete a file that only its name made a store.
     internal static StoreCorruptException NotAStore(string file, string found)
     {
@@ -58,5 +73,16 @@ public sealed class StoreCorruptException : StoreException
             file,
             Mark,
             found);
+    }
+
+    // Keys are text more often than not. What is not is told in hexadecimal.
+    private static string Describe(ReadOnlySpan<byte> key)
+    {
+        const int Longest = 100;
+        ReadOnlySpan<byte> shown = key[..Math.Min(key.Length, Longest)];
+        string more = key.Length > Longest ? "..." : string.Empty;
+        return shown.ContainsAnyExceptInRange((byte)' ', (byte)'~')
+            ? $"0x{Convert.ToHexString(shown)}{more}"
+            : System.Text.Encoding.ASCII.GetString(shown) + more;
     }
 }

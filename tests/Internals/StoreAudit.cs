@@ -82,6 +82,7 @@ internal sealed unsafe class StoreAudit
 
         CheckQueue(placed, partition->SmallHead, partition->SmallTail, partition->SmallCount, number, $"{name}: small log");
         CheckQueue(placed, partition->MainHead, partition->MainTail, partition->MainCount, number, $"{name}: main log");
+        CheckQueue(placed, partition->KeepHead, partition->KeepTail, partition->KeepCount, number, $"{name}: keep log");
         if (partition->Victim != 0 && Place(placed, partition->Victim - 1, SegmentState.Sealed, number, $"{name}: victim"))
         {
             PlaceBodies(placed, partition->Victim - 1, number, $"{name}: victim");
@@ -237,6 +238,18 @@ internal sealed unsafe class StoreAudit
 
         int segment = _memory.SegmentOf(slot);
         SegmentHeader* header = _memory.Header(segment);
+        bool isKeptValue = entry.Type != EntryType.Lease && _memory.IsKept(entry.Collection);
+        if (isKeptValue != (header->Log == PartitionBlock.LogKeep))
+        {
+            return $"names segment {segment} of log {header->Log} for {(isKeptValue ? "a kept entry" : "one that may be evicted")}";
+        }
+
+        long deadline = entry.Deadline;
+        if (isKeptValue && deadline != long.MaxValue && (header->MinDeadline == 0 || header->MinDeadline > deadline))
+        {
+            return $"names an entry that is gone at {deadline} in segment {segment}, which says none is before {header->MinDeadline}";
+        }
+
         if (header->Partition != number || header->State is not (SegmentState.Open or SegmentState.Sealed))
         {
             return $"names segment {segment}, {header->State} of partition {header->Partition}";

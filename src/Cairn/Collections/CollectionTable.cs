@@ -28,6 +28,7 @@ internal static unsafe class CollectionTable
 
         if (options is null && Find(engine.Memory, bytes) is { } existing)
         {
+            engine.Memory.RefreshRegions();
             return existing;
         }
 
@@ -132,6 +133,8 @@ internal static unsafe class CollectionTable
                 Volatile.Write(ref engine.Memory.Super->CollectionCount, Math.Max(count, (int)number));
             }
 
+            engine.Memory.RefreshRegions();
+
             return true;
         }
         finally
@@ -186,7 +189,7 @@ internal static unsafe class CollectionTable
         Math.Clamp(Volatile.Read(ref memory.Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
 
     // Copied first: decoding counts the characters before it writes them, and somebody may be scribbling over the name in between.
-    private static string NameOf(StoreMemory memory, uint number)
+    public static string NameOf(StoreMemory memory, uint number)
     {
         ReadOnlySpan<byte> name = NameBytes(memory, number);
         Span<byte> copy = stackalloc byte[CollectionRecord.MaxNameBytes];

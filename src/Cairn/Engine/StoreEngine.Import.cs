@@ -12,7 +12,7 @@ internal sealed unsafe partial class StoreEngine
     public WriteStatus Import(in KeyRef key, in EntryContent content, bool isMain, int frequency)
     {
         long bytes = content.PaddedBytes(key);
-        WriteStatus status = IsLong(bytes) || !isMain
+        WriteStatus status = IsLong(bytes) || !isMain || Memory.IsKept(key.Collection)
             ? Write(key, content, WriteCondition.Always, 0, out _)
             : WriteToMain(key, content, bytes);
         if (status == WriteStatus.Stored
@@ -38,7 +38,7 @@ internal sealed unsafe partial class StoreEngine
             byte* target;
             while ((target = _log.TryReserve(partition, PartitionBlock.LogMain, bytes)) is null)
             {
-                if (!OpenSegment(partition, key.Place.Partition, PartitionBlock.LogMain))
+                if (!OpenSegment(partition, key.Place.Partition, PartitionBlock.LogMain, bytes))
                 {
                     Leave(partition);
                     return WriteStatus.NoRoom;
@@ -46,9 +46,10 @@ internal sealed unsafe partial class StoreEngine
             }
 
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: false, PartitionBlock.LogMain, target, out _);
+            PublishOutcome outcome = TryPublishLocked(
+                partition, key, content, bytes, isFound, old, restsOnOld: false, PartitionBlock.LogMain, target, out _);
             Leave(partition);
-            return WriteStatus.Stored;
+            return outcome == PublishOutcome.NoSlot ? WriteStatus.NoRoom : WriteStatus.Stored;
         }
         catch
         {

@@ -44,21 +44,25 @@ internal sealed unsafe partial class StoreEngine
         // Also for a run, which needs no pin: while a cell is in use, closing does not give the owner slot away, whose number the
         // reservation bears.
         int cell = TakeHazardCell();
+        bool isKept = Memory.IsKept(key.Collection);
         if (cell < 0)
         {
-            if (condition == WriteCondition.Always)
+            if (condition == WriteCondition.Always && !isKept)
             {
                 Kill(key); // W3
             }
 
-            return WriteStatus.NoRoom;
+            return isKept ? WriteStatus.Busy : WriteStatus.NoRoom;
         }
 
         try
         {
-            WriteStatus status = runLength == 1
-                ? ReserveGap(key, bytes, cell, out int segment, out byte* target)
-                : ReserveRun(runLength, out segment, out target);
+            WriteStatus status = ReserveLarge(key, bytes, runLength, cell, out int segment, out byte* target);
+            if (status == WriteStatus.NoRoom && isKept && t_hold is null && TryMakeRoomElsewhere(runLength))
+            {
+                status = ReserveLarge(key, bytes, runLength, cell, out segment, out target);
+            }
+
             if (status == WriteStatus.Stored)
             {
                 byte* value = EntryContent.WriteKey(target, key, fields);
@@ -86,7 +90,7 @@ internal sealed unsafe partial class StoreEngine
                 }
             }
 
-            if (status is WriteStatus.NoRoom or WriteStatus.Busy && condition == WriteCondition.Always)
+            if (status is WriteStatus.NoRoom or WriteStatus.Busy && condition == WriteCondition.Always && !isKept)
             {
                 Kill(key); // W3
             }
@@ -99,6 +103,9 @@ internal sealed unsafe partial class StoreEngine
             GC.KeepAlive(this);
         }
     }
+
+    private WriteStatus ReserveLarge(in KeyRef key, long bytes, int runLength, int cell, out int segment, out byte* target) =>
+        runLength == 1 ? ReserveGap(key, bytes, cell, out segment, out target) : ReserveRun(runLength, out segment, out target);
 
     private static uint CopyParts(Span<byte> destination, scoped in EntryContent content, ulong checksumSeed)
     {
@@ -122,6 +129,7 @@ internal sealed unsafe partial class StoreEngine
         segment = SegmentPool.None;
         target = null;
         int number = key.Place.Partition;
+        int log = Memory.IsKept(key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
         PartitionBlock* partition = Enter(number);
         if (partition is null)
         {
@@ -130,10 +138,10 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
-            if (target is null && OpenSegment(partition, number, PartitionBlock.LogSmall))
+            target = TryReserve(partition, log, bytes);
+            if (target is null && OpenSegment(partition, number, log, bytes))
             {
-                target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
+                target = TryReserve(partition, log, bytes);
             }
 
             if (target is not null)
@@ -143,7 +151,7 @@ internal sealed unsafe partial class StoreEngine
                 // Pinned under the lock, so the segment cannot become a victim before the entry is published.
                 _owners.Pin(cell, segment);
                 *(ulong*)target = EntryView.GapWord(bytes);
-                _log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
+                _log.Commit(partition, log, target, bytes, long.MaxValue);
                 ProtocolHook.Reach(ProtocolStep.GapReserved);
                 _evictor.Advance(partition, number, bytes);
             }
@@ -186,7 +194,14 @@ internal sealed unsafe partial class StoreEngine
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
             bool restsOnOld = condition is not (WriteCondition.Always or WriteCondition.IfAbsent);
+            bool isKept = Memory.IsKept(key.Collection);
             WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
+            if (status == WriteStatus.Stored && isKept && !IsWithinBudget(partition, key, isFound, old, bytes))
+            {
+                partition->Declined++;
+                status = NoBudget;
+            }
+
             if (status != WriteStatus.Stored)
             {
                 ReleaseRun(segment, runLength);
@@ -202,11 +217,22 @@ internal sealed unsafe partial class StoreEngine
                 runLength > 1 ? 0 : Memory.Header(segment)->MaxDeadline, content.SegmentDeadline);
             if (runLength > 1)
             {
-                _runs.Adopt(partition, number, segment, runLength);
-                _pool.Enqueue(partition, isMain: false, segment);
+                _runs.Adopt(partition, number, isKept ? PartitionBlock.LogKeep : PartitionBlock.LogSmall, segment, runLength);
+                _pool.Enqueue(partition, segment);
             }
 
-            if (!TryPublishSlot(partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease))
+            if (isKept)
+            {
+                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.SegmentDeadline);
+            }
+
+            PublishOutcome outcome = TryPublishSlot(
+                partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease);
+            if (outcome == PublishOutcome.NoSlot)
+            {
+                status = isKept ? NoSlot : WriteStatus.NoRoom;
+            }
+            else if (outcome == PublishOutcome.Retracted)
             {
                 // W4. What was written stays where it is, as garbage.
                 isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old);

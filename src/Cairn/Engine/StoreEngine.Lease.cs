@@ -206,12 +206,20 @@ internal sealed unsafe partial class StoreEngine
                 content.Origin = old.Entry.Start;
             }
 
+            // A marker without a value may be evicted like any; a value that somebody still wants may not, if it is kept.
             long bytes = content.PaddedBytes(key);
-            byte* target = _log.TryReserve(partition, PartitionBlock.LogSmall, bytes);
+            int log = content.Type == EntryType.Value && Memory.IsKept(key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
+            byte* target = TryReserve(partition, log, bytes);
             if (target is not null)
             {
-                if (!TryPublishLocked(
-                    partition, key, content, bytes, isFound, old, restsOnOld: true, PartitionBlock.LogSmall, target, out version))
+                PublishOutcome outcome = TryPublishLocked(
+                    partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version);
+                if (outcome == PublishOutcome.NoSlot)
+                {
+                    return LeaseStatus.Busy;
+                }
+
+                if (outcome == PublishOutcome.Retracted)
                 {
                     continue; // W4: the stale value must not come back.
                 }
@@ -226,7 +234,7 @@ internal sealed unsafe partial class StoreEngine
             }
 
             // A key longer than a segment cannot be leased: its marker would fit nowhere.
-            if (bytes > Memory.SegmentBytes || !OpenSegment(partition, key.Place.Partition, PartitionBlock.LogSmall))
+            if (bytes > Memory.SegmentBytes || !OpenSegment(partition, key.Place.Partition, log, bytes))
             {
                 return LeaseStatus.Busy;
             }

@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Eviction;
 using Cairn.Indexing;
@@ -82,7 +83,7 @@ internal sealed unsafe partial class StoreEngine
 
             if (sum != entry.Checksum)
             {
-                OnDamaged(partition, located);
+                OnDamaged(partition, located, key);
                 break;
             }
 
@@ -233,7 +234,12 @@ internal sealed unsafe partial class StoreEngine
             if (!Memory.TryView(located.Slot, out entry) || entry.Word0 != located.Entry.Word0
                 || entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
             {
-                OnDamaged(partition, located);
+                if (Memory.IsKept(key.Collection))
+                {
+                    Unpin(cell);
+                }
+
+                OnDamaged(partition, located, key);
                 break;
             }
 
@@ -323,6 +329,11 @@ internal sealed unsafe partial class StoreEngine
             : TryCopyPinned(key.Place.Hash, entry, info, destination) ? ReadOutcome.Hit
             : ReadOutcome.Miss;
         Unpin(cell);
+        if (outcome == ReadOutcome.Miss && Memory.IsKept(key.Collection))
+        {
+            throw KeptEntryDamaged(key, Memory.OffsetOf(entry.Start));
+        }
+
         info = outcome == ReadOutcome.Miss ? default : info;
         return true;
     }
@@ -337,6 +348,10 @@ internal sealed unsafe partial class StoreEngine
                 entry.Word0, entry.Version, entry.Start, entry.FieldsBytes, valueSum, keyHash, Memory.ChecksumSeed) == entry.Checksum;
         }
     }
+
+    private StoreCorruptException KeptEntryDamaged(in KeyRef key, long offset) =>
+        StoreCorruptException.KeptEntry(
+            Memory.File.Path, offset, CollectionTable.NameOf(Memory, key.Collection), new ReadOnlySpan<byte>(key.Bytes, key.Length));
 
     // Extends the life of an entry with sliding expiration. A hint: if the lock is taken, or the last extension is recent,
     // it is left to the next read. The segment's latest deadline is raised first, or the segment could be dropped whole
@@ -382,11 +397,27 @@ internal sealed unsafe partial class StoreEngine
             && now + interval - deadline >= Math.Max(1, interval / 8);
     }
 
-    // The bytes that a validated slot names are not what was written. Removing the entry needs no lock.
+    // The bytes that a validated slot names are not what was written.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void OnDamaged(PartitionBlock* partition, in Located located)
+    private void OnDamaged(PartitionBlock* partition, in Located located, in KeyRef key)
+    {
+        bool isKept = Memory.IsKept(key.Collection);
+        OnDamaged(partition, located, isKept);
+        if (isKept)
+        {
+            throw KeptEntryDamaged(key, Bucket.LocationOf(located.Slot));
+        }
+    }
+
+    // Removing the entry needs no lock. A kept one stays: only its owner can tell what is to become of the key.
+    private static void OnDamaged(PartitionBlock* partition, in Located located, bool isKept)
     {
         Interlocked.Increment(ref partition->Corrupt);
+        if (isKept)
+        {
+            return;
+        }
+
         Interlocked.CompareExchange(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex), 0, located.Slot);
     }
 }

@@ -80,7 +80,7 @@ internal sealed unsafe partial class StoreEngine
 
             if (isLive && !BelongsTo(buffer.AsSpan(0, keyLength), collection, partition, bucket, slot))
             {
-                OnDamaged(partition, located);
+                OnDamaged(partition, located, Memory.IsKeptSlot(slot));
                 return;
             }
 

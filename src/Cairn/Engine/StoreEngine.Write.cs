@@ -13,7 +13,8 @@ namespace Cairn.Engine;
 //
 //   W1  A process that dies before the slot store has changed nothing that can be read; after it, everything.
 //   W2  Reserving may evict, and eviction may take the key's own old entry: whoever evicted finds again.
-//   W3  An unconditional set or a removal that cannot have the lock or the room still retracts the old value.
+//   W3  An unconditional set or a removal that cannot have the lock or the room still retracts the old value. Of a kept one, never: it fails
+//       and changes nothing (StoreEngine.Keep).
 //   W4  A write that rests on the old entry, its value, version or mere presence, replaces exactly that entry, by
 //       compare-and-swap: if an operation without the lock retracted it meanwhile (W3), the write decides anew.
 internal sealed unsafe partial class StoreEngine
@@ -22,7 +23,22 @@ internal sealed unsafe partial class StoreEngine
     public const int LongestLockedCopy = 64 * 1024;
 
     /// <summary>Writes an entry if the condition holds, which may name a version.</summary>
+    /// <exception cref="StoreFullException">The entry would be kept, and there is no room.</exception>
     public WriteStatus Write(
+        in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
+    {
+        int attempt = 0;
+        WriteStatus status;
+        do
+        {
+            status = WriteOnce(key, content, condition, expectedVersion, out version);
+        }
+        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, condition, ref attempt));
+
+        return status;
+    }
+
+    private WriteStatus WriteOnce(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
         // What has expired before it is written takes no room, however long it is.
@@ -60,6 +76,11 @@ internal sealed unsafe partial class StoreEngine
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
         {
+            if (condition == WriteCondition.Always && Memory.IsKept(key.Collection))
+            {
+                throw Busy(key);
+            }
+
             return condition != WriteCondition.Always
                 ? WriteStatus.Busy
                 : Kill(key) ? WriteStatus.Stored : WriteStatus.NotFound;
@@ -85,6 +106,20 @@ internal sealed unsafe partial class StoreEngine
 
     /// <summary>Changes when an entry expires, and its marks, unless <paramref name="marks"/> is null: then they stay.</summary>
     public WriteStatus Touch(
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
+    {
+        int attempt = 0;
+        WriteStatus status;
+        do
+        {
+            status = TouchOnce(key, expiration, marks, expectedVersion, out version);
+        }
+        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, WriteCondition.IfPresent, ref attempt));
+
+        return status;
+    }
+
+    private WriteStatus TouchOnce(
         in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
     {
         version = 0;
@@ -114,6 +149,19 @@ internal sealed unsafe partial class StoreEngine
 
     /// <summary>Joins bytes to a value, before or after it.</summary>
     public WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
+    {
+        int attempt = 0;
+        WriteStatus status;
+        do
+        {
+            status = JoinOnce(key, addition, isPrefix);
+        }
+        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, WriteCondition.IfPresent, ref attempt));
+
+        return status;
+    }
+
+    private WriteStatus JoinOnce(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
     {
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
@@ -145,6 +193,20 @@ internal sealed unsafe partial class StoreEngine
 
     /// <summary>Replaces the value of an entry that is still at a version; flags and marks stay, and the expiration if none is given.</summary>
     public WriteStatus Rewrite(
+        in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
+    {
+        int attempt = 0;
+        WriteStatus status;
+        do
+        {
+            status = RewriteOnce(key, value, expiration, expectedVersion, out version);
+        }
+        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, WriteCondition.IfVersion, ref attempt));
+
+        return status;
+    }
+
+    private WriteStatus RewriteOnce(
         in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
     {
         version = 0;
@@ -269,7 +331,7 @@ internal sealed unsafe partial class StoreEngine
 
     private WriteStatus OnBusy(in KeyRef key, WriteCondition condition)
     {
-        if (condition == WriteCondition.Always)
+        if (condition == WriteCondition.Always && !Memory.IsKept(key.Collection))
         {
             Kill(key);
         }
@@ -308,23 +370,31 @@ internal sealed unsafe partial class StoreEngine
             }
 
             int log = ChooseLog(partition, key, isFound, old, content, ref isReturning);
-            byte* target = _log.TryReserve(partition, log, bytes);
+            if (log == PartitionBlock.LogKeep && !IsWithinBudget(partition, key, isFound, old, bytes))
+            {
+                return OnNoRoom(partition, key, condition, NoBudget);
+            }
+
+            byte* target = TryReserve(partition, log, bytes);
             if (target is null)
             {
-                if (OpenSegment(partition, key.Place.Partition, log))
+                if (OpenSegment(partition, key.Place.Partition, log, bytes))
                 {
                     continue; // W2
                 }
 
-                return OnNoRoom(partition, key, condition);
+                return OnNoRoom(partition, key, condition, WriteStatus.NoRoom);
             }
 
-            if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld, log, target, out version))
+            switch (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld, log, target, out version))
             {
-                return WriteStatus.Stored;
+                case PublishOutcome.Published:
+                    return WriteStatus.Stored;
+                case PublishOutcome.NoSlot:
+                    return OnNoRoom(partition, key, condition, NoSlot);
+                default:
+                    break; // W4: decide anew.
             }
-
-            // W4: decide anew.
         }
     }
 
@@ -352,6 +422,11 @@ internal sealed unsafe partial class StoreEngine
     private int ChooseLog(
         PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, in EntryContent content, ref bool isReturning)
     {
+        if (Memory.IsKept(key.Collection))
+        {
+            return PartitionBlock.LogKeep;
+        }
+
         if (isFound)
         {
             // An update stays in the log that its key has earned.
@@ -377,9 +452,21 @@ internal sealed unsafe partial class StoreEngine
             : _log.ChooseLog(partition, content.Expiration.EarliestDeadline, content.Expiration.NowMs);
     }
 
+    /// <summary>Room in a log's open segment; null if a segment must be opened first (<see cref="OpenSegment"/>).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private byte* TryReserve(PartitionBlock* partition, int log, long bytes) =>
+        log == PartitionBlock.LogKeep && partition->SpareCount <= 0
+            ? null // SegmentEvictor K2
+            : _log.TryReserve(partition, log, bytes);
+
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool OpenSegment(PartitionBlock* partition, int number, int log)
+    private bool OpenSegment(PartitionBlock* partition, int number, int log, long bytes)
     {
+        if (log == PartitionBlock.LogKeep)
+        {
+            return MakeRoomToKeep(partition, number, bytes);
+        }
+
         int segment = _evictor.TakeSegment(partition, number);
         if (segment == SegmentPool.None && !_recovery.IsPlausible(number))
         {
@@ -398,10 +485,15 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    // Everything is pinned. The old value must not stay readable after a set that would have replaced it (W3).
-    private WriteStatus OnNoRoom(PartitionBlock* partition, in KeyRef key, WriteCondition condition)
+    // Everything is pinned, or kept. The old value must not stay readable after a set that would have replaced it (W3).
+    private WriteStatus OnNoRoom(PartitionBlock* partition, in KeyRef key, WriteCondition condition, WriteStatus status)
     {
         partition->Declined++;
+        if (Memory.IsKept(key.Collection))
+        {
+            return status;
+        }
+
         if (condition == WriteCondition.Always)
         {
             RemoveLocked(partition, key, WriteCondition.Always, 0);
@@ -410,9 +502,9 @@ internal sealed unsafe partial class StoreEngine
         return WriteStatus.NoRoom;
     }
 
-    /// <summary>Writes and publishes an entry at a reserved place. False if what it rests on is gone (W4), or damaged and goes now.</summary>
+    /// <summary>Writes and publishes an entry at a reserved place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryPublishLocked(
+    private PublishOutcome TryPublishLocked(
         PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, bool restsOnOld,
         int log, byte* target, out ulong version)
     {
@@ -421,20 +513,20 @@ internal sealed unsafe partial class StoreEngine
         partition->Version = version;
         if (!content.TryWrite(target, key, version, Memory.ChecksumSeed))
         {
-            OnDamaged(partition, old);
-            return false;
+            OnDamaged(partition, old, key);
+            return PublishOutcome.Retracted;
         }
 
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         _log.Commit(partition, log, target, bytes, content.SegmentDeadline);
-        bool isPublished = TryPublishSlot(
+        PublishOutcome outcome = TryPublishSlot(
             partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease && !content.IsQuiet);
         _evictor.Advance(partition, key.Place.Partition, bytes);
-        return isPublished;
+        return outcome;
     }
 
     /// <summary>Makes a complete entry the key's entry: the moment at which the write happens.</summary>
-    private bool TryPublishSlot(
+    private PublishOutcome TryPublishSlot(
         PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool restsOnOld, byte* target, ulong version,
         bool isChange)
     {
@@ -445,9 +537,10 @@ internal sealed unsafe partial class StoreEngine
             bucket = old.Bucket;
             slotIndex = old.SlotIndex;
         }
-        else if (!HashIndex.TryFindEmpty(Memory, key.Place, out bucket, out slotIndex))
+        else if (!HashIndex.TryFindEmpty(Memory, key.Place, out bucket, out slotIndex)
+            && !TryDisplace(partition, key, out bucket, out slotIndex))
         {
-            Displace(partition, key.Place, out bucket, out slotIndex);
+            return PublishOutcome.NoSlot;
         }
 
         bool isPublished = true;
@@ -474,7 +567,7 @@ internal sealed unsafe partial class StoreEngine
 
         if (!isPublished)
         {
-            return false;
+            return PublishOutcome.Retracted;
         }
 
         EntryLedger.Enter(Memory, partition, target, bytes, key.Collection);
@@ -485,14 +578,16 @@ internal sealed unsafe partial class StoreEngine
             Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
         }
 
-        return true;
+        return PublishOutcome.Published;
     }
 
-    // Both buckets are full: the entry used least gives way, in a tie the older one.
-    private void Displace(PartitionBlock* partition, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
+    // Both buckets are full: of the entries that may be evicted, the one used least gives way, in a tie the older one.
+    private bool TryDisplace(PartitionBlock* partition, in KeyRef key, out Bucket* bucket, out int slotIndex)
     {
+        KeyPlacement place = key.Place;
         bucket = null;
         slotIndex = 0;
+        bool hasKept = PartitionBlock.HasKept(partition);
         int least = int.MaxValue;
         ulong oldest = ulong.MaxValue;
         for (int choice = 0; choice < 2; choice++)
@@ -500,6 +595,11 @@ internal sealed unsafe partial class StoreEngine
             Bucket* candidate = Memory.BucketAt(place.Partition, choice == 0 ? place.Primary : place.Alternate);
             for (int i = 0; i < Bucket.Slots; i++)
             {
+                if (hasKept && Memory.IsKeptSlot(*Bucket.SlotAt(candidate, i)))
+                {
+                    continue;
+                }
+
                 int frequency = Bucket.Frequency(candidate, i);
                 ulong version = Memory.TryView(*Bucket.SlotAt(candidate, i), out EntryView entry) ? entry.Version : 0;
                 if (frequency < least || (frequency == least && version < oldest))
@@ -510,6 +610,11 @@ internal sealed unsafe partial class StoreEngine
                     slotIndex = i;
                 }
             }
+        }
+
+        if (bucket is null)
+        {
+            return false;
         }
 
         partition->Displacements++;
@@ -523,6 +628,8 @@ internal sealed unsafe partial class StoreEngine
             Bucket.Store(bucket, slotIndex, 0);
             partition->Corrupt++;
         }
+
+        return true;
     }
 
     private WriteStatus RemoveLocked(PartitionBlock* partition, in KeyRef key, WriteCondition condition, ulong expectedVersion)
@@ -660,10 +767,18 @@ internal sealed unsafe partial class StoreEngine
 
             long bytes = content.PaddedBytes(key);
             int log = ChooseLog(partition, key, isFound, old, content, ref isReturning);
-            byte* target = _log.TryReserve(partition, log, bytes);
+            if (log == PartitionBlock.LogKeep && !IsWithinBudget(partition, key, isFound, old, bytes))
+            {
+                partition->Declined++;
+                return NoBudget;
+            }
+
+            byte* target = TryReserve(partition, log, bytes);
             if (target is not null)
             {
-                if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version))
+                // The key has a slot already.
+                if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version)
+                    == PublishOutcome.Published)
                 {
                     return WriteStatus.Stored;
                 }
@@ -671,7 +786,7 @@ internal sealed unsafe partial class StoreEngine
                 continue; // W4
             }
 
-            if (!OpenSegment(partition, key.Place.Partition, log))
+            if (!OpenSegment(partition, key.Place.Partition, log, bytes))
             {
                 partition->Declined++;
                 return WriteStatus.NoRoom;
@@ -693,6 +808,11 @@ internal sealed unsafe partial class StoreEngine
         }
 
         ForgetCleared(partition, number, collection, isAll);
+        if (PartitionBlock.HasKept(partition) && (isAll || Memory.IsKept(collection)))
+        {
+            _evictor.LetSweep(partition);
+        }
+
         Interlocked.Increment(ref partition->Overrun);
         _leases.Raise(partition);
     }

@@ -39,6 +39,7 @@ internal sealed unsafe partial class StoreEngine
     private readonly SegmentLog _log;
     private readonly SegmentEvictor _evictor;
     private readonly GhostTable _ghosts;
+    private readonly CollectionBudgets _budgets;
     private readonly LeaseSignal _leases;
     private readonly LargeRuns _runs;
     private readonly StoreGrowth _growth;
@@ -63,8 +64,9 @@ internal sealed unsafe partial class StoreEngine
         _ghosts = new GhostTable(memory);
         _leases = new LeaseSignal(platform);
         _growth = new StoreGrowth(memory);
+        _budgets = new CollectionBudgets(memory);
         _evictor = new SegmentEvictor(
-            memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, new CollectionBudgets(memory), _growth);
+            memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth);
         _runs = new LargeRuns(memory, _owners, this, _evictor, _growth, clock);
         _hits = new HitCounters(memory.PartitionCount);
     }

@@ -67,7 +67,7 @@ internal sealed unsafe class LargeRuns(
     }
 
     /// <summary>Makes a reserved run part of a partition whose lock the caller holds.</summary>
-    public void Adopt(PartitionBlock* partition, int number, int first, int length)
+    public void Adopt(PartitionBlock* partition, int number, int log, int first, int length)
     {
         for (int segment = first + length - 1; segment > first; segment--)
         {
@@ -82,10 +82,11 @@ internal sealed unsafe class LargeRuns(
         SegmentHeader* head = memory.Header(first);
         head->RunLength = length;
         head->LiveBytes = 0;
+        head->MinDeadline = 0;
         head->Tail = memory.SegmentBytes;
         head->Next = 0;
         head->Previous = 0;
-        Volatile.Write(ref head->StateWord, SegmentHeader.Word(SegmentState.Sealed, PartitionBlock.LogSmall, number));
+        Volatile.Write(ref head->StateWord, SegmentHeader.Word(SegmentState.Sealed, log, number));
         partition->SegmentCount += length;
         ProtocolHook.Reach(ProtocolStep.RunPublished);
     }
@@ -157,6 +158,11 @@ internal sealed unsafe class LargeRuns(
         if (state is not (SegmentState.Spare or SegmentState.Open or SegmentState.Sealed))
         {
             return state == SegmentState.Free ? 0 : Impossible;
+        }
+
+        if (header->Log == PartitionBlock.LogKeep && header->LiveBytes > 0)
+        {
+            return Impossible;
         }
 
         bool isScarce = IsScarce(header);

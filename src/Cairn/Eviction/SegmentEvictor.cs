@@ -51,8 +51,9 @@ internal enum VictimMode : uint
 //
 //   I1  Two segments are kept in reserve, because a victim's survivors may need a new main segment before the victim is free.
 //   I2  Survivors of one victim take at most three quarters of a segment, so that eviction always gains room.
+//       Of the kept region, which never loses an entry, SegmentEvictor.Keep tells.
 //   I3  A segment is recycled after every slot that named it was cleared, a full fence, and a look at every hazard cell.
-internal sealed unsafe class SegmentEvictor
+internal sealed unsafe partial class SegmentEvictor
 {
     private const int SpareTarget = 2;
 
@@ -97,7 +98,8 @@ internal sealed unsafe class SegmentEvictor
     /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>
     public void Advance(PartitionBlock* partition, int number, long appendedBytes)
     {
-        if (partition->SpareCount >= SpareTarget || Superblock.FreeSegments(_memory.Super) > 0 || _growth.MayGrow)
+        if (partition->SpareCount > SpareTarget
+            || partition->SpareCount >= SpareGoal(partition) || Superblock.FreeSegments(_memory.Super) > 0 || _growth.MayGrow)
         {
             return;
         }
@@ -115,19 +117,20 @@ internal sealed unsafe class SegmentEvictor
     /// <summary>A segment to open, or <see cref="SegmentPool.None"/> if everything left is pinned.</summary>
     public int TakeSegment(PartitionBlock* partition, int number)
     {
-        int free = _pool.TakeFree(number);
-        if (free == SegmentPool.None && _growth.TryGrow(1))
+        int reserve = ReserveOf(partition);
+        int free;
+        while ((free = TakeFreeOrGrow(number)) != SegmentPool.None)
         {
-            free = _pool.TakeFree(number);
-        }
+            if (partition->SpareCount >= reserve)
+            {
+                return free;
+            }
 
-        if (free != SegmentPool.None)
-        {
-            return free;
+            _pool.PushSpare(partition, number, free);
         }
 
         // Bounded: each round takes one victim apart, and each victim gains a quarter of a segment or more (I2).
-        for (int round = 0; partition->SpareCount < SpareTarget && round < 16; round++)
+        for (int round = 0; partition->SpareCount < SpareTarget + reserve && round < 16; round++)
         {
             if (!Work(partition, number, long.MaxValue))
             {
@@ -135,7 +138,13 @@ internal sealed unsafe class SegmentEvictor
             }
         }
 
-        return _pool.PopSpare(partition);
+        return _pool.PopSpare(partition, reserve);
+    }
+
+    private int TakeFreeOrGrow(int number)
+    {
+        int free = _pool.TakeFree(number);
+        return free == SegmentPool.None && _growth.TryGrow(1) ? _pool.TakeFree(number) : free;
     }
 
     /// <summary>
@@ -165,7 +174,14 @@ internal sealed unsafe class SegmentEvictor
             return YieldOutcome.Refused;
         }
 
-        while (partition->SegmentCount - _memory.RunLengthOf(segment) < StoreLayout.ReservedSegmentsPerPartition)
+        bool isSpare = SegmentHeader.StateOf(word) == SegmentState.Spare;
+        if (SegmentHeader.LogOf(word) == PartitionBlock.LogKeep && header->LiveBytes > 0)
+        {
+            return YieldOutcome.Refused;
+        }
+
+        while (partition->SegmentCount - _memory.RunLengthOf(segment) < StoreLayout.ReservedSegmentsPerPartition
+            || (isSpare && partition->SpareCount <= ReserveOf(partition)))
         {
             int replacement = _pool.TakeFree(number, windowFirst, windowLength);
             if (replacement == SegmentPool.None)
@@ -176,7 +192,7 @@ internal sealed unsafe class SegmentEvictor
             _pool.PushSpare(partition, number, replacement);
         }
 
-        if (SegmentHeader.StateOf(word) == SegmentState.Spare)
+        if (isSpare)
         {
             if (!_pool.TryRemoveSpare(partition, segment))
             {
@@ -196,7 +212,7 @@ internal sealed unsafe class SegmentEvictor
         _pool.Unlink(partition, segment);
         BeginVictim(partition, segment, VictimMode.Yield);
         FinishVictim(partition, number);
-        return YieldOutcome.Yielded;
+        return IsPutBack(partition, segment) ? YieldOutcome.Refused : YieldOutcome.Yielded;
     }
 
     /// <summary>Retires the partition's oldest victims for up to <paramref name="budgetBytes"/> bytes. False if none can be had.</summary>
@@ -204,7 +220,7 @@ internal sealed unsafe class SegmentEvictor
     {
         RecycleRetired(partition, number);
         int victims = 0;
-        while (budgetBytes > 0 && partition->SpareCount < SpareTarget)
+        while (budgetBytes > 0 && partition->SpareCount < SpareGoal(partition))
         {
             // Bounded, because in a damaged queue, or with readers who use every large value again and again, no victim gains room.
             if (partition->Victim == 0 && (victims++ > _memory.SegmentCount || !ChooseVictim(partition, number)))
@@ -229,6 +245,11 @@ internal sealed unsafe class SegmentEvictor
     private bool ChooseVictim(PartitionBlock* partition, int number)
     {
         SealExpiredLogs(partition, number);
+        if (TryClean(partition, number, _memory.SegmentBytes / 2))
+        {
+            return true;
+        }
+
         ulong youngest = partition->SealSequence;
         long attempts = Math.Min((long)partition->SmallCount + partition->MainCount, _memory.SegmentCount);
         for (; attempts > 0; attempts--)
@@ -239,12 +260,11 @@ internal sealed unsafe class SegmentEvictor
                 return false;
             }
 
-            SegmentHeader* header = _memory.Header(segment);
             _pool.Unlink(partition, segment);
             if (IsPinned(segment, _memory.RunLengthOf(segment)))
             {
                 // Somebody alive reads it, or still writes into it: it becomes the youngest, and another is tried.
-                _pool.Enqueue(partition, header->Log == PartitionBlock.LogMain, segment);
+                _pool.Enqueue(partition, segment);
                 continue;
             }
 
@@ -334,7 +354,7 @@ internal sealed unsafe class SegmentEvictor
     private void SealExpiredLogs(PartitionBlock* partition, int number)
     {
         long now = 0;
-        for (int log = PartitionBlock.FirstTtlLog; log < PartitionBlock.LogCount; log++)
+        for (int log = PartitionBlock.FirstTtlLog; log < PartitionBlock.LogKeep; log++)
         {
             int segment = partition->ActiveSegment[log] - 1;
             if (_pool.IsSegment(segment))
@@ -365,7 +385,8 @@ internal sealed unsafe class SegmentEvictor
         byte* start = _memory.SegmentStart(segment);
         long cursor = Math.Clamp(partition->VictimCursor, 0, end);
         long first = cursor;
-        if (header->LiveBytes == 0)
+        bool isKept = header->Log == PartitionBlock.LogKeep;
+        if (header->LiveBytes == 0 && !isKept)
         {
             // No slot names it: LiveBytes may be too high, never too low (EntryLedger I1).
             cursor = end;
@@ -401,13 +422,23 @@ internal sealed unsafe class SegmentEvictor
 
         for (int i = 0; i < count; i++)
         {
-            if (places[i].Partition == number)
+            if (places[i].Partition != number)
+            {
+                continue;
+            }
+
+            if (!isKept)
             {
                 EvictEntry(partition, number, header, entries[i], places[i]);
             }
+            else if (!TryKeepEntry(partition, number, entries[i], places[i]))
+            {
+                PutBack(partition, segment);
+                break;
+            }
         }
 
-        // A run that survives was put back into a queue whole.
+        // A run that survives, or a segment whose entries could not be kept elsewhere, was put back into a queue whole.
         if (partition->Victim == 0)
         {
             return cursor - first;
@@ -417,6 +448,14 @@ internal sealed unsafe class SegmentEvictor
         if (isDamaged || cursor + EntryView.HeaderBytes >= end)
         {
             ProtocolHook.Reach(ProtocolStep.VictimCleared);
+            if ((isDamaged || header->LiveBytes != 0) && isKept && IsNamed(partition, number, segment, runLength))
+            {
+                // Damaged entries, which nobody but their owner may give up (K1). Its books say from now on that nothing is to be had here.
+                header->LiveBytes = _memory.SegmentBytes;
+                PutBack(partition, segment);
+                return Math.Max(cursor - first, EntryView.HeaderBytes);
+            }
+
             if (isDamaged || header->LiveBytes != 0)
             {
                 // Damage, or an entry that an operation without the lock removed: the books are off, here and for the whole.
@@ -509,10 +548,18 @@ internal sealed unsafe class SegmentEvictor
 
         bool isUnusedSmall = !isMain && frequency == 0;
         int log = isUnusedSmall ? PartitionBlock.LogSmall : PartitionBlock.LogMain;
+        int kept = mode == VictimMode.Clean ? frequency : isMain ? frequency - 1 : 0;
+        return TryCopy(partition, number, entry, bucket, slotIndex, slot, log, Math.Max(0, kept), ReserveOf(partition));
+    }
+
+    private bool TryCopy(
+        PartitionBlock* partition, int number, in EntryView entry, Bucket* bucket, int slotIndex, ulong slot, int log, int frequency, int reserve)
+    {
+        long bytes = entry.PaddedBytes;
         byte* target = _log.TryReserve(partition, log, bytes);
         if (target is null)
         {
-            int fresh = _pool.PopSpare(partition);
+            int fresh = _pool.PopSpare(partition, reserve);
             if (fresh == SegmentPool.None)
             {
                 return false;
@@ -536,8 +583,7 @@ internal sealed unsafe class SegmentEvictor
         if (Bucket.TryReplace(bucket, slotIndex, slot, moved))
         {
             _memory.Header(_memory.SegmentAt(target))->LiveBytes += (int)bytes;
-            int kept = mode == VictimMode.Clean ? frequency : isMain ? frequency - 1 : 0;
-            Bucket.SetFrequency(bucket, slotIndex, Math.Max(0, kept));
+            Bucket.SetFrequency(bucket, slotIndex, frequency);
         }
 
         _memory.Header(_memory.SegmentAt(entry.Start))->LiveBytes -= (int)bytes;
@@ -553,7 +599,7 @@ internal sealed unsafe class SegmentEvictor
         SegmentHeader* header = _memory.Header(segment);
         Bucket.SetFrequency(bucket, slotIndex, isMain ? Math.Max(0, frequency - 1) : 0);
         header->StateWord = SegmentHeader.Word(SegmentState.Sealed, PartitionBlock.LogMain, number);
-        _pool.Enqueue(partition, isMain: true, segment);
+        _pool.Enqueue(partition, segment);
         partition->Victim = 0;
         return true;
     }
@@ -610,7 +656,7 @@ internal sealed unsafe class SegmentEvictor
                 break;
             }
 
-            if (partition->SpareCount <= SpareTarget && (VictimMode)partition->VictimMode != VictimMode.Yield)
+            if (partition->SpareCount <= SpareGoal(partition) && (VictimMode)partition->VictimMode != VictimMode.Yield)
             {
                 _pool.PushSpare(partition, number, each);
             }

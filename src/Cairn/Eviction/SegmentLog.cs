@@ -7,6 +7,7 @@ namespace Cairn.Eviction;
 // The logs of a partition: each appends to one open segment and seals it when the next entry does not fit.
 //
 //   small   new keys                                    main   keys that were used again, or came back soon
+//   keep    entries of collections that are never evicted
 //   TTL     new keys with a time to live, one log for each order of magnitude, so that whole segments expire together
 //
 // TTL logs are opened only while open segments stay under a sixteenth of the partition's: in a small store they would
@@ -63,6 +64,11 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
             header->MaxDeadline = deadline;
         }
 
+        if (log == PartitionBlock.LogKeep)
+        {
+            LowerMinDeadline(header, deadline);
+        }
+
         int tail = (int)(target - memory.SegmentStart(segment) + bytes);
         header->Tail = tail;
 
@@ -75,12 +81,26 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         ProtocolHook.Reach(ProtocolStep.TailStored);
     }
 
+    /// <summary>Lets it be known that an entry of a keep segment may be taken out at a moment.</summary>
+    public static void LowerMinDeadline(SegmentHeader* header, long deadline)
+    {
+        if (deadline != long.MaxValue && (header->MinDeadline == 0 || deadline < header->MinDeadline))
+        {
+            header->MinDeadline = Math.Max(1, deadline);
+        }
+    }
+
+    /// <summary>The log whose queue a sealed segment of a log joins.</summary>
+    public static int QueuedLog(int log) =>
+        log is PartitionBlock.LogMain or PartitionBlock.LogKeep ? log : PartitionBlock.LogSmall;
+
     public void Open(PartitionBlock* partition, int number, int log, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
         header->Tail = 0;
         header->LiveBytes = 0;
         header->MaxDeadline = 0;
+        header->MinDeadline = 0;
         header->RunLength = 1;
         header->Next = 0;
         header->Previous = 0;
@@ -99,12 +119,10 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
             return;
         }
 
-        bool isMain = log == PartitionBlock.LogMain;
         SegmentHeader* header = memory.Header(segment);
         header->Tail = partition->ActiveTail[log];
-        header->StateWord = SegmentHeader.Word(
-            SegmentState.Sealed, isMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall, number);
-        pool.Enqueue(partition, isMain, segment);
+        header->StateWord = SegmentHeader.Word(SegmentState.Sealed, QueuedLog(log), number);
+        pool.Enqueue(partition, segment);
         partition->ActiveSegment[log] = 0;
         partition->ActiveTail[log] = 0;
         partition->OpenCount--;

@@ -86,10 +86,11 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         partition->SpareCount++;
     }
 
-    public int PopSpare(PartitionBlock* partition)
+    /// <summary>One of the partition's spares, or <see cref="None"/> if it has no more than <paramref name="reserve"/>.</summary>
+    public int PopSpare(PartitionBlock* partition, int reserve)
     {
         int segment = partition->SpareHead - 1;
-        if (!IsSegment(segment) || partition->SpareCount <= 0 || memory.Header(segment)->State != SegmentState.Spare)
+        if (!IsSegment(segment) || partition->SpareCount <= reserve || memory.Header(segment)->State != SegmentState.Spare)
         {
             return None;
         }
@@ -125,13 +126,12 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     }
 
     /// <summary>Appends a sealed segment to the queue of its log.</summary>
-    public void Enqueue(PartitionBlock* partition, bool isMain, int segment)
+    public void Enqueue(PartitionBlock* partition, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
         header->SealOrder = ++partition->SealSequence;
-        ref int head = ref isMain ? ref partition->MainHead : ref partition->SmallHead;
-        ref int tail = ref isMain ? ref partition->MainTail : ref partition->SmallTail;
-        int last = tail;
+        int* queue = PartitionBlock.Queue(partition, header->Log);
+        int last = queue[1];
         header->Next = 0;
         header->Previous = last;
         if (IsSegment(last - 1))
@@ -140,22 +140,18 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         }
         else
         {
-            head = segment + 1;
+            queue[0] = segment + 1;
         }
 
-        tail = segment + 1;
-        ref int count = ref isMain ? ref partition->MainCount : ref partition->SmallCount;
-        count += header->RunLength;
+        queue[1] = segment + 1;
+        queue[2] += header->RunLength;
     }
 
     /// <summary>Takes a sealed segment out of the queue of its log.</summary>
     public void Unlink(PartitionBlock* partition, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
-        bool isMain = header->Log == PartitionBlock.LogMain;
-        ref int head = ref isMain ? ref partition->MainHead : ref partition->SmallHead;
-        ref int tail = ref isMain ? ref partition->MainTail : ref partition->SmallTail;
-        ref int count = ref isMain ? ref partition->MainCount : ref partition->SmallCount;
+        int* queue = PartitionBlock.Queue(partition, header->Log);
         int previous = header->Previous;
         int next = header->Next;
         if (IsSegment(previous - 1))
@@ -164,7 +160,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         }
         else
         {
-            head = next;
+            queue[0] = next;
         }
 
         if (IsSegment(next - 1))
@@ -173,12 +169,12 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         }
         else
         {
-            tail = previous;
+            queue[1] = previous;
         }
 
         header->Next = 0;
         header->Previous = 0;
-        count -= header->RunLength;
+        queue[2] -= header->RunLength;
     }
 
     public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount || IsNewSegment(segment);
@@ -225,6 +221,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         header->Tail = 0;
         header->SealOrder = 0;
         header->MaxDeadline = 0;
+        header->MinDeadline = 0;
         header->LiveBytes = 0;
         header->RunLength = 1;
         header->Next = 0;

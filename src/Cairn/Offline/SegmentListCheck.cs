@@ -37,6 +37,7 @@ internal sealed unsafe class SegmentListCheck(StoreImage image)
         CheckList("the list of retired segments", block->RetiredHead, SegmentState.Retired, null);
         CheckQueue("the queue of the small log", block->SmallHead, block->SmallTail, block->SmallCount, PartitionBlock.LogSmall);
         CheckQueue("the queue of the main log", block->MainHead, block->MainTail, block->MainCount, PartitionBlock.LogMain);
+        CheckQueue("the queue of the keep log", block->KeepHead, block->KeepTail, block->KeepCount, PartitionBlock.LogKeep);
         CheckVictim();
         CheckHeaders();
         return _problems;

@@ -147,9 +147,10 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         int retired = CountLinked(partition->RetiredHead, SegmentState.Retired, number);
         int small = CountQueued(partition, partition->SmallHead, partition->SmallTail, PartitionBlock.LogSmall, number);
         int main = CountQueued(partition, partition->MainHead, partition->MainTail, PartitionBlock.LogMain, number);
+        int kept = CountQueued(partition, partition->KeepHead, partition->KeepTail, PartitionBlock.LogKeep, number);
         return spares == partition->SpareCount && retired >= 0 && small == partition->SmallCount && main == partition->MainCount
-            && open == partition->OpenCount
-            && spares + retired + small + main + open + victims == partition->SegmentCount;
+            && kept == partition->KeepCount && open == partition->OpenCount
+            && spares + retired + small + main + kept + open + victims == partition->SegmentCount;
     }
 
     /// <summary>The segments of a list, runs in full; -1 if a link leads to what does not belong there, or in a circle.</summary>
@@ -273,6 +274,9 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         partition->MainHead = 0;
         partition->MainTail = 0;
         partition->MainCount = 0;
+        partition->KeepHead = 0;
+        partition->KeepTail = 0;
+        partition->KeepCount = 0;
         partition->Victim = 0;
         partition->VictimCursor = 0;
         partition->OpenCount = 0;
@@ -348,10 +352,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         foreach (int segment in sealedSegments.OrderBy(s => memory.Header(s)->SealOrder))
         {
             SegmentHeader* header = memory.Header(segment);
-            bool isMain = header->Log == PartitionBlock.LogMain;
-            header->StateWord = SegmentHeader.Word(
-                SegmentState.Sealed, isMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall, number);
-            pool.Enqueue(partition, isMain, segment);
+            header->StateWord = SegmentHeader.Word(SegmentState.Sealed, SegmentLog.QueuedLog(header->Log), number);
+            pool.Enqueue(partition, segment);
         }
     }
 
@@ -390,6 +392,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             if (SegmentHeader.PartitionOf(word) == number && SegmentHeader.StateOf(word) is not (SegmentState.Free or SegmentState.Reserved))
             {
                 memory.Header(segment)->LiveBytes = 0;
+                memory.Header(segment)->MinDeadline = 0;
             }
         }
 
@@ -407,8 +410,16 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                     continue;
                 }
 
-                if (!NamesEntry(slot, number, out EntryView entry) || !IsVersionPlausible(partition, entry))
+                bool isEntry = NamesEntry(slot, number, out EntryView entry);
+                if (!isEntry || !IsVersionPlausible(partition, entry))
                 {
+                    if (memory.IsKeptSlot(slot) && IsBelowTail(slot, number))
+                    {
+                        // A kept entry that was damaged: nobody but its owner may give it up (SegmentEvictor K1).
+                        CountDamaged(partition, slot, isEntry, entry);
+                        continue;
+                    }
+
                     Bucket.Store(bucket, slotIndex, 0);
                     partition->Corrupt++;
                     continue;
@@ -424,9 +435,16 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     private void Count(PartitionBlock* partition, in EntryView entry)
     {
         long bytes = entry.PaddedBytes;
-        memory.Header(memory.SegmentAt(entry.Start))->LiveBytes += (int)bytes;
+        SegmentHeader* header = memory.Header(memory.SegmentAt(entry.Start));
+        header->LiveBytes += (int)bytes;
         uint collection = entry.Collection;
-        if (EntryLedger.IsCleared(memory, partition, entry.Version, collection))
+        bool isCleared = EntryLedger.IsCleared(memory, partition, entry.Version, collection);
+        if (header->Log == PartitionBlock.LogKeep)
+        {
+            SegmentLog.LowerMinDeadline(header, isCleared ? 1 : entry.Deadline);
+        }
+
+        if (isCleared)
         {
             return;
         }
@@ -439,6 +457,28 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             counters[0]++;
             counters[1] += bytes;
         }
+    }
+
+    // Its segment must not seem empty; for the rest, what cannot be parsed counts for nothing.
+    private void CountDamaged(PartitionBlock* partition, ulong slot, bool isEntry, in EntryView entry)
+    {
+        partition->Corrupt++;
+        if (isEntry)
+        {
+            Count(partition, entry);
+        }
+        else
+        {
+            memory.Header(memory.SegmentOf(slot))->LiveBytes += EntryView.Alignment;
+        }
+    }
+
+    private bool IsBelowTail(ulong slot, int number)
+    {
+        int segment = memory.SegmentOf(slot);
+        SegmentHeader* header = memory.Header(segment);
+        long end = memory.RunLengthOf(segment) > 1 ? memory.SegmentBytes : Math.Clamp(header->Tail, 0, memory.SegmentBytes);
+        return header->Partition == number && memory.Base + Bucket.LocationOf(slot) < memory.SegmentStart(segment) + end;
     }
 
     // A version above the partition's was never handed out: either is damaged, and the entry's checksum tells which.

@@ -99,5 +99,16 @@ internal unsafe struct PartitionBlock
     public static long* CollectionCounters(PartitionBlock* partition, uint collection) =>
         (long*)((byte*)partition + CollectionCountersOffset) + (2 * collection);
 
+    /// <summary>Head, tail and count, side by side, of the queue in which the sealed segments of a log wait.</summary>
+    public static int* Queue(PartitionBlock* partition, int log) => log switch
+    {
+        LogMain => &partition->MainHead,
+        LogKeep => &partition->KeepHead,
+        _ => &partition->SmallHead,
+    };
+
+    /// <summary>True if the partition has segments of kept entries, and so needs a spare to clean them.</summary>
+    public static bool HasKept(PartitionBlock* partition) => (partition->KeepHead | partition->ActiveSegment[LogKeep]) != 0;
+
     public static ulong* Ring(PartitionBlock* partition) => (ulong*)((byte*)partition + RingOffset);
 }

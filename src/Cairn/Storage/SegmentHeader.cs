@@ -66,6 +66,8 @@ internal struct SegmentHeader
     // For who reads the word of a segment that others may take: read it once, then ask these.
     public static SegmentState StateOf(uint word) => (SegmentState)(byte)word;
 
+    public static int LogOf(uint word) => (byte)(word >> 8);
+
     public static int PartitionOf(uint word) => (byte)(word >> 16);
 
     public static uint Word(SegmentState state, int log, int partition, int owner = 0) =>

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.ConstrainedExecution;
+using Cairn.Collections;
 using Cairn.Indexing;
 using Cairn.Platform;
 
@@ -33,6 +34,10 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
 
     private bool _isAbandoned;
 
+    // A bit for each collection whose entries are kept.
+    private ulong _keptLow;
+    private ulong _keptHigh;
+
     // Grows only. Read without a lock: a stale value costs one call of RefreshSegmentsEnd.
     private long _segmentsEnd;
 
@@ -61,6 +66,8 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
             // Whoever opened the file has seen more: somebody is scribbling over it. Without a segment no bound would hold (I1).
             throw StoreCorruptException.SegmentCount(file.Path, layout, Super->SegmentCount);
         }
+
+        RefreshRegions();
     }
 
     ~StoreMemory()
@@ -111,6 +118,50 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
 
     public byte* CollectionRecord(int collection) =>
         _base + Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes);
+
+    /// <summary>
+    /// True if the collection's entries are kept: known of every collection that was opened through this memory. A collection's region never changes, so
+    /// what was read once is right, whatever becomes of its record.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool IsKept(uint collection) =>
+        collection != 0 && collection < StoreLayout.MaxCollections
+        && (((collection < 64 ? _keptLow : _keptHigh) >> (int)(collection & 63)) & 1) != 0;
+
+    /// <summary>True if the slot names a place in a segment of the keep log, whatever lies there.</summary>
+    public bool IsKeptSlot(ulong slot)
+    {
+        int segment = SegmentOf(slot);
+        if (Bucket.LocationOf(slot) < _segmentsStart || (uint)segment >= (uint)SegmentCount)
+        {
+            return false;
+        }
+
+        uint word = Volatile.Read(ref Header(segment)->StateWord);
+        if (SegmentHeader.StateOf(word) == SegmentState.RunBody)
+        {
+            return false; // Slots name the head.
+        }
+
+        return SegmentHeader.LogOf(word) == PartitionBlock.LogKeep
+            && SegmentHeader.StateOf(word) is SegmentState.Open or SegmentState.Sealed;
+    }
+
+    /// <summary>Reads the regions of the collections that there are now.</summary>
+    public void RefreshRegions()
+    {
+        ulong low = 0;
+        ulong high = 0;
+        int count = Math.Clamp(Volatile.Read(ref Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
+        for (int number = 1; number <= count; number++)
+        {
+            bool isKept = ((CollectionRecord*)CollectionRecord(number))->Region == (byte)StoreRegion.Keep;
+            (number < 64 ? ref low : ref high) |= (isKept ? 1UL : 0) << (number & 63);
+        }
+
+        _keptLow = low;
+        _keptHigh = high;
+    }
 
     /// <summary>Segments of the run that starts here, never more than there are (I1); 1 for an ordinary segment.</summary>
     public int RunLengthOf(int segment)

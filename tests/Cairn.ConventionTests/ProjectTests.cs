@@ -37,6 +37,11 @@ public partial class ProjectTests
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
             "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
         ],
+        ["Cairn.Redis"] =
+        [
+            "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
+            "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
+        ],
         ["Cairn.Cli"] = ["System.CommandLine", "Spectre.Console", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],
     };
 

@@ -1,0 +1,267 @@
+// Which node serves which slot. Read from any node that can be reached, again after every sign of a change, and now and then.
+//
+//   I1  A slot names a node that some node said serves it. It may be out of date: then that node refuses with MOVED, or cannot be
+//       reached, and the caller asks again.
+//   I2  A node that no slot names any more is closed after the slots were replaced, so callers find the new one.
+using System.Globalization;
+using System.Net;
+using Cairn.Redis.Connections;
+using Cairn.Redis.Nodes;
+using Microsoft.Extensions.Logging;
+
+namespace Cairn.Redis.Cluster;
+
+internal sealed class ClusterTopology : IAsyncDisposable
+{
+    private static readonly TimeSpan s_shortestInterval = TimeSpan.FromMilliseconds(100);
+
+    private readonly Lock _gate = new();
+    private readonly RedisClientOptions _options;
+    private readonly ILogger _logger;
+    private readonly Func<EndPoint, RedisNode> _makeNode;
+    private readonly ITimer _timer;
+    private readonly CancellationTokenSource _end = new();
+    private Dictionary<string, RedisNode> _nodes = new(StringComparer.Ordinal);
+    private volatile RedisNode?[] _slots = new RedisNode?[HashSlot.Count];
+    private Task? _refresh;
+    private long _refreshedAtMs;
+
+    public ClusterTopology(RedisClientOptions options, ILogger logger, Func<EndPoint, RedisNode> makeNode)
+    {
+        _options = options;
+        _logger = logger;
+        _makeNode = makeNode;
+        _timer = TimeProvider.System.CreateTimer(
+            static topology => _ = ((ClusterTopology)topology!).RefreshAsync(), this, options.TopologyRefreshInterval, options.TopologyRefreshInterval);
+    }
+
+    /// <summary>Tells that the set of masters is another.</summary>
+    public Action? Changed { get; set; }
+
+    /// <summary>The nodes that serve slots.</summary>
+    public IReadOnlyCollection<RedisNode> Masters
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return [.. _nodes.Values];
+            }
+        }
+    }
+
+    public RedisNode? NodeOf(int slot) => _slots[slot];
+
+    /// <summary>The node that a redirection names. MOVED is believed at once, and the rest of the map asked for.</summary>
+    public RedisNode? Follow(Redirection redirection, RedisNode from)
+    {
+        string host = redirection.Host.Length > 0 ? redirection.Host : HostOf(from.Place);
+        RedisNode? node = NodeAt(host, redirection.Port);
+        if (node is not null && !redirection.IsAsk)
+        {
+            lock (_gate)
+            {
+                RedisNode?[] slots = [.. _slots];
+                slots[redirection.Slot] = node;
+                _slots = slots;
+            }
+
+            _ = RefreshAsync();
+        }
+
+        return node;
+    }
+
+    /// <summary>Asks for the map again, unless that is being done or was done a moment ago. Does not throw.</summary>
+    public Task RefreshAsync(bool isFirst = false, RedisNode? seed = null)
+    {
+        lock (_gate)
+        {
+            if (_end.IsCancellationRequested)
+            {
+                return Task.CompletedTask;
+            }
+
+            if (_refresh is { IsCompleted: false })
+            {
+                return _refresh;
+            }
+
+            long waitMs = isFirst ? 0 : (long)s_shortestInterval.TotalMilliseconds - (Environment.TickCount64 - _refreshedAtMs);
+            _refresh = Task.Run(() => RunRefreshAsync(Math.Max(0, waitMs), seed));
+            return _refresh;
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _end.CancelAsync().ConfigureAwait(false);
+        await _timer.DisposeAsync().ConfigureAwait(false);
+        Task? refresh;
+        lock (_gate)
+        {
+            refresh = _refresh;
+        }
+
+        if (refresh is not null)
+        {
+            await refresh.ConfigureAwait(false);
+        }
+
+        foreach (RedisNode node in _nodes.Values)
+        {
+            await node.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _end.Dispose();
+    }
+
+    private static string HostOf(EndPoint place) => place switch
+    {
+        DnsEndPoint dns => dns.Host,
+        IPEndPoint ip => ip.Address.ToString(),
+        _ => "",
+    };
+
+    private static string KeyOf(string host, int port) => string.Create(CultureInfo.InvariantCulture, $"{host}:{port}");
+
+    private RedisNode? NodeAt(string host, int port)
+    {
+        if (host.Length == 0)
+        {
+            return null;
+        }
+
+        lock (_gate)
+        {
+            if (_end.IsCancellationRequested)
+            {
+                return null;
+            }
+
+            string key = KeyOf(host, port);
+            if (!_nodes.TryGetValue(key, out RedisNode? node))
+            {
+                node = _makeNode(IPAddress.TryParse(host, out IPAddress? address) ? new IPEndPoint(address, port) : new DnsEndPoint(host, port));
+                _nodes = new Dictionary<string, RedisNode>(_nodes, StringComparer.Ordinal) { [key] = node };
+                node.Start();
+            }
+
+            return node;
+        }
+    }
+
+    private async Task RunRefreshAsync(long waitMs, RedisNode? seed)
+    {
+        try
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(waitMs), _end.Token).ConfigureAwait(false);
+
+            // Those with a connection first; the seeds of the configuration last, in case all have gone.
+            RedisNode[] known = [.. Masters.OrderBy(node => node.Current is null)];
+            if (seed is not null)
+            {
+                known = [seed, .. known.Where(node => node != seed)];
+            }
+
+            foreach (RedisNode node in known)
+            {
+                if (await TryReadAsync(node).ConfigureAwait(false))
+                {
+                    return;
+                }
+            }
+
+            foreach (EndPoint place in _options.EndPoints)
+            {
+                RedisNode node = _makeNode(place);
+                await using (node.ConfigureAwait(false))
+                {
+                    if (await TryReadAsync(node).ConfigureAwait(false))
+                    {
+                        return;
+                    }
+                }
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The client ends.
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _refreshedAtMs = Environment.TickCount64;
+            }
+        }
+    }
+
+    private async Task<bool> TryReadAsync(RedisNode node)
+    {
+        try
+        {
+            RedisConnection connection = await node.GetAsync(_options.ConnectTimeout, _end.Token).ConfigureAwait(false);
+            RedisReply reply = await connection.AskAsync(["CLUSTER", "SLOTS"], _options.OperationTimeout, _end.Token).ConfigureAwait(false);
+            return await TryTakeAsync(reply, node).ConfigureAwait(false);
+        }
+        catch (Exception failure) when (failure is RedisException or TimeoutException or ObjectDisposedException)
+        {
+            return false;
+        }
+    }
+
+    // [[from, to, [host, port, id, ...], replicas...], ...]
+    private async Task<bool> TryTakeAsync(RedisReply reply, RedisNode from)
+    {
+        var slots = new RedisNode?[HashSlot.Count];
+        var masters = new HashSet<RedisNode>();
+        foreach (RedisReply range in reply.Items)
+        {
+            if (range.Items.Count < 3 || range.Items[2].Items.Count < 2)
+            {
+                return false;
+            }
+
+            // A node that does not know its own address leaves it out: it is the one that was asked.
+            string host = range.Items[2].Items[0].Text is { Length: > 0 } told and not "?" ? told : HostOf(from.Place);
+            long first = range.Items[0].Integer;
+            long last = range.Items[1].Integer;
+            if (first < 0 || last >= HashSlot.Count || NodeAt(host, (int)range.Items[2].Items[1].Integer) is not { } node)
+            {
+                return false;
+            }
+
+            masters.Add(node);
+            slots.AsSpan((int)first, (int)Math.Max(0, last - first + 1)).Fill(node);
+        }
+
+        if (masters.Count == 0)
+        {
+            return false;
+        }
+
+        List<RedisNode> gone;
+        bool isChanged;
+        lock (_gate)
+        {
+            isChanged = !masters.SetEquals(_slots.Where(node => node is not null)!);
+            gone = [.. _nodes.Values.Where(node => !masters.Contains(node))];
+            _nodes = _nodes.Where(pair => masters.Contains(pair.Value)).ToDictionary(StringComparer.Ordinal);
+            _slots = slots;
+        }
+
+        if (isChanged)
+        {
+            NodeLog.TopologyRead(_logger, masters.Count, from.Name);
+            Changed?.Invoke();
+        }
+
+        foreach (RedisNode node in gone)
+        {
+            await node.DisposeAsync().ConfigureAwait(false);
+        }
+
+        return true;
+    }
+}

@@ -1,0 +1,720 @@
+// One connection to a server, shared by all callers: requests are written one after the other and replies come in the same order.
+//
+//   callers --lock--> _output --one flusher--> socket ... socket --one receive at a time--> scanner --> calls, in order
+//
+//   I1  The order of _inFlight is the order of requests in the stream. Both change under _gate, in one step.
+//   I2  One thread flushes at a time (_isFlushing). What is appended meanwhile goes with its next round: the more callers there
+//       are, the more requests travel together.
+//   I3  One receive is under way at a time. The next one begins before the callers' continuations run.
+//   I4  After Close nothing is queued, and every call that was in flight has an outcome.
+//
+//   Open --Close--> Closed
+using System.Buffers;
+using System.Diagnostics;
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Text;
+using Cairn.Protocol;
+
+namespace Cairn.Redis.Connections;
+
+#pragma warning disable VSTHRD002, CA2012 // Each GetResult is of what has completed; nothing waits here.
+
+internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
+{
+    private const int ReceiveBytes = 32 << 10;
+    private const int KeptReceiveBytes = 1 << 20;
+    private const int FlushesAtOnce = 8;
+    private const int TickMs = 10;
+
+    private readonly Lock _gate = new();
+    private readonly Stream _stream;
+    private readonly RedisClientOptions _options;
+    private readonly PushReader? _onPush;
+    private readonly Action _onReceived;
+    private readonly RespReplyScanner _scanner = new();
+    private readonly Queue<InFlight> _inFlight = new();
+    private readonly Queue<TaskCompletionSource> _waiters = new();
+    private readonly TaskCompletionSource<Exception> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly ITimer _timer;
+    private readonly List<Range> _replies = [];
+    private OutputBuffer _output = new();
+    private OutputBuffer _sending = new();
+    private PendingCall?[] _answered = new PendingCall?[64];
+    private ValueTaskAwaiter<int> _receiving;
+    private byte[] _received = ArrayPool<byte>.Shared.Rent(ReceiveBytes);
+    private int _receivedBytes;
+    private int _headReplies;
+    private volatile bool _isSubscriber;
+    private bool _isFlushing;
+    private bool _isTicking;
+    private bool _isClosed;
+    private Exception? _closeReason;
+    private long _lastReceivedMs;
+    private long _silentSinceMs;
+
+    private RedisConnection(Stream stream, RedisClientOptions options, string name, PushReader? onPush)
+    {
+        _stream = stream;
+        _options = options;
+        _onPush = onPush;
+        Name = name;
+        _onReceived = OnReceived;
+        Completions = new CompletionQueue(FlushHeldBack);
+        _lastReceivedMs = Environment.TickCount64;
+        _timer = TimeProvider.System.CreateTimer(static connection => ((RedisConnection)connection!).OnTick(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>The server, as messages call it.</summary>
+    public string Name { get; }
+
+    public CompletionQueue Completions { get; }
+
+    /// <summary>Ends with the reason when the connection does.</summary>
+#pragma warning disable VSTHRD003 // Completed by whoever ends the connection; it needs no thread of anybody's.
+    public Task<Exception> Closed => _closed.Task;
+#pragma warning restore VSTHRD003
+
+    public bool IsOpen => !Volatile.Read(ref _isClosed);
+
+    /// <summary>From now on, only subscriptions and PING are sent over it.</summary>
+    public void BecomeSubscriber() => _isSubscriber = true;
+
+    /// <summary>Requests without a reply, waiting to be sent or sent.</summary>
+    public int InFlightCount
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _inFlight.Count;
+            }
+        }
+    }
+
+    /// <summary>Takes over a stream to a server and begins to receive.</summary>
+    public static RedisConnection Start(Stream stream, RedisClientOptions options, string name, PushReader? onPush)
+    {
+        var connection = new RedisConnection(stream, options, name, onPush);
+        connection.Receive();
+        return connection;
+    }
+
+    /// <summary>Queues a request, if there is room.</summary>
+    /// <param name="command">Its words.</param>
+    /// <param name="call">Gets the reply; null to drop it.</param>
+    /// <param name="isAdmitted">True for who has waited for room.</param>
+    /// <returns>False if there is no room.</returns>
+    /// <exception cref="RedisConnectionException">The connection has ended.</exception>
+    public bool TrySend(ReadOnlySpan<RedisArgument> command, PendingCall? call, bool isAdmitted = false)
+    {
+        lock (_gate)
+        {
+            if (!HasRoom(isAdmitted))
+            {
+                return false;
+            }
+
+            int start = _output.Count;
+            try
+            {
+                var writer = new RespWriter(_output);
+                Write(ref writer, command);
+                writer.Flush();
+            }
+            catch
+            {
+                _output.Truncate(start);
+                throw;
+            }
+
+            Enqueue(call, replies: 1);
+            if (!MustFlush())
+            {
+                return true;
+            }
+        }
+
+        Flush();
+        return true;
+    }
+
+    /// <summary>Queues several requests that nobody's come between; the call gets the last reply, and the others' errors.</summary>
+    public bool TrySendMany(IReadOnlyList<RedisArgument[]> commands, PendingCall? call, bool isAdmitted = false)
+    {
+        lock (_gate)
+        {
+            if (!HasRoom(isAdmitted))
+            {
+                return false;
+            }
+
+            int start = _output.Count;
+            try
+            {
+                var writer = new RespWriter(_output);
+                for (int i = 0; i < commands.Count; i++)
+                {
+                    Write(ref writer, commands[i]);
+                }
+
+                writer.Flush();
+            }
+            catch
+            {
+                _output.Truncate(start);
+                throw;
+            }
+
+            Enqueue(call, commands.Count);
+            if (!MustFlush())
+            {
+                return true;
+            }
+        }
+
+        Flush();
+        return true;
+    }
+
+    /// <summary>Sends a command whose reply comes as a push, such as SUBSCRIBE.</summary>
+    public void SendUnanswered(ReadOnlySpan<RedisArgument> command)
+    {
+        lock (_gate)
+        {
+            HasRoom(isAdmitted: true);
+            var writer = new RespWriter(_output);
+            Write(ref writer, command);
+            writer.Flush();
+        }
+
+        FlushHeldBack();
+    }
+
+    /// <summary>Waits until there may be room.</summary>
+    public Task WaitForRoomAsync()
+    {
+        lock (_gate)
+        {
+            if (_isClosed || HasRoomNow())
+            {
+                return Task.CompletedTask;
+            }
+
+            var waiter = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _waiters.Enqueue(waiter);
+            return waiter.Task;
+        }
+    }
+
+    /// <summary>Sends a request and gives the reply. For the few that are sent by the client itself.</summary>
+    public async ValueTask<RedisReply> AskAsync(RedisArgument[] command, TimeSpan timeout, CancellationToken cancellationToken = default)
+    {
+        ReplyCall<RedisReply> call = ReplyCall<RedisReply>.Rent(
+            Parsers.Reply, null, Completions, Environment.TickCount64, (long)timeout.TotalMilliseconds);
+        if (!TrySend(command, call, isAdmitted: true))
+        {
+            call.Abandon();
+            throw ClosedException();
+        }
+
+        call.CancelWith(cancellationToken);
+        return await call.Task.ConfigureAwait(false);
+    }
+
+    /// <summary>Sends what is held back until a batch of continuations has run. For who is about to block this thread.</summary>
+    public void FlushHeldBack()
+    {
+        lock (_gate)
+        {
+            if (_isFlushing || _output.Count == 0 || _isClosed)
+            {
+                return;
+            }
+
+            _isFlushing = true;
+        }
+
+        Flush();
+    }
+
+    /// <summary>Ends the connection. Calls that have no reply fail.</summary>
+    public void Close(Exception reason)
+    {
+        InFlight[] left;
+        TaskCompletionSource[] waiters;
+        lock (_gate)
+        {
+            if (_isClosed)
+            {
+                return;
+            }
+
+            _closeReason = reason;
+            Volatile.Write(ref _isClosed, true);
+            left = [.. _inFlight];
+            waiters = [.. _waiters];
+            _inFlight.Clear();
+            _waiters.Clear();
+        }
+
+        _timer.Dispose();
+        _stream.Dispose(); // A receive or send that is under way fails, and finds the connection closed.
+        foreach (InFlight entry in left)
+        {
+            if (entry.Call is { } call)
+            {
+                call.TryReject(_ => LostException());
+                call.Release();
+            }
+        }
+
+        foreach (TaskCompletionSource waiter in waiters)
+        {
+            waiter.TrySetResult();
+        }
+
+        _closed.TrySetResult(reason);
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        Close(new ObjectDisposedException(nameof(RedisClient)));
+        return ValueTask.CompletedTask;
+    }
+
+    // A flusher that has done its share lets the pool go on.
+    void IThreadPoolWorkItem.Execute() => Flush();
+
+    private static void Write(ref RespWriter writer, ReadOnlySpan<RedisArgument> command)
+    {
+        writer.WriteArrayHeader(command.Length);
+        foreach (ref readonly RedisArgument word in command)
+        {
+            word.WriteTo(ref writer);
+        }
+    }
+
+    private bool HasRoomNow() => _inFlight.Count < _options.MaxPendingCalls && _output.Count < _options.MaxUnsentBytes;
+
+    private bool HasRoom(bool isAdmitted)
+    {
+        if (_isClosed)
+        {
+            throw ClosedException();
+        }
+
+        return isAdmitted || (_waiters.Count == 0 && HasRoomNow());
+    }
+
+    private void Enqueue(PendingCall? call, int replies)
+    {
+        _inFlight.Enqueue(new InFlight(call, replies));
+        if (!_isTicking)
+        {
+            _isTicking = true;
+            _silentSinceMs = Environment.TickCount64;
+            _timer.Change(TimeSpan.FromMilliseconds(TickMs), TimeSpan.FromMilliseconds(TickMs));
+        }
+    }
+
+    // Under the gate. True if the caller has become the one who flushes (I2).
+    private bool MustFlush()
+    {
+        if (_isFlushing || Completions.IsBatching)
+        {
+            return false;
+        }
+
+        return _isFlushing = true;
+    }
+
+    private void Flush()
+    {
+        for (int round = 0; ; round++)
+        {
+            lock (_gate)
+            {
+                if (_output.Count == 0 || _isClosed)
+                {
+                    _isFlushing = false;
+                    return;
+                }
+
+                (_sending, _output) = (_output, _sending);
+            }
+
+            try
+            {
+                ValueTask sent = _stream.WriteAsync(_sending.Written);
+                if (!sent.IsCompleted)
+                {
+                    _ = FinishFlushAsync(sent); // It does not throw.
+                    return;
+                }
+
+                sent.GetAwaiter().GetResult();
+            }
+            catch (Exception failure) when (IsStreamFailure(failure))
+            {
+                Close(failure);
+                return;
+            }
+
+            _sending.Clear();
+            if (round == FlushesAtOnce)
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                return;
+            }
+        }
+    }
+
+    private async Task FinishFlushAsync(ValueTask sent)
+    {
+        try
+        {
+            await sent.ConfigureAwait(false);
+        }
+        catch (Exception failure) when (IsStreamFailure(failure))
+        {
+            Close(failure);
+            return;
+        }
+
+        _sending.Clear();
+        WakeWaiters();
+        Flush();
+    }
+
+    private void Receive()
+    {
+        try
+        {
+            while (IsOpen)
+            {
+                _receiving = _stream.ReadAsync(_received.AsMemory(_receivedBytes)).GetAwaiter();
+                if (!_receiving.IsCompleted)
+                {
+                    _receiving.UnsafeOnCompleted(_onReceived);
+                    return;
+                }
+
+                if (!TryTake(_receiving.GetResult()))
+                {
+                    return;
+                }
+
+                // More was there at once. This thread goes on receiving; what is complete shall not wait for that.
+                Completions.Wake();
+            }
+        }
+        catch (Exception failure) when (IsStreamFailure(failure))
+        {
+            Close(failure);
+        }
+    }
+
+    private void OnReceived()
+    {
+        try
+        {
+            if (!TryTake(_receiving.GetResult()))
+            {
+                Completions.Drain();
+                return;
+            }
+        }
+        catch (Exception failure) when (IsStreamFailure(failure))
+        {
+            Close(failure);
+            return;
+        }
+
+        Receive();
+        Completions.Drain();
+    }
+
+    // Handles what has come in. False if the connection has ended with it.
+    private bool TryTake(int bytes)
+    {
+        if (bytes == 0)
+        {
+            Close(new EndOfStreamException("The server closed the connection."));
+            return false;
+        }
+
+        _receivedBytes += bytes;
+        Volatile.Write(ref _lastReceivedMs, Environment.TickCount64);
+        ReadOnlySpan<byte> input = _received.AsSpan(0, _receivedBytes);
+        int start = 0;
+        _replies.Clear();
+        while (start < input.Length)
+        {
+            ParseStatus status = _scanner.TryScan(input[start..], out int length);
+            if (status == ParseStatus.Fatal)
+            {
+                Answer();
+                Close(new InvalidDataException("The server sent what is no RESP."));
+                return false;
+            }
+
+            if (status == ParseStatus.Incomplete)
+            {
+                break;
+            }
+
+            _replies.Add(start..(start + length));
+            start += length;
+        }
+
+        if (!Answer())
+        {
+            return false;
+        }
+
+        MakeRoom(start);
+        return true;
+    }
+
+    // Keeps what is incomplete at the start of an array that is long enough for all of it.
+    private void MakeRoom(int consumed)
+    {
+        int left = _receivedBytes - consumed;
+        int needed = Math.Max(ReceiveBytes, left > 0 ? _scanner.NeededBytes : 0);
+        if (_received.Length < needed || (_received.Length > KeptReceiveBytes && needed <= ReceiveBytes))
+        {
+            byte[] other = ArrayPool<byte>.Shared.Rent(needed);
+            _received.AsSpan(consumed, left).CopyTo(other);
+            ArrayPool<byte>.Shared.Return(_received);
+            _received = other;
+        }
+        else if (consumed > 0 && left > 0)
+        {
+            _received.AsSpan(consumed, left).CopyTo(_received);
+        }
+
+        _receivedBytes = left;
+    }
+
+    // Pushes come in between replies and belong to no call.
+    private bool Answer()
+    {
+        int replies = 0;
+        foreach (Range range in _replies)
+        {
+            replies += IsPush(range) ? 0 : 1;
+        }
+
+        if (replies > 0 && !TryTakeCalls(replies))
+        {
+            Close(new InvalidDataException("The server sent a reply that nobody asked for."));
+            return false;
+        }
+
+        int at = 0;
+        foreach (Range range in _replies)
+        {
+            ReadOnlySpan<byte> reply = _received.AsSpan(range);
+            if (IsPush(range))
+            {
+                var push = new RespReplyReader(reply);
+                push.Read();
+                Tell(ref push);
+                continue;
+            }
+
+            ref PendingCall? call = ref _answered[at++];
+            if (call is Earlier earlier)
+            {
+                earlier.Note(reply);
+            }
+            else if (call is not null)
+            {
+                if (call.TryDecide())
+                {
+                    call.Accept(reply);
+                    Completions.AddQuietly(call);
+                }
+                else
+                {
+                    call.Release();
+                }
+            }
+
+            call = null;
+        }
+
+        return true;
+    }
+
+    private void Tell(ref RespReplyReader push)
+    {
+#pragma warning disable CA1031 // Who is told of pushes cannot be allowed to lose the replies behind them.
+        try
+        {
+            _onPush?.Invoke(this, ref push);
+        }
+        catch (Exception failure)
+        {
+            Debug.Fail($"A push was not read: {failure}");
+        }
+#pragma warning restore CA1031
+    }
+
+    // Without RESP3, what a subscriber is told looks like a reply. Of its own requests none but PING is answered, with two elements.
+    private bool IsPush(Range range) =>
+        _received[range.Start.Value] == (byte)'>' || (_isSubscriber && _received.AsSpan(range).StartsWith("*3\r\n"u8));
+
+    // The calls of the next replies; an Earlier for those before the last of several.
+    private bool TryTakeCalls(int replies)
+    {
+        if (_answered.Length < replies)
+        {
+            _answered = new PendingCall?[Math.Max(replies, _answered.Length * 2)];
+        }
+
+        lock (_gate)
+        {
+            for (int i = 0; i < replies; i++)
+            {
+                if (!_inFlight.TryPeek(out InFlight next))
+                {
+                    return false;
+                }
+
+                if (next.Replies > 1)
+                {
+                    // A struct at the queue's head cannot be changed in place; how many of its replies have come is kept beside it.
+                    _answered[i] = next.Call is null ? null : new Earlier(next.Call);
+                    if (++_headReplies == next.Replies)
+                    {
+                        _answered[i] = next.Call;
+                        _headReplies = 0;
+                        _inFlight.Dequeue();
+                    }
+                }
+                else
+                {
+                    _answered[i] = next.Call;
+                    _inFlight.Dequeue();
+                }
+            }
+
+            WakeWaitersLocked();
+        }
+
+        return true;
+    }
+
+    private void WakeWaiters()
+    {
+        lock (_gate)
+        {
+            WakeWaitersLocked();
+        }
+    }
+
+    private void WakeWaitersLocked()
+    {
+        int room = _output.Count < _options.MaxUnsentBytes ? _options.MaxPendingCalls - _inFlight.Count : 0;
+        while (room-- > 0 && _waiters.TryDequeue(out TaskCompletionSource? waiter))
+        {
+            waiter.TrySetResult();
+        }
+    }
+
+    // While there are calls: time-outs, and whatever is stuck.
+    private void OnTick()
+    {
+        long nowMs = Environment.TickCount64;
+        List<PendingCall>? late = null;
+        bool isDead;
+        lock (_gate)
+        {
+            if (_isClosed)
+            {
+                return;
+            }
+
+            if (_inFlight.Count == 0)
+            {
+                _isTicking = false;
+                _timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            }
+
+            foreach (InFlight entry in _inFlight)
+            {
+                // Time-outs are the same for nearly all calls, so the first that has time left is nearly the last to look at.
+                if (entry.Call is { } call)
+                {
+                    if (call.DeadlineMs > nowMs)
+                    {
+                        break;
+                    }
+
+                    if (call.TryDecide())
+                    {
+                        call.AddReference();
+                        (late ??= []).Add(call);
+                    }
+                }
+            }
+
+            isDead = _inFlight.Count > 0
+                && nowMs - Math.Max(Volatile.Read(ref _lastReceivedMs), _silentSinceMs) > _options.SilenceLimit.TotalMilliseconds;
+        }
+
+        if (late is not null)
+        {
+            foreach (PendingCall call in late)
+            {
+                call.Reject(TimeoutException(nowMs - call.StartedMs));
+                Completions.Add(call);
+            }
+        }
+
+        Completions.Tick();
+        FlushHeldBack();
+        if (isDead)
+        {
+            Close(new TimeoutException(string.Create(
+                CultureInfo.InvariantCulture, $"The server has sent nothing for {_options.SilenceLimit.TotalSeconds:0.#} s while replies were due.")));
+        }
+    }
+
+    private RedisTimeoutException TimeoutException(long elapsedMs) => new(string.Create(
+        CultureInfo.InvariantCulture,
+        $"{Name} did not reply within {elapsedMs} ms. {InFlightCount} calls wait for a reply; the last bytes came {Environment.TickCount64 - Volatile.Read(ref _lastReceivedMs)} ms ago."));
+
+    private RedisConnectionException LostException() => new($"The connection to {Name} was lost before the reply came: {_closeReason!.Message}", _closeReason)
+    {
+        MayHaveExecuted = true,
+    };
+
+    private RedisConnectionException ClosedException() => new($"The connection to {Name} is closed: {_closeReason?.Message}", _closeReason);
+
+    private static bool IsStreamFailure(Exception failure) =>
+        failure is IOException or System.Net.Sockets.SocketException or ObjectDisposedException or OperationCanceledException or InvalidOperationException;
+
+    /// <summary>A call, or none if the replies are dropped, and how many replies belong to it.</summary>
+    private readonly record struct InFlight(PendingCall? Call, int Replies);
+
+    // Stands for a call whose last reply has not come. Its call has its place in the queue, and so its reference, until then.
+    private sealed class Earlier(PendingCall call) : PendingCall
+    {
+        public void Note(ReadOnlySpan<byte> reply)
+        {
+            if (reply[0] == (byte)'-' && call.EarlierError is null)
+            {
+                call.EarlierError = Encoding.UTF8.GetString(reply[1..].TrimEnd("\r\n"u8));
+            }
+        }
+
+        public override void Accept(ReadOnlySpan<byte> reply) => throw new UnreachableException();
+
+        public override void Finish() => throw new UnreachableException();
+
+        protected override void Recycle() => throw new UnreachableException();
+    }
+}

@@ -1,0 +1,88 @@
+using System.Buffers;
+using System.Text;
+using Cairn.Protocol;
+using Cairn.Redis.Cluster;
+using Cairn.Redis.Connections;
+using Microsoft.Extensions.Caching.Distributed;
+
+namespace Cairn.Redis.Entries;
+
+/// <summary>
+/// How entries are written: hashes with the fields absexp, sldexp and data, as Microsoft's RedisCache has them, so that both read each
+/// other's entries.
+/// </summary>
+internal static class EntryLayout
+{
+    public const string LeasePrefix = "cairn-lease:";
+
+    /// <summary>Of HMGET absexp sldexp data: the data goes into the buffer writer that is the state.</summary>
+    public static readonly ReplyParser<EntryHead> ReadInto = static (ref RespReplyReader reply, object? target) =>
+    {
+        EntryHead head = ReadTimes(ref reply);
+        if (!reply.Read() || reply.IsNull)
+        {
+            return default;
+        }
+
+        ((IBufferWriter<byte>)target!).Write(reply.Value);
+        return head with { IsFound = true };
+    };
+
+    /// <summary>Of HMGET absexp sldexp data: a copy of the data.</summary>
+    public static readonly ReplyParser<(EntryHead Head, byte[]? Data)> Read = static (ref RespReplyReader reply, object? _) =>
+    {
+        EntryHead head = ReadTimes(ref reply);
+        return !reply.Read() || reply.IsNull ? default : (head with { IsFound = true }, reply.Value.ToArray());
+    };
+
+    /// <summary>Of HMGET absexp sldexp.</summary>
+    public static readonly ReplyParser<EntryHead> ReadHead = static (ref RespReplyReader reply, object? _) => ReadTimes(ref reply);
+
+    /// <summary>The second key of an entry: who may make its value. It belongs to the same slot of a Cluster.</summary>
+    public static string LeaseKey(string key) => HashSlot.Companion(LeasePrefix, key);
+
+    /// <summary>What an entry is written with; null if it has expired already.</summary>
+    public static EntryTimes? TimesOf(DistributedCacheEntryOptions options, DateTimeOffset now)
+    {
+        long absoluteTicks = -1;
+        if (options.AbsoluteExpiration is { } moment)
+        {
+            absoluteTicks = moment.UtcTicks;
+        }
+
+        if (options.AbsoluteExpirationRelativeToNow is { } time)
+        {
+            long end = time < DateTimeOffset.MaxValue - now ? (now + time).UtcTicks : DateTimeOffset.MaxValue.UtcTicks;
+            absoluteTicks = absoluteTicks < 0 ? end : Math.Min(absoluteTicks, end);
+        }
+
+        long slidingTicks = options.SlidingExpiration?.Ticks ?? -1;
+        if (absoluteTicks < 0 && slidingTicks < 0)
+        {
+            return new EntryTimes(-1, -1, null);
+        }
+
+        long lifeTicks = Math.Min(
+            absoluteTicks < 0 ? long.MaxValue : absoluteTicks - now.UtcTicks,
+            slidingTicks < 0 ? long.MaxValue : slidingTicks);
+        return lifeTicks <= 0
+            ? null
+            : new EntryTimes(absoluteTicks, slidingTicks, (lifeTicks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond);
+    }
+
+    /// <summary>A message of a change: who made it, 16 bytes, and the key without the instance's name.</summary>
+    public static byte[] Message(Guid sender, string key)
+    {
+        byte[] message = new byte[16 + Encoding.UTF8.GetByteCount(key)];
+        sender.TryWriteBytes(message);
+        Encoding.UTF8.GetBytes(key, message.AsSpan(16));
+        return message;
+    }
+
+    private static EntryHead ReadTimes(ref RespReplyReader reply)
+    {
+        long absolute = reply.Read() && reply.TryGetInt64(out long ticks) ? ticks : -1;
+        long sliding = reply.Read() && reply.TryGetInt64(out ticks) ? ticks : -1;
+        return new EntryHead(false, absolute, sliding);
+    }
+}

@@ -1,0 +1,20 @@
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace Cairn.Redis.Entries;
+
+/// <summary>Asks servers for a sign of life.</summary>
+internal sealed class RedisHealthCheck(RedisClient client) : IHealthCheck
+{
+    public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        try
+        {
+            TimeSpan time = await client.PingAsync(cancellationToken).ConfigureAwait(false);
+            return HealthCheckResult.Healthy(data: new Dictionary<string, object>(StringComparer.Ordinal) { ["pingMs"] = time.TotalMilliseconds });
+        }
+        catch (RedisException failure)
+        {
+            return new HealthCheckResult(context.Registration.FailureStatus, failure.Message, failure);
+        }
+    }
+}

@@ -1,0 +1,427 @@
+// Tells receivers of changes that others made, and that it still hears of them. One loop looks after all servers: it connects, sets up
+// tracking or subscriptions, and asks each for a sign of life, more than twice a second.
+//
+//   I1  A heartbeat is told when every server has answered, and its age counts from before the first was asked.
+//   I2  After any connection was made anew, or the servers are others, OnMissed comes before the next heartbeat, and after changes are
+//       heard of again.
+//   I3  Receivers are called one at a time (_tell), and not after their subscription has ended.
+//   I4  Changes made through this very cache are not told: the server leaves out those of the tracked connection (NOLOOP), and
+//       messages name their sender.
+using System.Collections.Concurrent;
+using System.Text;
+using Cairn.Caching;
+using Cairn.Protocol;
+using Cairn.Redis.Connections;
+using Cairn.Redis.Nodes;
+
+namespace Cairn.Redis.Invalidation;
+
+internal sealed class ChangeChannel : IAsyncDisposable
+{
+    private const string RedirectedChannel = "__redis__:invalidate";
+
+    // Twice a second is the least; a late turn of the loop should not be one too few.
+    private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(300);
+    private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(1);
+
+    private readonly RedisClient _client;
+    private readonly string _instanceName;
+    private readonly string _publishChannel;
+    private readonly Guid _self;
+    private readonly Func<CancellationToken, ValueTask<ChannelMode>> _modeOf;
+    private readonly Lock _gate = new();
+    private readonly Lock _tell = new();
+    private readonly SemaphoreSlim _wake = new(0, 1);
+    private readonly CancellationTokenSource _end = new();
+    private readonly Dictionary<RedisNode, ServerWatch> _watches = [];
+    private readonly ConcurrentDictionary<string, TaskCompletionSource> _waiters = new(StringComparer.Ordinal);
+    private Subscription[] _subscriptions = [];
+    private string[] _prefixes = [];
+    private int _prefixVersion;
+    private int _serversVersion;
+    private Task? _loop;
+    private volatile bool _isHearing;
+    private bool _isDisposed;
+
+    /// <summary>Creates one that does nothing before the first subscription.</summary>
+    /// <param name="client">Whose connections are listened to.</param>
+    /// <param name="instanceName">What all keys begin with on the server; receivers are told keys without it.</param>
+    /// <param name="publishChannel">Where changes are published.</param>
+    /// <param name="self">The sender whose messages are not told; empty to tell all.</param>
+    /// <param name="modeOf">How changes are heard of.</param>
+    public ChangeChannel(
+        RedisClient client, string instanceName, string publishChannel, Guid self, Func<CancellationToken, ValueTask<ChannelMode>> modeOf)
+    {
+        _client = client;
+        _instanceName = instanceName;
+        _publishChannel = publishChannel;
+        _self = self;
+        _modeOf = modeOf;
+    }
+
+    /// <summary>True while changes are heard of.</summary>
+    public bool IsHearing => _isHearing;
+
+    public IDisposable Subscribe(string keyPrefix, ICacheChangeReceiver receiver)
+    {
+        ArgumentNullException.ThrowIfNull(keyPrefix);
+        ArgumentNullException.ThrowIfNull(receiver);
+        var subscription = new Subscription(this, keyPrefix, receiver);
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_isDisposed, typeof(CairnRedisCache));
+            _subscriptions = [.. _subscriptions, subscription];
+            UpdatePrefixes();
+            if (_loop is null)
+            {
+                _client.ClaimTracking(this);
+                _client.Connected += OnConnected;
+                _client.NodesChanged += OnNodesChanged;
+                _client.Pushes += OnPush;
+                _loop = Task.Run(RunAsync);
+            }
+        }
+
+        Wake();
+        return subscription;
+    }
+
+    /// <summary>Waits until a key is said to have changed, by anyone else.</summary>
+    /// <returns>False, at once, if changes are not heard of.</returns>
+    public async ValueTask<bool> WaitForChangeAsync(string key, CancellationToken cancellationToken)
+    {
+        if (!_isHearing)
+        {
+            return false;
+        }
+
+        await _waiters.GetOrAdd(key, static _ => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
+            .Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+        return true;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        Task? loop;
+        lock (_gate)
+        {
+            if (_isDisposed)
+            {
+                return;
+            }
+
+            _isDisposed = true;
+            loop = _loop;
+        }
+
+        await _end.CancelAsync().ConfigureAwait(false);
+
+        if (loop is not null)
+        {
+            _client.Connected -= OnConnected;
+            _client.NodesChanged -= OnNodesChanged;
+            _client.Pushes -= OnPush;
+            _client.ReleaseTracking(this);
+            await loop.ConfigureAwait(false);
+        }
+
+        foreach (ServerWatch watch in _watches.Values)
+        {
+            await watch.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _wake.Dispose();
+        _end.Dispose();
+    }
+
+    private void Unsubscribe(Subscription subscription)
+    {
+        lock (_gate)
+        {
+            _subscriptions = [.. _subscriptions.Where(other => other != subscription)];
+            UpdatePrefixes();
+        }
+
+        // A call that is under way is over when this has the lock (I3).
+        lock (_tell)
+        {
+        }
+    }
+
+    // Those that do not begin with another: the server refuses prefixes that overlap.
+    private void UpdatePrefixes()
+    {
+        string[] all = [.. _subscriptions.Select(subscription => _instanceName + subscription.KeyPrefix).Distinct(StringComparer.Ordinal)];
+        string[] prefixes =
+        [
+            .. all.Where(prefix => !all.Any(other => other.Length < prefix.Length && prefix.StartsWith(other, StringComparison.Ordinal)))
+                .Order(StringComparer.Ordinal),
+        ];
+        if (prefixes.Length > 0 && !prefixes.SequenceEqual(_prefixes, StringComparer.Ordinal))
+        {
+            _prefixes = prefixes;
+            _prefixVersion++;
+        }
+    }
+
+    private void OnConnected(RedisNode node, RedisConnection connection) => Wake();
+
+    private void OnNodesChanged()
+    {
+        Interlocked.Increment(ref _serversVersion);
+        Wake();
+    }
+
+    private void Wake()
+    {
+        try
+        {
+            _wake.Release();
+        }
+        catch (SemaphoreFullException)
+        {
+            // It is awake.
+        }
+        catch (ObjectDisposedException)
+        {
+            // It has ended.
+        }
+    }
+
+    private async Task RunAsync()
+    {
+        bool hasMissed = true;
+        int serversVersion = -1;
+        while (!_end.IsCancellationRequested)
+        {
+            long startedAt = TimeProvider.System.GetTimestamp();
+            try
+            {
+                ChannelMode mode = await _modeOf(_end.Token).ConfigureAwait(false);
+                int version = Volatile.Read(ref _serversVersion);
+                ServerWatch[] watches = await MatchServersAsync().ConfigureAwait(false);
+                hasMissed |= version != serversVersion;
+                serversVersion = version;
+                (string[] prefixes, int prefixVersion) = Prefixes();
+
+                // Each sets its part of what was missed, also when another fails.
+                await Task.WhenAll(watches.Select(async watch =>
+                {
+                    if (await watch.TendAsync(
+                        mode,
+                        prefixes,
+                        prefixVersion,
+                        mode == ChannelMode.RedirectedTracking ? RedirectedChannel : _publishChannel,
+                        s_timeout,
+                        _end.Token).ConfigureAwait(false))
+                    {
+                        Volatile.Write(ref hasMissed, true);
+                    }
+                })).ConfigureAwait(false);
+                if (prefixes.Length > 0 && version == Volatile.Read(ref _serversVersion))
+                {
+                    TellAlive(Volatile.Read(ref hasMissed), TimeProvider.System.GetElapsedTime(startedAt));
+                    hasMissed = false;
+                    _isHearing = true;
+                }
+            }
+            catch (Exception failure) when (failure is RedisException or TimeoutException or OperationCanceledException or ObjectDisposedException)
+            {
+                // No heartbeat, and in time receivers trust nothing. What failed is logged by the connection.
+                _isHearing = false;
+                WakeWaiters();
+            }
+
+            try
+            {
+                TimeSpan left = s_interval - TimeProvider.System.GetElapsedTime(startedAt);
+                await _wake.WaitAsync(left > TimeSpan.FromMilliseconds(20) ? left : TimeSpan.FromMilliseconds(20), _end.Token).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                break;
+            }
+        }
+
+        WakeWaiters();
+    }
+
+    private (string[] Prefixes, int Version) Prefixes()
+    {
+        lock (_gate)
+        {
+            return (_prefixes, _prefixVersion);
+        }
+    }
+
+    private async ValueTask<ServerWatch[]> MatchServersAsync()
+    {
+        IReadOnlyCollection<RedisNode> nodes = _client.Nodes;
+        foreach (RedisNode gone in _watches.Keys.Where(node => !nodes.Contains(node)).ToList())
+        {
+            await _watches[gone].DisposeAsync().ConfigureAwait(false);
+            _watches.Remove(gone);
+        }
+
+        foreach (RedisNode node in nodes)
+        {
+            if (!_watches.ContainsKey(node))
+            {
+                _watches.Add(node, new ServerWatch(_client, node, OnPush));
+            }
+        }
+
+        return [.. _watches.Values];
+    }
+
+    private void TellAlive(bool hasMissed, TimeSpan age)
+    {
+        lock (_tell)
+        {
+            foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
+            {
+                if (hasMissed)
+                {
+                    subscription.Receiver.OnMissed();
+                }
+
+                subscription.Receiver.OnHeartbeat(age);
+            }
+        }
+
+        if (hasMissed)
+        {
+            WakeWaiters();
+        }
+    }
+
+    // Of a server that tracks keys:   invalidate [key, ...]   or nothing in place of the keys: all of them
+    // Of a subscription:              message channel text
+    private void OnPush(RedisConnection connection, ref RespReplyReader original)
+    {
+        RespReplyReader push = original;
+        if (!push.Read())
+        {
+            return;
+        }
+
+        if (push.Value.SequenceEqual("invalidate"u8))
+        {
+            ReadKeys(ref push);
+        }
+        else if (push.Value.SequenceEqual("message"u8) && push.Read())
+        {
+            if (push.Value.SequenceEqual("__redis__:invalidate"u8))
+            {
+                ReadKeys(ref push);
+            }
+            else if (Encoding.UTF8.GetString(push.Value) == _publishChannel && push.Read())
+            {
+                ReadMessage(push.Value);
+            }
+        }
+    }
+
+    private void ReadKeys(ref RespReplyReader push)
+    {
+        if (!push.Read())
+        {
+            return;
+        }
+
+        if (push.IsNull)
+        {
+            TellMissed();
+            return;
+        }
+
+        for (int left = push.Count; left > 0 && push.Read(); left--)
+        {
+            Tell(Encoding.UTF8.GetString(push.Value), Guid.Empty, hasInstanceName: true);
+        }
+    }
+
+    private void ReadMessage(ReadOnlySpan<byte> message)
+    {
+        if (message.Length < 16)
+        {
+            return;
+        }
+
+        var sender = new Guid(message[..16]);
+        if (sender != _self || _self == Guid.Empty)
+        {
+            Tell(Encoding.UTF8.GetString(message[16..]), sender, hasInstanceName: false);
+        }
+    }
+
+    private void Tell(string key, Guid sender, bool hasInstanceName)
+    {
+        if (hasInstanceName)
+        {
+            if (!key.StartsWith(_instanceName, StringComparison.Ordinal))
+            {
+                return;
+            }
+
+            key = key[_instanceName.Length..];
+        }
+
+        lock (_tell)
+        {
+            foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
+            {
+                if (key.StartsWith(subscription.KeyPrefix, StringComparison.Ordinal))
+                {
+                    subscription.Receiver.OnChanged(new CacheChange(key, IsPrefix: false, sender));
+                }
+            }
+        }
+
+        if (!_waiters.IsEmpty && _waiters.TryRemove(key, out TaskCompletionSource? waiter))
+        {
+            waiter.TrySetResult();
+        }
+    }
+
+    private void TellMissed()
+    {
+        lock (_tell)
+        {
+            foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
+            {
+                subscription.Receiver.OnMissed();
+            }
+        }
+
+        WakeWaiters();
+    }
+
+    private void WakeWaiters()
+    {
+        foreach (string key in _waiters.Keys)
+        {
+            if (_waiters.TryRemove(key, out TaskCompletionSource? waiter))
+            {
+                waiter.TrySetResult();
+            }
+        }
+    }
+
+    private sealed class Subscription(ChangeChannel channel, string keyPrefix, ICacheChangeReceiver receiver) : IDisposable
+    {
+        private int _isDisposed;
+
+        public string KeyPrefix { get; } = keyPrefix;
+
+        public ICacheChangeReceiver Receiver { get; } = receiver;
+
+        public void Dispose()
+        {
+            if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
+            {
+                channel.Unsubscribe(this);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// For servers without scripts: a change that is made only if a key holds an owner's text. WATCH belongs to a connection, and any EXEC
+// on it ends it; so these changes have a connection of their own to each server, and follow one another on it.
+using Cairn.Redis.Connections;
+using Cairn.Redis.Nodes;
+
+namespace Cairn.Redis.Leasing;
+
+internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
+{
+    private readonly SemaphoreSlim _turn = new(1, 1);
+    private readonly Dictionary<string, RedisNode> _nodes = new(StringComparer.Ordinal);
+
+    /// <summary>Makes the changes, if the key holds the text, as one step.</summary>
+    /// <returns>False if it does not; nothing was changed then.</returns>
+    public async ValueTask<bool> TryChangeAsync(RedisArgument key, string text, RedisArgument[][] changes, CancellationToken cancellationToken)
+    {
+        long deadlineMs = Environment.TickCount64 + (long)client.Options.OperationTimeout.TotalMilliseconds;
+        if (!await _turn.WaitAsync(client.Options.OperationTimeout, cancellationToken).ConfigureAwait(false))
+        {
+            throw new RedisTimeoutException("Other changes that depend on a lease took all of the time-out.");
+        }
+
+        try
+        {
+            RedisNode of = await client.NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
+            if (!_nodes.TryGetValue(of.Name, out RedisNode? node))
+            {
+                node = client.MakeSideNode(of, onPush: null);
+                _nodes.Add(of.Name, node);
+            }
+
+            RedisConnection connection = await RedisClient.ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+            try
+            {
+                RedisReply held = await AskAsync(connection, Parsers.Reply, [["WATCH", key], ["GET", key]], cancellationToken).ConfigureAwait(false);
+                if (!string.Equals(held.Text, text, StringComparison.Ordinal))
+                {
+                    await AskAsync(connection, Parsers.Reply, [["UNWATCH"]], cancellationToken).ConfigureAwait(false);
+                    return false;
+                }
+
+                RedisReply[]? replies = await AskAsync(
+                    connection, Parsers.Transaction, [["MULTI"], .. changes, ["EXEC"]], cancellationToken).ConfigureAwait(false);
+                return replies is not null;
+            }
+            catch (Exception failure) when (failure is not RedisServerException)
+            {
+                // What it watches is not known any more.
+                connection.Close(failure);
+                throw;
+            }
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (RedisNode node in _nodes.Values)
+        {
+            await node.DisposeAsync().ConfigureAwait(false);
+        }
+
+        _turn.Dispose();
+    }
+
+    private async ValueTask<T> AskAsync<T>(RedisConnection connection, ReplyParser<T> parser, RedisArgument[][] commands, CancellationToken cancellationToken)
+    {
+        ReplyCall<T> call = ReplyCall<T>.Rent(
+            parser, null, connection.Completions, Environment.TickCount64, (long)client.Options.OperationTimeout.TotalMilliseconds);
+        try
+        {
+            connection.TrySendMany(commands, call, isAdmitted: true);
+        }
+        catch
+        {
+            call.Abandon();
+            throw;
+        }
+
+        call.CancelWith(cancellationToken);
+        return await call.Task.ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,122 @@
+// Leases as second keys: SET NX PX with the owner's text, renewed, released and used only by who knows it. Where the server runs
+// scripts, each is one step and one round trip; elsewhere GuardConnections does the same in two.
+using Cairn.Caching;
+using Cairn.Redis.Connections;
+using Cairn.Redis.Entries;
+
+namespace Cairn.Redis.Leasing;
+
+internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
+{
+    // KEYS: the entry, its lease. 1: given; 0: held; 2: the entry has a value.
+    private static readonly ServerScript s_acquire = new(
+        "if ARGV[3] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end "
+        + "if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end return 0");
+
+    private static readonly ServerScript s_renew = new(
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0");
+
+    private static readonly ServerScript s_release = new(
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0");
+
+    // ARGV: owner, absexp, sldexp, data, life in ms or -1, and to publish it channel and message.
+    private static readonly ServerScript s_set = new(
+        "if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end "
+        + "redis.call('HSET', KEYS[1], 'absexp', ARGV[2], 'sldexp', ARGV[3], 'data', ARGV[4]) "
+        + "if ARGV[5] == '-1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[5]) end "
+        + "redis.call('DEL', KEYS[2]) if ARGV[6] then redis.call('PUBLISH', ARGV[6], ARGV[7]) end return 1");
+
+    private readonly GuardConnections _guards = new(client);
+    private volatile bool _hasNoScripts;
+
+    public async ValueTask<CacheLeaseStatus> TryAcquireAsync(
+        string key, string leaseKey, string owner, TimeSpan duration, bool onlyIfMissing, CancellationToken cancellationToken)
+    {
+        long durationMs = Math.Max(1, (long)duration.TotalMilliseconds);
+        if (!_hasNoScripts)
+        {
+            try
+            {
+                return await s_acquire.RunAsync(client, [key, leaseKey], [owner, durationMs, onlyIfMissing ? 1 : 0], cancellationToken).ConfigureAwait(false) switch
+                {
+                    1 => CacheLeaseStatus.Acquired,
+                    2 => CacheLeaseStatus.HasValue,
+                    _ => CacheLeaseStatus.Held,
+                };
+            }
+            catch (RedisServerException error) when (ServerScript.IsRefusal(error))
+            {
+                _hasNoScripts = true;
+            }
+        }
+
+        RedisReply[]? replies = await client.SendManyAsync(
+            Parsers.Transaction,
+            null,
+            [["MULTI"], ["EXISTS", key], ["SET", leaseKey, owner, "NX", "PX", durationMs], ["EXEC"]],
+            leaseKey,
+            cancellationToken).ConfigureAwait(false);
+        bool isGiven = replies is [_, { IsNull: false }];
+        if (onlyIfMissing && replies is [{ Integer: > 0 }, _])
+        {
+            if (isGiven)
+            {
+                await ReleaseAsync(leaseKey, owner, cancellationToken).ConfigureAwait(false);
+            }
+
+            return CacheLeaseStatus.HasValue;
+        }
+
+        return isGiven ? CacheLeaseStatus.Acquired : CacheLeaseStatus.Held;
+    }
+
+    public ValueTask<bool> TryRenewAsync(string leaseKey, string owner, TimeSpan duration, CancellationToken cancellationToken)
+    {
+        long durationMs = Math.Max(1, (long)duration.TotalMilliseconds);
+        return ChangeIfHeldAsync(s_renew, [leaseKey], [owner, durationMs], leaseKey, owner, [["PEXPIRE", leaseKey, durationMs]], cancellationToken);
+    }
+
+    public ValueTask<bool> ReleaseAsync(string leaseKey, string owner, CancellationToken cancellationToken) =>
+        ChangeIfHeldAsync(s_release, [leaseKey], [owner], leaseKey, owner, [["DEL", leaseKey]], cancellationToken);
+
+    /// <summary>Writes an entry and ends the lease, if the owner has it.</summary>
+    public ValueTask<bool> TrySetAsync(
+        string key, string leaseKey, string owner, EntryTimes times, ReadOnlyMemory<byte> data, RedisArgument[]? publication, CancellationToken cancellationToken)
+    {
+        RedisArgument[][] changes =
+        [
+            ["HSET", key, "absexp", times.AbsoluteTicks, "sldexp", times.SlidingTicks, "data", data],
+            times.LifeMs is { } life ? ["PEXPIRE", key, life] : ["PERSIST", key],
+            ["DEL", leaseKey],
+            .. publication is null ? Array.Empty<RedisArgument[]>() : [["PUBLISH", .. publication]],
+        ];
+        return ChangeIfHeldAsync(
+            s_set,
+            [key, leaseKey],
+            [owner, times.AbsoluteTicks, times.SlidingTicks, data, times.LifeMs ?? -1, .. publication ?? []],
+            leaseKey,
+            owner,
+            changes,
+            cancellationToken);
+    }
+
+    public ValueTask DisposeAsync() => _guards.DisposeAsync();
+
+    private async ValueTask<bool> ChangeIfHeldAsync(
+        ServerScript script, RedisArgument[] keys, RedisArgument[] arguments, string leaseKey, string owner, RedisArgument[][] changes, CancellationToken cancellationToken)
+    {
+        if (!_hasNoScripts)
+        {
+            try
+            {
+                return await script.RunAsync(client, keys, arguments, cancellationToken).ConfigureAwait(false) == 1;
+            }
+            catch (RedisServerException error) when (ServerScript.IsRefusal(error))
+            {
+                _hasNoScripts = true;
+            }
+        }
+
+        return await _guards.TryChangeAsync(leaseKey, owner, changes, cancellationToken).ConfigureAwait(false);
+    }
+}

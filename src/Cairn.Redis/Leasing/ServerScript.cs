@@ -1,0 +1,42 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace Cairn.Redis.Leasing;
+
+/// <summary>A script that the server runs as one step, known to it by its digest once it was sent.</summary>
+internal sealed class ServerScript
+{
+    [SuppressMessage("Security", "CA5350:Do not use weak cryptographic algorithms", Justification = "Redis names scripts by their SHA-1; nothing is secured by it.")]
+    public ServerScript(string text)
+    {
+        Text = text;
+        Digest = Convert.ToHexStringLower(SHA1.HashData(Encoding.UTF8.GetBytes(text)));
+    }
+
+    public string Text { get; }
+
+    public string Digest { get; }
+
+    /// <summary>Runs it. In a Cluster, all keys are of one slot.</summary>
+    /// <returns>The number it returned.</returns>
+    public async ValueTask<long> RunAsync(RedisClient client, RedisArgument[] keys, RedisArgument[] arguments, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await RunAsync("EVALSHA", Digest).ConfigureAwait(false);
+        }
+        catch (RedisServerException error) when (error.Code == "NOSCRIPT")
+        {
+            return await RunAsync("EVAL", Text).ConfigureAwait(false);
+        }
+
+        ValueTask<long> RunAsync(string command, string script) => client.SendAsync(
+            Connections.Parsers.Number, null, [command, script, keys.Length, .. keys, .. arguments], 3, cancellationToken);
+    }
+
+    /// <summary>Whether an error says that the server runs no scripts, or not for this user.</summary>
+    public static bool IsRefusal(RedisServerException error) =>
+        error.Code == "NOPERM" || (error.Code == "ERR" && (error.Message.Contains("EVAL", StringComparison.OrdinalIgnoreCase)
+            || error.Message.Contains("script", StringComparison.OrdinalIgnoreCase) || error.Message.Contains("Lua", StringComparison.OrdinalIgnoreCase)));
+}

@@ -1,0 +1,19 @@
+using Microsoft.Extensions.Logging;
+
+namespace Cairn.Redis.Nodes;
+
+/// <summary>What a client logs of its connections; docs/reference/redis.md has the table.</summary>
+internal static partial class NodeLog
+{
+    [LoggerMessage(600, LogLevel.Information, "Connected to {Server} with RESP{Version}.")]
+    public static partial void Made(ILogger logger, string server, int version);
+
+    [LoggerMessage(601, LogLevel.Warning, "The connection to {Server} was lost: {Reason}")]
+    public static partial void Lost(ILogger logger, string server, string reason);
+
+    [LoggerMessage(602, LogLevel.Warning, "{Server} cannot be reached and will be tried again: {Reason}")]
+    public static partial void Failed(ILogger logger, string server, string reason);
+
+    [LoggerMessage(603, LogLevel.Information, "The Cluster has {Masters} masters as of {Server}.")]
+    public static partial void TopologyRead(ILogger logger, int masters, string server);
+}

@@ -1,0 +1,82 @@
+using System.Text;
+using Cairn.Protocol;
+
+namespace Cairn.Redis;
+
+/// <summary>What a server replied to a command, copied out of the connection.</summary>
+public sealed class RedisReply
+{
+    private static readonly RedisReply s_null = new() { Type = RedisReplyType.Null };
+
+    private RedisReply()
+    {
+    }
+
+    /// <summary>What it is.</summary>
+    public RedisReplyType Type { get; private init; }
+
+    /// <summary>True if it is nothing.</summary>
+    public bool IsNull => Type == RedisReplyType.Null;
+
+    /// <summary>The bytes of a text, number or error; empty for others.</summary>
+    public ReadOnlyMemory<byte> Bytes { get; private init; }
+
+    /// <summary>The replies within it; empty if it is no array.</summary>
+    public IReadOnlyList<RedisReply> Items { get; private init; } = [];
+
+    /// <summary>The bytes as UTF-8 text; null if it is nothing.</summary>
+    public string? Text => IsNull ? null : Encoding.UTF8.GetString(Bytes.Span);
+
+    /// <summary>The number it is, or that its text is.</summary>
+    /// <exception cref="InvalidOperationException">It is no whole number.</exception>
+    public long Integer => DecimalText.TryParseInt64(Bytes.Span, out long number)
+        ? number
+        : throw new InvalidOperationException($"The reply is no whole number but {Type} '{Text}'.");
+
+    /// <inheritdoc/>
+    public override string ToString() => Type switch
+    {
+        RedisReplyType.Null => "(nothing)",
+        RedisReplyType.Array => $"[{string.Join(", ", Items)}]",
+        _ => Text!,
+    };
+
+    // The reader stands on the element.
+    internal static RedisReply Read(ref RespReplyReader reader)
+    {
+        while (reader.Type == RespType.Attribute)
+        {
+            reader.Skip();
+            reader.Read();
+        }
+
+        switch (reader.Type)
+        {
+            case RespType.Null:
+                return s_null;
+            case RespType.Array or RespType.Set or RespType.Push or RespType.Map:
+                // The count is the server's word; what does not follow it is not allocated for.
+                int count = reader.Type == RespType.Map ? reader.Count * 2 : reader.Count;
+                var items = new List<RedisReply>(Math.Min(count, 1024));
+                while (count-- > 0 && reader.Read())
+                {
+                    items.Add(Read(ref reader));
+                }
+
+                return new RedisReply { Type = RedisReplyType.Array, Items = items };
+            case RespType.Boolean:
+                return new RedisReply { Type = RedisReplyType.Integer, Bytes = reader.Boolean ? "1"u8.ToArray() : "0"u8.ToArray() };
+            case RespType.Integer or RespType.BigNumber:
+                ReadOnlySpan<byte> digits = reader.Value;
+                return new RedisReply { Type = RedisReplyType.Integer, Bytes = (digits is [(byte)'+', ..] ? digits[1..] : digits).ToArray() };
+            case RespType.Double:
+                return new RedisReply { Type = RedisReplyType.Double, Bytes = reader.Value.ToArray() };
+            default:
+                return new RedisReply
+                {
+                    Type = reader.IsError ? RedisReplyType.Error : RedisReplyType.Text,
+                    Bytes = reader.Value.ToArray(),
+                };
+        }
+    }
+}

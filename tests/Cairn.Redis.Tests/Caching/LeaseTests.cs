@@ -1,0 +1,92 @@
+using System.Text;
+using Cairn.Caching;
+using Cairn.Redis.Tests.Servers;
+using Cairn.Redis.Tests.Testing;
+
+namespace Cairn.Redis.Tests.Caching;
+
+/// <summary>One of many machines makes a missing value.</summary>
+public sealed class LeaseTests
+{
+    private static readonly TimeSpan s_long = TimeSpan.FromMinutes(1);
+    private static readonly byte[] s_value = Encoding.UTF8.GetBytes("Dune");
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Redis2)]
+    [InlineData(ServerKind.RedisPublishing)]
+    [InlineData(ServerKind.Cairn)]
+    public async Task Lease_is_one_owners_until_it_gives_it_back(ServerKind kind)
+    {
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var cache = new CairnRedisCache(server.Options());
+        ICacheLeases leases = cache;
+
+        Assert.Equal(CacheLeaseStatus.Acquired, await leases.TryAcquireAsync("key", "me", s_long, true, default));
+        Assert.Equal(CacheLeaseStatus.Held, await leases.TryAcquireAsync("key", "you", s_long, true, default));
+        Assert.True(await leases.TryRenewAsync("key", "me", s_long, default));
+        Assert.False(await leases.TryRenewAsync("key", "you", s_long, default));
+        await leases.ReleaseAsync("key", "you", default);
+        Assert.Equal(CacheLeaseStatus.Held, await leases.TryAcquireAsync("key", "you", s_long, true, default));
+        await leases.ReleaseAsync("key", "me", default);
+        Assert.Equal(CacheLeaseStatus.Acquired, await leases.TryAcquireAsync("key", "you", s_long, true, default));
+        await leases.EndAsync("key", default);
+        Assert.False(await leases.TryRenewAsync("key", "you", s_long, default));
+    }
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.RedisPublishing)]
+    [InlineData(ServerKind.Cairn)]
+    public async Task Value_is_set_with_the_lease_and_not_after_it_was_lost(ServerKind kind)
+    {
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var cache = new CairnRedisCache(server.Options());
+        ICacheLeases leases = cache;
+
+        await leases.TryAcquireAsync("key", "me", s_long, true, default);
+        Assert.Equal(CacheLeaseStatus.Acquired, await leases.TrySetAsync("key", "me", s_value, new(), default));
+        Assert.Equal(s_value, await cache.GetAsync("key"));
+        Assert.Equal(CacheLeaseStatus.HasValue, await leases.TryAcquireAsync("key", "you", s_long, true, default));
+        Assert.Equal(CacheLeaseStatus.Acquired, await leases.TryAcquireAsync("key", "you", s_long, false, default));
+        await cache.RemoveAsync("key");
+        Assert.Equal(CacheLeaseStatus.Held, await leases.TrySetAsync("key", "you", s_value, new(), default));
+        Assert.Null(await cache.GetAsync("key"));
+        await leases.TryAcquireAsync("key", "them", s_long, true, default);
+        await cache.SetAsync("key", s_value, new());
+        Assert.Equal(CacheLeaseStatus.Held, await leases.TrySetAsync("key", "them", Encoding.UTF8.GetBytes("Emma"), new(), default));
+        Assert.Equal(s_value, await cache.GetAsync("key"));
+    }
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Cairn)]
+    public async Task Lease_ends_by_itself(ServerKind kind)
+    {
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var cache = new CairnRedisCache(server.Options());
+        ICacheLeases leases = cache;
+
+        await leases.TryAcquireAsync("key", "me", TimeSpan.FromMilliseconds(30), true, default);
+
+        await Eventually.TrueAsync(
+            async () => await leases.TryAcquireAsync("key", "you", s_long, true, default) == CacheLeaseStatus.Acquired, "the end of the lease");
+    }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Who_waits_for_a_lease_is_woken_by_the_value()
+    {
+        using var server = RedisServer.Start();
+        await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        var receiver = new RecordingReceiver();
+        using IDisposable subscription = ((ICacheInvalidation)mine).Subscribe("", receiver);
+        await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard");
+
+        ValueTask<bool> waiting = ((ICacheLeases)mine).WaitForReleaseAsync("key", default);
+        Assert.False(waiting.IsCompleted);
+        await other.SetAsync("key", s_value, new());
+
+        Assert.True(await waiting.AsTask().WaitAsync(TimeSpan.FromSeconds(30)));
+    }
+}

@@ -1,0 +1,112 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Net;
+
+namespace Cairn.Redis.Tests.Servers;
+
+/// <summary>A redis-server on a port of its own, which can be ended and started again.</summary>
+internal sealed class RedisServer : IDisposable
+{
+    private readonly TestDirectory _directory = new();
+    private readonly string[] _settings;
+    private Process? _process;
+
+    private RedisServer(int port, string[] settings)
+    {
+        Port = port;
+        _settings = settings;
+    }
+
+    public int Port { get; }
+
+    public string Address => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{Port}");
+
+    public IPEndPoint EndPoint => new(IPAddress.Loopback, Port);
+
+    public int ProcessId => _process!.Id;
+
+    public static RedisServer Start(params string[] settings)
+    {
+        var server = new RedisServer(FreePorts.Take(), settings);
+        server.Run();
+        return server;
+    }
+
+    /// <summary>Starts the program, and returns when it accepts connections.</summary>
+    public void Run()
+    {
+        var start = new ProcessStartInfo("redis-server") { RedirectStandardOutput = true, UseShellExecute = false };
+        string[] arguments =
+        [
+            "--port", Port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+            "--dir", _directory.Path, .. _settings,
+        ];
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        Process process = Process.Start(start)!;
+        while (process.StandardOutput.ReadLine() is { } line)
+        {
+            if (line.Contains("Ready to accept connections", StringComparison.Ordinal))
+            {
+                // What it still says must not fill the pipe.
+                _ = process.StandardOutput.BaseStream.CopyToAsync(Stream.Null);
+                _process = process;
+                return;
+            }
+        }
+
+        process.Dispose();
+        throw new InvalidOperationException("redis-server ended before it accepted connections.");
+    }
+
+    public void Kill()
+    {
+        if (_process is not null)
+        {
+            _process.Kill();
+            _process.WaitForExit();
+            _process.Dispose();
+            _process = null;
+        }
+    }
+
+    /// <summary>Runs redis-cli with a command, and returns what it says.</summary>
+    public string Cli(params string[] words) => Cli(input: null, words);
+
+    /// <summary>Runs redis-cli with a command whose last word comes from its input.</summary>
+    public string Cli(byte[]? input, params string[] words)
+    {
+        var start = new ProcessStartInfo("redis-cli")
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardInput = true,
+            UseShellExecute = false,
+        };
+        string[] arguments = ["-p", Port.ToString(CultureInfo.InvariantCulture), .. input is null ? Array.Empty<string>() : ["-x"], .. words];
+        foreach (string argument in arguments)
+        {
+            start.ArgumentList.Add(argument);
+        }
+
+        using Process process = Process.Start(start)!;
+        if (input is not null)
+        {
+            process.StandardInput.BaseStream.Write(input);
+        }
+
+        process.StandardInput.Close();
+        string output = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        return output.TrimEnd('\n');
+    }
+
+    public void Dispose()
+    {
+        Kill();
+        _process?.Dispose();
+        _directory.Dispose();
+    }
+}

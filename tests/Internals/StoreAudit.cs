@@ -262,10 +262,15 @@ internal sealed unsafe class StoreAudit
         }
 
         KeyPlacement place = _memory.Place(_memory.HashKey(entry.Key, entry.KeyLength, entry.Collection));
-        if (place.Partition != number || (place.Primary != bucketNumber && place.Alternate != bucketNumber)
+        if (place.Partition != number || !place.IsAmong(bucketNumber, _memory.Layout.HomeBuckets, _memory.Layout.OverflowBuckets)
             || place.Tag != Bucket.TagOf(slot))
         {
             return "names an entry of another bucket";
+        }
+
+        if (bucketNumber >= _memory.Layout.HomeBuckets && !_memory.HasOverflow)
+        {
+            return "names an entry in an overflow bucket, where nobody looks";
         }
 
         return entry.ComputeChecksum(place.Hash, _memory.ChecksumSeed) == entry.Checksum ? null : "names a damaged entry";

@@ -18,6 +18,7 @@ internal enum ProtocolStep
     SlotStored,
     SlotCleared,
     CountersStored,
+    OverflowRaised,
     RingCellStored,
     RingPositionStored,
     RingCellsRead,

@@ -101,7 +101,8 @@ internal sealed unsafe partial class StoreEngine
             KeyPlacement place = Memory.Place(Memory.HashKey(bytes, key.Length, collection));
             return place.Tag == Bucket.TagOf(slot) && Memory.Partition(place.Partition) == partition
                 && (Memory.BucketAt(place.Partition, place.Primary) == bucket
-                    || Memory.BucketAt(place.Partition, place.Alternate) == bucket);
+                    || Memory.BucketAt(place.Partition, place.Alternate) == bucket
+                    || (Memory.HasOverflow && (Memory.OverflowBucket(place, 0) == bucket || Memory.OverflowBucket(place, 1) == bucket)));
         }
     }
 }

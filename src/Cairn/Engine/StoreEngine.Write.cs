@@ -614,7 +614,15 @@ internal sealed unsafe partial class StoreEngine
 
         if (bucket is null)
         {
-            return false;
+            // All that is there is kept. What may be evicted finds no place then.
+            if (!Memory.IsKept(key.Collection) || !HashIndex.TryFindEmptyInOverflow(Memory, place, out bucket, out slotIndex))
+            {
+                return false;
+            }
+
+            Memory.RaiseOverflow();
+            ProtocolHook.Reach(ProtocolStep.OverflowRaised);
+            return true;
         }
 
         partition->Displacements++;

@@ -8,7 +8,7 @@ namespace Cairn.Indexing;
 // One cache line of the index: a metadata word and seven slots.
 //
 //   0  version  u32            raised before each change of a slot by the lock's holder
-//   4  frequencies  7 x 4 bits, 4 bits spare (the link to an overflow bucket, later)
+//   4  frequencies  7 x 4 bits, 4 bits spare
 //   8  slots  7 x u64          tag 16 | stamp 4 | location 44; 0 is empty
 //
 // A slot is the only reference to its entry: storing it publishes, replacing or clearing it retracts. The stamp repeats

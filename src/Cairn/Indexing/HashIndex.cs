@@ -25,6 +25,9 @@ internal unsafe struct Located
 // A miss holds only if the versions of both buckets are what they were before the first slot was read, and each slot that
 // might have been the key's still names what was found not to be the key: its version may have been raised before we read
 // it, and the slot stored, and the bytes it named before reused, after.
+//
+// A kept key may also be in one of two overflow buckets, once there is an entry in any. Then a miss holds only if all four versions
+// are what they were: the key may have left an overflow bucket, and come back to one of its own, in between.
 internal static unsafe class HashIndex
 {
     /// <summary>Used slots from which on a bucket shares its new keys with their alternates.</summary>
@@ -57,7 +60,15 @@ internal static unsafe class HashIndex
             Volatile.ReadBarrier();
             if (isStable && primary->Version == primaryVersion && alternate->Version == alternateVersion)
             {
-                return false;
+                if (!MayBeInOverflow(memory, collection))
+                {
+                    return false;
+                }
+
+                if (FindInOverflow(memory, place, key, keyLength, collection, primaryVersion, alternateVersion, out located) is { } isFound)
+                {
+                    return isFound;
+                }
             }
         }
     }
@@ -86,7 +97,8 @@ internal static unsafe class HashIndex
         }
 
         Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
-        return Probe(memory, alternate, alternate->Version, place, key, keyLength, collection, out located, ref isStable);
+        return Probe(memory, alternate, alternate->Version, place, key, keyLength, collection, out located, ref isStable)
+            || (MayBeInOverflow(memory, collection) && FindLockedInOverflow(memory, place, key, keyLength, collection, out located));
     }
 
     /// <summary>Finds the slot that names exactly <paramref name="offset"/>, if any does.</summary>
@@ -100,7 +112,8 @@ internal static unsafe class HashIndex
         }
 
         bucket = memory.BucketAt(place.Partition, place.Alternate);
-        return FindInBucket(bucket, place.Tag, offset, out slotIndex, out slot);
+        return FindInBucket(bucket, place.Tag, offset, out slotIndex, out slot)
+            || (memory.HasOverflow && FindByLocationInOverflow(memory, place, offset, ref bucket, ref slotIndex, ref slot));
     }
 
     /// <summary>
@@ -129,6 +142,20 @@ internal static unsafe class HashIndex
 
         slotIndex = BitOperations.TrailingZeroCount(empty);
         return empty != 0;
+    }
+
+    /// <summary>An empty slot in the emptier of a key's overflow buckets. False if both are full.</summary>
+    public static bool TryFindEmptyInOverflow(StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
+    {
+        bucket = memory.OverflowBucket(place, 0);
+        Bucket* second = memory.OverflowBucket(place, 1);
+        if (Bucket.UsedSlots(second) < Bucket.UsedSlots(bucket))
+        {
+            bucket = second;
+        }
+
+        slotIndex = BitOperations.TrailingZeroCount(Bucket.EmptySlots(bucket));
+        return slotIndex < Bucket.Slots;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -172,6 +199,65 @@ internal static unsafe class HashIndex
         }
 
         Unsafe.SkipInit(out located);
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool MayBeInOverflow(StoreMemory memory, uint collection) =>
+        collection != 0 && memory.IsKept(collection) && memory.HasOverflow;
+
+    // For a reader that missed in the key's own buckets. Null if something changed: then it begins anew.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool? FindInOverflow(
+        StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, uint primaryVersion, uint alternateVersion,
+        out Located located)
+    {
+        bool isStable = true;
+        Bucket* first = memory.OverflowBucket(place, 0);
+        uint firstVersion = Volatile.Read(ref first->Version);
+        if (Probe(memory, first, firstVersion, place, key, keyLength, collection, out located, ref isStable))
+        {
+            return true;
+        }
+
+        Bucket* second = memory.OverflowBucket(place, 1);
+        uint secondVersion = Volatile.Read(ref second->Version);
+        if (Probe(memory, second, secondVersion, place, key, keyLength, collection, out located, ref isStable))
+        {
+            return true;
+        }
+
+        Volatile.ReadBarrier(); // As in Find.
+        bool isUnchanged = isStable && first->Version == firstVersion && second->Version == secondVersion
+            && memory.BucketAt(place.Partition, place.Primary)->Version == primaryVersion
+            && memory.BucketAt(place.Partition, place.Alternate)->Version == alternateVersion;
+        return isUnchanged ? false : null;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool FindLockedInOverflow(
+        StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
+    {
+        bool isStable = true;
+        Bucket* first = memory.OverflowBucket(place, 0);
+        Bucket* second = memory.OverflowBucket(place, 1);
+        return Probe(memory, first, first->Version, place, key, keyLength, collection, out located, ref isStable)
+            || Probe(memory, second, second->Version, place, key, keyLength, collection, out located, ref isStable);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool FindByLocationInOverflow(
+        StoreMemory memory, in KeyPlacement place, long offset, ref Bucket* bucket, ref int slotIndex, ref ulong slot)
+    {
+        for (int choice = 0; choice < 2; choice++)
+        {
+            bucket = memory.OverflowBucket(place, choice);
+            if (FindInBucket(bucket, place.Tag, offset, out slotIndex, out slot))
+            {
+                return true;
+            }
+        }
+
         return false;
     }
 

@@ -8,6 +8,7 @@ namespace Cairn.Indexing;
 /// Bits of the hash: the top six choose the partition, 16 to 47 the primary bucket, a remix the alternate one, 0 to 15 the tag. Two
 /// choices of bucket follow Azar, Broder, Karlin and Upfal, "Balanced Allocations", STOC 1994; both lie in one partition, so one
 /// lock covers a key.
+/// Two more buckets take a key that must be kept and finds no place in those (docs/decisions/0019).
 /// </remarks>
 internal readonly struct KeyPlacement
 {
@@ -36,6 +37,26 @@ internal readonly struct KeyPlacement
         Alternate = (int)alternate;
         Tag = TagOf(hash);
     }
+
+    /// <summary>The first (0) or second (1) of the two overflow buckets of the key, which follow the home buckets of its partition.</summary>
+    public int OverflowBucket(int choice, int homeBuckets, int overflowBuckets)
+    {
+        ulong mixed = (Hash ^ (Hash >> 32)) * 0xD6E8_FEB8_6659_FD93;
+        uint first = Reduce((uint)(mixed >> 32), (uint)overflowBuckets);
+        if (choice == 0)
+        {
+            return homeBuckets + (int)first;
+        }
+
+        uint second = Reduce((uint)((mixed * 0x9E37_79B9_7F4A_7C15) >> 32), (uint)overflowBuckets);
+        return homeBuckets + (int)(second != first ? second : second + 1 == overflowBuckets ? 0 : second + 1);
+    }
+
+    /// <summary>True if an entry of the key may be in a bucket of its partition.</summary>
+    public bool IsAmong(int bucket, int homeBuckets, int overflowBuckets) =>
+        bucket == Primary || bucket == Alternate
+        || (bucket >= homeBuckets
+            && (bucket == OverflowBucket(0, homeBuckets, overflowBuckets) || bucket == OverflowBucket(1, homeBuckets, overflowBuckets)));
 
     /// <summary>Never 0, because a slot of zero is an empty one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

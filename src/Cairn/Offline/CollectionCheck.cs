@@ -26,6 +26,13 @@ internal static unsafe class CollectionCheck
             }
 
             record->BudgetBytes = Math.Max(0, record->BudgetBytes);
+            if (HasImpossibleRegion(record))
+            {
+                // Who opens it sees what it was: nothing may be lost that was to be kept.
+                record->Region = (byte)StoreRegion.Keep;
+                record->Durability = (byte)Durability.ProcessCrash;
+            }
+
             if (NameOf(record, strict) is not { } name || !names.Add(name))
             {
                 string substitute = string.Create(CultureInfo.InvariantCulture, $"damaged collection {number}");
@@ -69,6 +76,11 @@ internal static unsafe class CollectionCheck
                 Report($"has the impossible default expiration of kind {record->ExpirationKind} and {record->ExpirationMs:N0} milliseconds");
             }
 
+            if (HasImpossibleRegion(record))
+            {
+                Report($"has the impossible region {record->Region} with durability {record->Durability}");
+            }
+
             if (record->BudgetBytes < 0)
             {
                 Report($"has a budget of {record->BudgetBytes:N0} bytes");
@@ -83,6 +95,10 @@ internal static unsafe class CollectionCheck
     private static bool HasImpossibleExpiration(CollectionRecord* record) =>
         record->ExpirationKind > CollectionRecord.ExpirationSliding || record->ExpirationMs is < 0 or > Expiration.LongestMs
         || (record->ExpirationKind != 0 && record->ExpirationMs == 0);
+
+    private static bool HasImpossibleRegion(CollectionRecord* record) =>
+        record->Region > (byte)StoreRegion.Keep || record->Durability > (byte)Durability.EveryOperation
+        || (record->Region == (byte)StoreRegion.Evict && record->Durability > (byte)Durability.ProcessCrash);
 
     private static string? NameOf(CollectionRecord* record, UTF8Encoding strict)
     {

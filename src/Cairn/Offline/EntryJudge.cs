@@ -200,7 +200,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
     private Verdict? JudgePlace(in KeyPlacement place, in SlotPlace at, ulong slot, ulong version)
     {
         string? problem = place.Partition != at.Partition ? $"belongs to partition {place.Partition}"
-            : place.Primary != at.Bucket && place.Alternate != at.Bucket ? $"belongs to bucket {place.Primary} or {place.Alternate}"
+            : !place.IsAmong(at.Bucket, image.Layout.HomeBuckets, image.Layout.OverflowBuckets) ? $"belongs to bucket {place.Primary} or {place.Alternate}"
             : place.Tag != Bucket.TagOf(slot) ? $"has the tag 0x{place.Tag:X4}, and the slot 0x{Bucket.TagOf(slot):X4}"
             : !Bucket.StampMatches(slot, version) ? $"has version {version}, and the slot the stamp of another"
             : null;

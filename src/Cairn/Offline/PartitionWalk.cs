@@ -36,6 +36,9 @@ internal unsafe interface IPartitionVisitor
 // become of the rest since the index was read only makes counts inexact.
 internal sealed unsafe class PartitionWalk : IDisposable
 {
+    // Buckets in which a key may be: two of its own and two for overflow.
+    private const int Choices = 4;
+
     private readonly StoreImage _image;
     private readonly EntryJudge _judge;
     private readonly SegmentReader _segments;
@@ -243,15 +246,26 @@ internal sealed unsafe class PartitionWalk : IDisposable
 
     private bool TryFind(in KeyPlacement place, long offset, out int bucket, out int slot)
     {
-        bucket = place.Primary;
-        if (TryFind(bucket, offset, out slot))
+        for (int choice = 0; choice < Choices; choice++)
         {
-            return true;
+            bucket = BucketOf(place, choice);
+            if (TryFind(bucket, offset, out slot))
+            {
+                return true;
+            }
         }
 
-        bucket = place.Alternate;
-        return TryFind(bucket, offset, out slot);
+        bucket = 0;
+        slot = 0;
+        return false;
     }
+
+    private int BucketOf(in KeyPlacement place, int choice) => choice switch
+    {
+        0 => place.Primary,
+        1 => place.Alternate,
+        _ => place.OverflowBucket(choice - 2, _image.Layout.HomeBuckets, _image.Layout.OverflowBuckets),
+    };
 
     private bool TryFind(int bucket, long offset, out int slot)
     {
@@ -267,12 +281,12 @@ internal sealed unsafe class PartitionWalk : IDisposable
         return false;
     }
 
-    // Another slot of the key's two buckets that names an entry of the same key; of the two, only one tells.
+    // Another slot of the key's four buckets that names an entry of the same key; of the two, only one tells.
     private Verdict? FindDuplicate(in KeyPlacement place, in SlotPlace at, in EntryView entry, CancellationToken cancellationToken)
     {
-        for (int choice = 0; choice < 2; choice++)
+        for (int choice = 0; choice < Choices; choice++)
         {
-            int bucket = choice == 0 ? place.Primary : place.Alternate;
+            int bucket = BucketOf(place, choice);
             uint matches = Bucket.MatchTag((Bucket*)BucketWords(bucket), place.Tag);
             for (; matches != 0; matches &= matches - 1)
             {

@@ -59,7 +59,7 @@ internal sealed unsafe class StoreImage
     /// <summary>The segment a byte lies in; not one of the store's if the byte is outside of all.</summary>
     public long SegmentAt(long offset) => (offset - Layout.SegmentsOffset) / Layout.SegmentBytes;
 
-    public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, Layout.BucketsPerPartition);
+    public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, Layout.HomeBuckets);
 
     public ulong HashKey(in EntryView entry) => KeyHash.OfKey(entry.Key, entry.KeyLength, entry.Collection, KeySeed);
 

@@ -75,6 +75,7 @@ internal static unsafe class StoreFormatter
         super->SegmentCount = segments;
         super->CollectionCount = 0;
         super->OwnerHighWater = 0;
+        super->HasOverflow = 0;
         Initialise(super, layout, options.Clock, bootId, RandomBits.Next());
     }
 

@@ -286,6 +286,11 @@ internal static unsafe class StoreOpener
             }
         }
 
+        if (memory.HasOverflow && !IsAnyInOverflow(memory))
+        {
+            super->HasOverflow = 0; // Readers need not look there any more.
+        }
+
         engine.Pool.RecountFree();
         for (int slot = 1; slot <= Math.Clamp(super->OwnerHighWater, 0, StoreLayout.MaxOwners); slot++)
         {
@@ -293,6 +298,22 @@ internal static unsafe class StoreOpener
         }
 
         super->OwnerHighWater = 0;
+    }
+
+    private static bool IsAnyInOverflow(StoreMemory memory)
+    {
+        for (int number = 0; number < memory.PartitionCount; number++)
+        {
+            for (int bucket = memory.Layout.HomeBuckets; bucket < memory.Layout.BucketsPerPartition; bucket++)
+            {
+                if (Indexing.Bucket.UsedSlots(memory.BucketAt(number, bucket)) > 0)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     /// <summary>Brings a store that nobody changes any more to disk, and then records that it is complete there.</summary>

@@ -426,6 +426,10 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 }
 
                 Count(partition, entry);
+                if (i >= memory.Layout.HomeBuckets)
+                {
+                    memory.RaiseOverflow(); // Should it have been damaged.
+                }
             }
 
             ProtocolHook.Reach(ProtocolStep.RecoveryBucketChecked);

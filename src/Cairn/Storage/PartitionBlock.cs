@@ -64,9 +64,6 @@ internal unsafe struct PartitionBlock
     [FieldOffset(220)] public int KeepTail;
     [FieldOffset(224)] public int KeepCount;
 
-    /// <summary>Entries in the overflow buckets.</summary>
-    [FieldOffset(228)] public int OverflowEntries;
-
     /// <summary>Position of the log's record that is being published; 0 for none.</summary>
     [FieldOffset(232)] public long PendingRecord;
     [FieldOffset(256)] public fixed int ActiveSegment[LogCount];

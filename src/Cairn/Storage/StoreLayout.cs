@@ -36,6 +36,7 @@ internal sealed class StoreLayout
 
     // Two choices of a bucket with seven slots fill to three quarters before inserts begin to displace.
     private const double TargetIndexLoad = 0.75;
+    private const int HomesPerOverflowBucket = 32;
 
     private StoreLayout(long maxCapacityBytes, int averageEntryBytes, int segmentBytes, int partitionCount, int maxSegments)
     {
@@ -46,8 +47,9 @@ internal sealed class StoreLayout
         MaxSegments = maxSegments;
 
         long entries = Math.Max(1, (long)maxSegments * segmentBytes / averageEntryBytes);
-        BucketsPerPartition = (int)Math.Clamp(
-            (long)Math.Ceiling(entries / (double)partitionCount / (SlotsPerBucket * TargetIndexLoad)), 2, int.MaxValue / 2);
+        HomeBuckets = (int)Math.Clamp(
+            (long)Math.Ceiling(entries / (double)partitionCount / (SlotsPerBucket * TargetIndexLoad)), 2, int.MaxValue / 4);
+        OverflowBuckets = Math.Max(2, HomeBuckets / HomesPerOverflowBucket);
         GhostBucketsPerPartition = (int)Math.Clamp(
             (long)Math.Ceiling(entries * 0.9 / partitionCount / FingerprintsPerGhostBucket), 1, int.MaxValue / 2);
         RingCells = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(entries / partitionCount / 64, 64, 4096));
@@ -74,7 +76,13 @@ internal sealed class StoreLayout
 
     public int MaxSegments { get; }
 
-    public int BucketsPerPartition { get; }
+    /// <summary>Of each partition: those where keys belong. The overflow buckets follow them.</summary>
+    public int HomeBuckets { get; }
+
+    /// <summary>Of each partition: for kept entries that find only others in the buckets where they belong.</summary>
+    public int OverflowBuckets { get; }
+
+    public int BucketsPerPartition => HomeBuckets + OverflowBuckets;
 
     public int GhostBucketsPerPartition { get; }
 

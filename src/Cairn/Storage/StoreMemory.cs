@@ -26,6 +26,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     private readonly int _partitionBlockBytes;
     private readonly int _partitionShift;
     private readonly int _bucketsPerPartition;
+    private readonly int _homeBuckets;
     private readonly long _segmentsStart;
     private readonly int _segmentShift;
 
@@ -55,6 +56,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         _partitionBlockBytes = layout.PartitionBlockBytes;
         _partitionShift = KeyPlacement.PartitionShift(layout.PartitionCount);
         _bucketsPerPartition = layout.BucketsPerPartition;
+        _homeBuckets = layout.HomeBuckets;
         _segmentsStart = layout.SegmentsOffset;
         _segmentShift = System.Numerics.BitOperations.Log2((uint)layout.SegmentBytes);
         KeySeed = KeyHash.KeySeedOf(Super->HashSeed);
@@ -155,7 +157,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         int count = Math.Clamp(Volatile.Read(ref Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
         for (int number = 1; number <= count; number++)
         {
-            bool isKept = ((CollectionRecord*)CollectionRecord(number))->Region == (byte)StoreRegion.Keep;
+            bool isKept = ((CollectionRecord*)CollectionRecord(number))->Region != (byte)StoreRegion.Evict;
             (number < 64 ? ref low : ref high) |= (isKept ? 1UL : 0) << (number & 63);
         }
 
@@ -176,11 +178,30 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, _bucketsPerPartition);
+    public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, _homeBuckets);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Bucket* BucketAt(int partition, int bucket) =>
         (Bucket*)(_index + ((((long)partition * _bucketsPerPartition) + bucket) * StoreLayout.BucketBytes));
+
+    /// <summary>True if there may be entries in overflow buckets. Acquire: pairs with <see cref="RaiseOverflow"/>.</summary>
+    public bool HasOverflow => Volatile.Read(ref Super->HasOverflow) != 0;
+
+    /// <summary>
+    /// Tells readers, before the first entry is put into an overflow bucket, to look there. A reader that does not see it yet misses an entry whose
+    /// writer has not yet let go of the lock: its write has not returned.
+    /// </summary>
+    public void RaiseOverflow()
+    {
+        if (!HasOverflow)
+        {
+            Volatile.Write(ref Super->HasOverflow, 1);
+        }
+    }
+
+    /// <summary>One of the two overflow buckets of a key.</summary>
+    public Bucket* OverflowBucket(in KeyPlacement place, int choice) =>
+        BucketAt(place.Partition, place.OverflowBucket(choice, _homeBuckets, _bucketsPerPartition - _homeBuckets));
 
     public ushort* GhostBucket(int partition, int bucket) =>
         (ushort*)(_ghosts + ((((long)partition * Layout.GhostBucketsPerPartition) + bucket) * StoreLayout.GhostBucketBytes));

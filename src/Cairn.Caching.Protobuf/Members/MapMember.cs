@@ -1,0 +1,103 @@
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching.Protobuf.Messages;
+using Google.Protobuf;
+
+namespace Cairn.Caching.Protobuf.Members;
+
+/// <summary>A key with its value, which is a message on the wire: field 1 and field 2.</summary>
+internal struct MapEntry<TKey, TValue>
+{
+    public TKey Key;
+    public TValue Value;
+}
+
+/// <summary>How a dictionary's type is made.</summary>
+internal sealed class MapShape<TMap, TKey, TValue>(Func<TMap> create)
+    where TKey : notnull
+    where TMap : IEnumerable<KeyValuePair<TKey, TValue>>
+{
+    /// <summary>The dictionary with more entries, of which later ones replace earlier ones.</summary>
+    public TMap With(TMap? map, List<MapEntry<TKey, TValue>> added)
+    {
+        TMap target = map is IDictionary<TKey, TValue> { IsReadOnly: false } ? map : create();
+        var dictionary = (IDictionary<TKey, TValue>)target;
+        if (map is not null && !ReferenceEquals(map, target))
+        {
+            foreach ((TKey key, TValue value) in map)
+            {
+                dictionary[key] = value;
+            }
+        }
+
+        foreach (MapEntry<TKey, TValue> entry in added)
+        {
+            dictionary[entry.Key] = entry.Value;
+        }
+
+        return target;
+    }
+}
+
+/// <summary>A dictionary. Absent if it is null or empty; values that are null have no form.</summary>
+internal sealed class MapMember<TOwner, TMap, TKey, TValue>(
+    int number, MessageContract<MapEntry<TKey, TValue>> entries, MapShape<TMap, TKey, TValue> shape, MemberGetter<TOwner, TMap> get,
+    MemberSetter<TOwner, TMap>? set) : Member<TOwner>(number, WireFormat.WireType.LengthDelimited)
+    where TKey : notnull
+    where TMap : IEnumerable<KeyValuePair<TKey, TValue>>
+{
+    public override void Read(ref ParseContext input, ref TOwner owner, ref object? pending)
+    {
+        MapEntry<TKey, TValue> entry = entries.Create();
+        Nested.Read(ref input, entries, ref entry, isGroup: false);
+        ((List<MapEntry<TKey, TValue>>)(pending ??= new List<MapEntry<TKey, TValue>>())).Add(entry);
+    }
+
+    public override void Finish(ref TOwner owner, object pending)
+    {
+        TMap? there = get(ref owner);
+        TMap map = shape.With(there, (List<MapEntry<TKey, TValue>>)pending);
+        if (!ReferenceEquals(map, there))
+        {
+            (set ?? throw new InvalidOperationException($"A dictionary of {typeof(TOwner)} is null and cannot be set."))(ref owner, map);
+        }
+    }
+
+    public override void Write(ref WriteContext output, ref TOwner owner)
+    {
+        if (get(ref owner) is { } map)
+        {
+            foreach ((TKey key, TValue value) in map)
+            {
+                Nested.Write(ref output, entries, Tag, Entry(key, value), isGroup: false);
+            }
+        }
+    }
+
+    public override int Size(ref TOwner owner)
+    {
+        int size = 0;
+        if (get(ref owner) is { } map)
+        {
+            foreach ((TKey key, TValue value) in map)
+            {
+                size += TagBytes + Nested.Size(entries, Entry(key, value), isGroup: false, TagBytes);
+            }
+        }
+
+        return size;
+    }
+
+    private static MapEntry<TKey, TValue> Entry(TKey key, TValue value)
+    {
+        if (value is null)
+        {
+            ThrowNull();
+        }
+
+        return new MapEntry<TKey, TValue> { Key = key, Value = value };
+    }
+
+    [DoesNotReturn]
+    private static void ThrowNull() => throw new InvalidOperationException(
+        $"A dictionary of {typeof(TOwner)} has a value that is null, for which protocol buffers have no form. Leave it out.");
+}

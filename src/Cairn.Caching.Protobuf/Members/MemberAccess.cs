@@ -1,0 +1,100 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Reflection;
+using System.Reflection.Emit;
+using System.Runtime.CompilerServices;
+
+namespace Cairn.Caching.Protobuf.Members;
+
+internal delegate TValue MemberGetter<TOwner, TValue>(ref TOwner owner);
+
+internal delegate void MemberSetter<TOwner, TValue>(ref TOwner owner, TValue value);
+
+/// <summary>How a member is read and set: by code made for it, or by reflection where none can be made.</summary>
+[RequiresUnreferencedCode("Members are found by looking at types at run time.")]
+[RequiresDynamicCode("Members are read and set by code that is made at run time.")]
+internal static class MemberAccess
+{
+    public static MemberGetter<TOwner, TValue> Getter<TOwner, TValue>(MemberInfo member)
+    {
+        if (!RuntimeFeature.IsDynamicCodeSupported)
+        {
+            return (ref TOwner owner) => (TValue)(member is PropertyInfo property ? property.GetValue(owner) : ((FieldInfo)member).GetValue(owner))!;
+        }
+
+        var method = new DynamicMethod(
+            $"get {member.Name}", typeof(TValue), [typeof(TOwner).MakeByRefType()], member.DeclaringType!.Module, skipVisibility: true);
+        ILGenerator code = method.GetILGenerator();
+        LoadOwner(code, typeof(TOwner));
+        if (member is PropertyInfo { GetMethod: { } getter })
+        {
+            code.Emit(typeof(TOwner).IsValueType ? OpCodes.Call : OpCodes.Callvirt, getter);
+        }
+        else
+        {
+            code.Emit(OpCodes.Ldfld, FieldOf(member));
+        }
+
+        code.Emit(OpCodes.Ret);
+        return method.CreateDelegate<MemberGetter<TOwner, TValue>>();
+    }
+
+    /// <summary>Null if the member cannot be set: a property without a setter that has no field of its own.</summary>
+    public static MemberSetter<TOwner, TValue>? Setter<TOwner, TValue>(MemberInfo member)
+    {
+        MethodInfo? setter = (member as PropertyInfo)?.SetMethod;
+        if (setter is null && TryFieldOf(member) is null)
+        {
+            return null;
+        }
+
+        if (!RuntimeFeature.IsDynamicCodeSupported)
+        {
+            return (ref TOwner owner, TValue value) =>
+            {
+                object boxed = owner!;
+                if (setter is not null)
+                {
+                    setter.Invoke(boxed, [value]);
+                }
+                else
+                {
+                    FieldOf(member).SetValue(boxed, value);
+                }
+
+                owner = (TOwner)boxed;
+            };
+        }
+
+        var method = new DynamicMethod(
+            $"set {member.Name}", typeof(void), [typeof(TOwner).MakeByRefType(), typeof(TValue)], member.DeclaringType!.Module, skipVisibility: true);
+        ILGenerator code = method.GetILGenerator();
+        LoadOwner(code, typeof(TOwner));
+        code.Emit(OpCodes.Ldarg_1);
+        if (setter is not null)
+        {
+            code.Emit(typeof(TOwner).IsValueType ? OpCodes.Call : OpCodes.Callvirt, setter);
+        }
+        else
+        {
+            code.Emit(OpCodes.Stfld, FieldOf(member));
+        }
+
+        code.Emit(OpCodes.Ret);
+        return method.CreateDelegate<MemberSetter<TOwner, TValue>>();
+    }
+
+    private static void LoadOwner(ILGenerator code, Type owner)
+    {
+        code.Emit(OpCodes.Ldarg_0);
+        if (!owner.IsValueType)
+        {
+            code.Emit(OpCodes.Ldind_Ref);
+        }
+    }
+
+    private static FieldInfo FieldOf(MemberInfo member) => TryFieldOf(member)!;
+
+    // The field behind a property that the compiler made: records and get-only properties have no other way in.
+    private static FieldInfo? TryFieldOf(MemberInfo member) => member as FieldInfo
+        ?? member.DeclaringType!.GetField($"<{member.Name}>k__BackingField", BindingFlags.Instance | BindingFlags.NonPublic);
+}

@@ -1,0 +1,130 @@
+using Cairn.Caching.Protobuf.Messages;
+using Google.Protobuf;
+
+namespace Cairn.Caching.Protobuf.Members;
+
+// How a message stands within another: behind its length, or between two tags.
+internal static class Nested
+{
+    public static WireFormat.WireType WireType(bool isGroup) => isGroup ? WireFormat.WireType.StartGroup : WireFormat.WireType.LengthDelimited;
+
+    /// <summary>Reads one, into <paramref name="value"/> as it is.</summary>
+    public static void Read<T>(ref ParseContext input, MessageContract<T> contract, ref T value, bool isGroup)
+    {
+        if (value is IMessage message)
+        {
+            ReadInto(ref input, message, isGroup);
+            return;
+        }
+
+        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
+        ReadInto(ref input, adapter, isGroup);
+        value = adapter.Value;
+        adapter.GiveBack();
+    }
+
+    public static void Write<T>(ref WriteContext output, MessageContract<T> contract, uint tag, T value, bool isGroup)
+    {
+        output.WriteTag(tag);
+        if (value is IMessage message)
+        {
+            WriteFrom(ref output, message, tag, isGroup);
+            return;
+        }
+
+        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
+        WriteFrom(ref output, adapter, tag, isGroup);
+        adapter.GiveBack();
+    }
+
+    /// <summary>Bytes of the message with its length or the tag at its end, but without the tag before it.</summary>
+    public static int Size<T>(MessageContract<T> contract, T value, bool isGroup, int tagBytes)
+    {
+        int size;
+        if (value is IMessage message)
+        {
+            size = message.CalculateSize();
+        }
+        else
+        {
+            MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
+            size = adapter.CalculateSize();
+            adapter.GiveBack();
+        }
+
+        return size + (isGroup ? tagBytes : CodedOutputStream.ComputeLengthSize(size));
+    }
+
+    private static void ReadInto(ref ParseContext input, IMessage message, bool isGroup)
+    {
+        if (isGroup)
+        {
+            input.ReadGroup(message);
+        }
+        else
+        {
+            input.ReadMessage(message);
+        }
+    }
+
+    private static void WriteFrom(ref WriteContext output, IMessage message, uint tag, bool isGroup)
+    {
+        if (isGroup)
+        {
+            output.WriteGroup(message);
+            output.WriteTag(WireFormat.MakeTag(WireFormat.GetTagFieldNumber(tag), WireFormat.WireType.EndGroup));
+        }
+        else
+        {
+            output.WriteMessage(message);
+        }
+    }
+}
+
+/// <summary>One value with members of its own. Absent if it is null; a struct never is.</summary>
+internal sealed class MessageMember<TOwner, TValue>(
+    int number, bool isGroup, MemberGetter<TOwner, TValue> get, MemberSetter<TOwner, TValue> set)
+    : Member<TOwner>(number, Nested.WireType(isGroup))
+{
+    public override void Read(ref ParseContext input, ref TOwner owner, ref object? pending)
+    {
+        TValue value = get(ref owner);
+        value ??= MessageContract<TValue>.Instance.Create();
+        Nested.Read(ref input, MessageContract<TValue>.Instance, ref value, isGroup);
+        set(ref owner, value);
+    }
+
+    public override void Write(ref WriteContext output, ref TOwner owner)
+    {
+        if (get(ref owner) is { } value)
+        {
+            Nested.Write(ref output, MessageContract<TValue>.Instance, Tag, value, isGroup);
+        }
+    }
+
+    public override int Size(ref TOwner owner) => get(ref owner) is { } value ? TagBytes + Nested.Size(MessageContract<TValue>.Instance, value, isGroup, TagBytes) : 0;
+}
+
+/// <summary>One struct with members of its own that may be null, and is absent only then.</summary>
+internal sealed class NullableMessageMember<TOwner, TValue>(
+    int number, bool isGroup, MemberGetter<TOwner, TValue?> get, MemberSetter<TOwner, TValue?> set)
+    : Member<TOwner>(number, Nested.WireType(isGroup))
+    where TValue : struct
+{
+    public override void Read(ref ParseContext input, ref TOwner owner, ref object? pending)
+    {
+        TValue value = get(ref owner) ?? MessageContract<TValue>.Instance.Create();
+        Nested.Read(ref input, MessageContract<TValue>.Instance, ref value, isGroup);
+        set(ref owner, value);
+    }
+
+    public override void Write(ref WriteContext output, ref TOwner owner)
+    {
+        if (get(ref owner) is { } value)
+        {
+            Nested.Write(ref output, MessageContract<TValue>.Instance, Tag, value, isGroup);
+        }
+    }
+
+    public override int Size(ref TOwner owner) => get(ref owner) is { } value ? TagBytes + Nested.Size(MessageContract<TValue>.Instance, value, isGroup, TagBytes) : 0;
+}

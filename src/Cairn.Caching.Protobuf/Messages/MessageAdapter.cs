@@ -1,0 +1,86 @@
+using System.Runtime.CompilerServices;
+using Google.Protobuf;
+using Google.Protobuf.Reflection;
+
+namespace Cairn.Caching.Protobuf.Messages;
+
+/// <summary>What Google.Protobuf reads and writes instead of a message of its own: a value and its contract. Taken from the thread's store and given back.</summary>
+internal sealed class MessageAdapter<T> : IBufferMessage
+{
+    // Deeper than any document is meant to be. Google.Protobuf has the same limit for reading.
+    private const int MostLevels = 100;
+
+    [ThreadStatic]
+    private static MessageAdapter<T>? t_free;
+
+    private MessageContract<T> _contract = null!;
+    private MessageAdapter<T>? _next;
+
+    private MessageAdapter()
+    {
+    }
+
+    public T Value = default!;
+
+    public MessageDescriptor Descriptor => throw new NotSupportedException("There is no schema behind this message.");
+
+    public static MessageAdapter<T> Take(MessageContract<T> contract, T value)
+    {
+        MessageAdapter<T> adapter = t_free ?? new MessageAdapter<T>();
+        t_free = adapter._next;
+        adapter._next = null;
+        adapter._contract = contract;
+        adapter.Value = value;
+        return adapter;
+    }
+
+    public void GiveBack()
+    {
+        Value = default!;
+        _next = t_free;
+        t_free = this;
+    }
+
+    public void InternalMergeFrom(ref ParseContext ctx) => _contract.Read(ref ctx, ref Value);
+
+    public void InternalWriteTo(ref WriteContext ctx)
+    {
+        Enter();
+        _contract.Write(ref ctx, ref Value);
+        Nesting.Levels--;
+    }
+
+    public int CalculateSize()
+    {
+        Enter();
+        int size = _contract.Size(ref Value);
+        Nesting.Levels--;
+        return size;
+    }
+
+    public void MergeFrom(CodedInputStream input) => throw new NotSupportedException();
+
+    public void WriteTo(CodedOutputStream output) => throw new NotSupportedException();
+
+    private static void Enter()
+    {
+        if (++Nesting.Levels > MostLevels)
+        {
+            Nesting.Levels = 0;
+            ThrowTooDeep();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ThrowTooDeep() => throw new InvalidOperationException(
+        $"A {typeof(T)} is nested in more than {MostLevels} levels, or contains itself. Protocol buffers have no form for that.");
+}
+
+/// <summary>How deep this thread is in what it writes.</summary>
+internal static class Nesting
+{
+    [ThreadStatic]
+    private static int t_levels;
+
+    public static ref int Levels => ref t_levels;
+}

@@ -1,0 +1,91 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using Cairn.Caching.Protobuf.Messages;
+using Google.Protobuf;
+using Microsoft.Extensions.Caching.Hybrid;
+
+namespace Cairn.Caching.Protobuf.Serialization;
+
+/// <summary>Reading and writing of whole messages, the way Google.Protobuf begins and ends it.</summary>
+internal static class WholeMessage
+{
+    public static void Write(IMessage message, IBufferWriter<byte> target)
+    {
+        Nesting.Levels = 0;
+        message.WriteTo(target);
+    }
+
+    public static void Read(IMessage message, in ReadOnlySequence<byte> source)
+    {
+        if (source.IsSingleSegment)
+        {
+            message.MergeFrom(source.FirstSpan);
+        }
+        else
+        {
+            message.MergeFrom(source);
+        }
+    }
+}
+
+/// <summary>A type with a contract.</summary>
+internal sealed class ContractSerializer<T>(MessageContract<T> contract) : IHybridCacheSerializer<T>, ICairnSerializer
+{
+    public CairnFormat Format => CairnFormat.Protobuf;
+
+    public void Serialize(T value, IBufferWriter<byte> target)
+    {
+        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
+        WholeMessage.Write(adapter, target);
+        adapter.GiveBack();
+    }
+
+    public T Deserialize(ReadOnlySequence<byte> source)
+    {
+        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, contract.Create());
+        WholeMessage.Read(adapter, source);
+        T value = adapter.Value;
+        adapter.GiveBack();
+        return value;
+    }
+}
+
+/// <summary>A list or dictionary of what has a contract.</summary>
+internal sealed class CollectionSerializer<T>(MessageContract<StrongBox<T>> contract, Func<T> empty) : IHybridCacheSerializer<T>, ICairnSerializer
+{
+    private readonly ContractSerializer<StrongBox<T>> _serializer = new(contract);
+
+    public CairnFormat Format => CairnFormat.Protobuf;
+
+    public void Serialize(T value, IBufferWriter<byte> target) => _serializer.Serialize(new StrongBox<T>(value), target);
+
+    // Nothing is written of an empty one.
+    public T Deserialize(ReadOnlySequence<byte> source) => _serializer.Deserialize(source).Value ?? empty();
+}
+
+/// <summary>A type that protoc generated.</summary>
+internal sealed class GeneratedSerializer<T>(Func<T> create) : IHybridCacheSerializer<T>, ICairnSerializer
+{
+    public CairnFormat Format => CairnFormat.Protobuf;
+
+    public void Serialize(T value, IBufferWriter<byte> target) => WholeMessage.Write((IMessage)value!, target);
+
+    public T Deserialize(ReadOnlySequence<byte> source)
+    {
+        T message = create();
+        WholeMessage.Read((IMessage)message!, source);
+        return message;
+    }
+}
+
+/// <summary>A type that asks to be a message and cannot be one: whoever uses it is told why.</summary>
+internal sealed class RefusedSerializer<T>(string reason) : IHybridCacheSerializer<T>, ICairnSerializer
+{
+    public string Reason => reason;
+
+    public CairnFormat Format => CairnFormat.Protobuf;
+
+    public void Serialize(T value, IBufferWriter<byte> target) => throw new InvalidOperationException(reason);
+
+    public T Deserialize(ReadOnlySequence<byte> source) => throw new InvalidOperationException(reason);
+}

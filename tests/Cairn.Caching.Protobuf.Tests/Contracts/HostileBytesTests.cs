@@ -1,0 +1,122 @@
+using System.Buffers;
+using System.Diagnostics;
+using Cairn.Caching.Protobuf.Tests.Wire;
+using Google.Protobuf;
+
+namespace Cairn.Caching.Protobuf.Tests.Contracts;
+
+/// <summary>Bytes that nobody wrote: an exception that is documented, never anything else, and never more memory than the bytes can stand for.</summary>
+public sealed class HostileBytesTests
+{
+    // An item of a list can stand for an object of some hundred bytes in two.
+    private const long MostBytesForAByte = 400;
+
+    public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 40)];
+
+    [Fact]
+    public void Message_that_is_cut_off_anywhere_is_refused_or_a_shorter_message()
+    {
+        byte[] bytes = WireTests.RandomBook(new Random(9)).ToByteArray();
+
+        for (int length = 0; length < bytes.Length; length++)
+        {
+            TryRead(bytes[..length]);
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void Damaged_messages_are_refused_or_read_as_something_else(int seed)
+    {
+        var random = new Random(seed);
+        byte[] bytes = WireTests.RandomBook(random).ToByteArray();
+        for (int i = 0; i < 2_000; i++)
+        {
+            byte[] damaged = [.. bytes];
+            for (int changes = random.Next(1, 6); changes > 0 && damaged.Length > 0; changes--)
+            {
+                damaged[random.Next(damaged.Length)] = (byte)random.Next(256);
+            }
+
+            TryRead(damaged);
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void Random_bytes_are_refused_or_read_as_something(int seed)
+    {
+        var random = new Random(seed);
+        for (int i = 0; i < 2_000; i++)
+        {
+            byte[] bytes = new byte[random.Next(200)];
+            random.NextBytes(bytes);
+            TryRead(bytes);
+        }
+    }
+
+    [Fact]
+    public void Nesting_beyond_the_limit_is_refused()
+    {
+        byte[] bytes = [];
+        for (int i = 0; i < 5_000; i++)
+        {
+            var length = new ArrayBufferWriter<byte>();
+            for (int rest = bytes.Length; ; rest >>= 7)
+            {
+                length.Write([(byte)(rest > 0x7F ? (rest & 0x7F) | 0x80 : rest)]);
+                if (rest <= 0x7F)
+                {
+                    break;
+                }
+            }
+
+            bytes = [0x0A, .. length.WrittenSpan, .. bytes];
+        }
+
+        Assert.Throws<InvalidProtocolBufferException>(() => CairnProtobuf.Deserialize<Node>(new ReadOnlySequence<byte>(bytes)));
+    }
+
+    [Fact]
+    public void Announced_lengths_are_not_believed()
+    {
+        // Field 15, bytes; field 18, packed numbers; field 2000, packed doubles: each says 2 GB and has none.
+        foreach (byte[] tag in new byte[][] { [0x7A], [0x92, 0x01], [0x82, 0x7D] })
+        {
+            byte[] bytes = [.. tag, 0xFF, 0xFF, 0xFF, 0xFF, 0x07, 1, 2, 3];
+
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            Assert.Throws<InvalidProtocolBufferException>(() => CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>(bytes)));
+
+            Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100_000);
+        }
+    }
+
+    [Fact]
+    public void Items_of_two_lists_by_turns_cost_no_more_than_one_after_the_other()
+    {
+        // Tags as an array, translators as a list: quadratic if each item made a new array.
+        byte[] bytes = [.. Enumerable.Range(0, 100_000).SelectMany(_ => new byte[] { 0x9A, 0x01, 0, 0xA2, 0x01, 0 })];
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Book read = CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>(bytes));
+
+        Assert.Equal((100_000, 100_000), (read.Tags!.Length, read.Translators!.Count));
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 32_000_000);
+    }
+
+    private static void TryRead(byte[] bytes)
+    {
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        try
+        {
+            CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>(bytes));
+        }
+        catch (Exception failure) when (failure is InvalidProtocolBufferException or InvalidDataException or OverflowException or ArgumentOutOfRangeException)
+        {
+            Debug.Assert(failure.Message.Length > 0);
+        }
+
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 20_000 + (bytes.Length * MostBytesForAByte));
+    }
+}

@@ -96,7 +96,7 @@ public sealed partial class CairnHybridCache
             return;
         }
 
-        Volatile.Write(ref entry.FreshUntil, Math.Max(entry.FreshUntil, Math.Min(extras.FreshAtMost, now + extras.SlidingMs)));
+        Volatile.Write(ref extras.FreshUntil, Math.Max(extras.FreshUntil, Math.Min(extras.FreshAtMost, now + extras.SlidingMs)));
         Volatile.Write(ref entry.QuietUntil, QuietUntil(entry, now));
         if (_hasLevel && policy.WritesShared)
         {

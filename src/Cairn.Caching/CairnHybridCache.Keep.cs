@@ -15,7 +15,7 @@ namespace Cairn.Caching;
 public sealed partial class CairnHybridCache
 {
     // Besides its value and its key, an entry takes about this: objects' headers, links, the table's share.
-    private const long EntryOverheadBytes = 176;
+    private const long EntryOverheadBytes = 160;
 
     private const int LargestKeptBuffer = 64 << 10;
 
@@ -410,9 +410,9 @@ public sealed partial class CairnHybridCache
         {
             Value = kept,
             Tags = header.StoredTags.Count == 0 ? null : StampsOf(header.StoredTags),
-            FreshUntil = localFresh,
             UsableUntil = usableUntil,
-            Extras = !hasExtras ? null : new LocalExtras
+            QuietUntil = localFresh,
+            Extras = !hasExtras ? null : new LocalExtras(localFresh)
             {
                 SlidingMs = header.SlidingMs,
                 FreshAtMost = freshUntil,
@@ -457,9 +457,9 @@ public sealed partial class CairnHybridCache
         var entry = new LocalEntry(key, hash)
         {
             Tags = stamps,
-            FreshUntil = localFresh,
             UsableUntil = CacheClock.Later(freshUntil, policy.StaleMs),
-            Extras = !hasExtras ? null : new LocalExtras
+            QuietUntil = localFresh,
+            Extras = !hasExtras ? null : new LocalExtras(localFresh)
             {
                 SlidingMs = policy.SlidingMs,
                 FreshAtMost = freshUntil,
@@ -478,10 +478,9 @@ public sealed partial class CairnHybridCache
         Value = entry.Value,
         Tags = entry.Tags,
         Bytes = entry.Bytes,
-        FreshUntil = freshUntil,
         QuietUntil = freshUntil,
         UsableUntil = usableUntil,
-        Extras = entry.Extras is not { } extras ? null : new LocalExtras { ETag = extras.ETag, LastModified = extras.LastModified, FreshAtMost = freshUntil, Tokens = extras.Tokens },
+        Extras = entry.Extras is not { } extras ? null : new LocalExtras(freshUntil) { ETag = extras.ETag, LastModified = extras.LastModified, FreshAtMost = freshUntil, Tokens = extras.Tokens },
     };
 
     private static long EagerAt(long from, long freshUntil, double part) =>

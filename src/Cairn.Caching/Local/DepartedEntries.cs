@@ -1,28 +1,22 @@
 namespace Cairn.Caching.Local;
 
-/// <summary>Entries that left the first level under a lock, to be told of after it was released. They are chained, not copied.</summary>
-internal ref struct DepartedEntries
+/// <summary>Entries that left the first level under a lock, to be told of after it was released. Remembered only if somebody is told.</summary>
+internal ref struct DepartedEntries(Action<LocalEntry>? onRemoved)
 {
-    private LocalEntry? _first;
+    private List<LocalEntry>? _told;
 
     public int Count { get; private set; }
 
     public void Add(LocalEntry entry)
     {
         entry.Place = LocalPlace.Gone;
-        entry.Older = _first;
-        _first = entry;
         Count++;
-    }
-
-    /// <summary>Tells of each once, and holds none afterwards.</summary>
-    public void Report(Action<LocalEntry>? onRemoved)
-    {
-        while (_first is { } entry)
+        if (onRemoved is not null)
         {
-            _first = entry.Older;
-            entry.Older = null;
-            onRemoved?.Invoke(entry);
+            (_told ??= []).Add(entry);
         }
     }
+
+    /// <summary>Tells of each, once.</summary>
+    public readonly void Report() => _told?.ForEach(onRemoved!);
 }

@@ -85,7 +85,7 @@ internal sealed class LocalCache
     /// <param name="now">The time by the cache's own clock: what cannot be used any more goes rather than what can. Without it none is past its use.</param>
     public void Set(LocalEntry entry, long now = long.MinValue)
     {
-        var departed = default(DepartedEntries);
+        var departed = new DepartedEntries(_onRemoved);
         int shard = _placement.ShardOf(entry.Hash);
         _shards[shard].Set(entry, now, ref departed);
         if (_budget.IsExceeded)
@@ -93,25 +93,25 @@ internal sealed class LocalCache
             EvictElsewhere(shard, now, ref departed);
         }
 
-        departed.Report(_onRemoved);
+        departed.Report();
     }
 
     /// <summary>Removes this very entry, not a newer one with its key.</summary>
     /// <returns>False if it had left before.</returns>
     public bool Remove(LocalEntry entry)
     {
-        var departed = default(DepartedEntries);
+        var departed = new DepartedEntries(_onRemoved);
         bool isRemoved = ShardOf(entry.Hash).Remove(entry, ref departed);
-        departed.Report(_onRemoved);
+        departed.Report();
         return isRemoved;
     }
 
     /// <summary>Removes the entry of a key.</summary>
     public bool Remove(ulong hash, ReadOnlySpan<char> key)
     {
-        var departed = default(DepartedEntries);
+        var departed = new DepartedEntries(_onRemoved);
         bool isRemoved = ShardOf(hash).Remove(hash, key, ref departed);
-        departed.Report(_onRemoved);
+        departed.Report();
         return isRemoved;
     }
 
@@ -143,9 +143,9 @@ internal sealed class LocalCache
     {
         foreach (LocalShard shard in _shards)
         {
-            var departed = default(DepartedEntries);
+            var departed = new DepartedEntries(_onRemoved);
             shard.Clear(ref departed);
-            departed.Report(_onRemoved);
+            departed.Report();
         }
     }
 
@@ -163,10 +163,10 @@ internal sealed class LocalCache
         int last = _placement.ShardOf(range.Last);
         for (int shard = _placement.ShardOf(range.First); shard <= last; shard++)
         {
-            var departed = default(DepartedEntries);
+            var departed = new DepartedEntries(_onRemoved);
             _shards[shard].Remove(range, now, ref departed);
             count += departed.Count;
-            departed.Report(_onRemoved);
+            departed.Report();
         }
 
         return count;

@@ -7,11 +7,8 @@ internal sealed partial class LocalEntry
     /// <summary>The most uses that are counted, as S3-FIFO has it.</summary>
     public const int MaxFrequency = 3;
 
-    /// <summary>Its neighbour in the queue that came after it; among departed entries, nothing.</summary>
-    public LocalEntry? Newer;
-
-    /// <summary>Its neighbour in the queue that came before it; among departed entries, the next one to tell of.</summary>
-    public LocalEntry? Older;
+    /// <summary>Where it is in its queue.</summary>
+    public uint Position;
 
     public LocalPlace Place;
 

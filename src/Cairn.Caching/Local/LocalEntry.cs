@@ -9,24 +9,24 @@ namespace Cairn.Caching.Local;
 //   I1  QuietUntil <= FreshUntil <= UsableUntil, all in milliseconds of the cache's own clock, which never goes back.
 internal sealed partial class LocalEntry(string key, ulong hash) : LocalEntryFront(key, hash)
 {
-    /// <summary>Raised later if it slides.</summary>
-    public long FreshUntil;
-
     public long UsableUntil;
 
     /// <summary>Its share of the level's bytes: value, key and what holds them together.</summary>
     public long Bytes;
 
-    /// <summary>What only some entries have: sliding, eager refresh, conditional refresh, dependencies.</summary>
+    /// <summary>What only some entries have: sliding, eager refresh, conditional refresh, dependencies. Null: quiet as long as it is fresh.</summary>
     public LocalExtras? Extras;
 
-    private int _isRefreshing;
+    private bool _isRefreshing;
+
+    /// <summary>Raised later if it slides.</summary>
+    public long FreshUntil => Extras is { } extras ? Volatile.Read(ref extras.FreshUntil) : QuietUntil;
 
     /// <summary>True for the one caller who may refresh it.</summary>
-    public bool TryBeginRefresh() => Interlocked.CompareExchange(ref _isRefreshing, 1, 0) == 0;
+    public bool TryBeginRefresh() => !Interlocked.CompareExchange(ref _isRefreshing, true, false);
 
     /// <summary>The refresh failed, and may be tried again.</summary>
-    public void EndRefresh() => Volatile.Write(ref _isRefreshing, 0);
+    public void EndRefresh() => Volatile.Write(ref _isRefreshing, false);
 
-    public bool IsRefreshing => Volatile.Read(ref _isRefreshing) != 0;
+    public bool IsRefreshing => Volatile.Read(ref _isRefreshing);
 }

@@ -45,6 +45,11 @@ internal sealed class LocalShard
     private LocalQueue _small = new(LocalPlace.Small);
     private LocalQueue _main = new(LocalPlace.Main);
     private LocalBucket[]? _leaving;
+
+    // What came and what went under this lock, and is not in the budget yet: mostly they cancel each other, and the budget, which all
+    // shards change, is left alone.
+    private int _uncountedEntries;
+    private long _uncountedBytes;
     private long _evictions;
     private long _tooLarge;
 
@@ -73,6 +78,10 @@ internal sealed class LocalShard
     /// <summary>Whether it holds more than its part of what there is too much of. Read without the lock it is a hint.</summary>
     public bool IsBeyondShare =>
         (_budget.HasTooManyEntries && Count > _shareOfEntries) || (_budget.HasTooManyBytes && Bytes > _shareOfBytes);
+
+    private bool HasTooManyEntries => _budget.Entries + _uncountedEntries > _budget.MaxEntries;
+
+    private bool HasTooManyBytes => _budget.Bytes + _uncountedBytes > _budget.MaxBytes;
 
     private int Count => _small.Count + _main.Count;
 
@@ -125,6 +134,8 @@ internal sealed class LocalShard
             {
                 Replace(old, entry, now, ref departed);
             }
+
+            Settle();
         }
     }
 
@@ -138,6 +149,7 @@ internal sealed class LocalShard
             }
 
             Take(entry, ref departed);
+            Settle();
             return true;
         }
     }
@@ -152,6 +164,7 @@ internal sealed class LocalShard
             }
 
             Take(entry, ref departed);
+            Settle();
             return true;
         }
     }
@@ -178,6 +191,8 @@ internal sealed class LocalShard
                     }
                 }
             }
+
+            Settle();
         }
     }
 
@@ -191,6 +206,8 @@ internal sealed class LocalShard
             _budget.Add(-Count, -Bytes);
             Empty(ref _small, ref departed);
             Empty(ref _main, ref departed);
+            _small = new LocalQueue(LocalPlace.Small);
+            _main = new LocalQueue(LocalPlace.Main);
             _ghost.Clear();
         }
     }
@@ -203,6 +220,7 @@ internal sealed class LocalShard
             while (_budget.IsExceeded && Count > 0 && (!onlyBeyondShare || IsBeyondShare))
             {
                 EvictOne(now, ref departed);
+                Settle();
             }
         }
     }
@@ -223,7 +241,7 @@ internal sealed class LocalShard
 
     private void Insert(LocalEntry entry, long now, ref DepartedEntries departed)
     {
-        _budget.Add(1, entry.Bytes);
+        CountLater(1, entry.Bytes);
         MakeRoom(1, entry.Bytes, now, ref departed);
         if (_ghost.TryTake(entry.Hash))
         {
@@ -258,8 +276,8 @@ internal sealed class LocalShard
         ref LocalQueue queue = ref QueueOf(old);
         queue.Replace(old, entry);
         departed.Add(old);
-        _budget.Add(0, entry.Bytes - old.Bytes);
-        if (_budget.HasTooManyBytes)
+        CountLater(0, entry.Bytes - old.Bytes);
+        if (HasTooManyBytes)
         {
             // It must not be what makes room for itself. Only here does replacing make an entry the newest.
             queue.Remove(entry);
@@ -268,12 +286,12 @@ internal sealed class LocalShard
         }
     }
 
-    // What is to come is counted in the budget already, but not in this shard.
+    // What is to come is counted already, but not in this shard's queues.
     private void MakeRoom(int entries, long bytes, long now, ref DepartedEntries departed)
     {
         while (Count > 0 &&
-            ((_budget.HasTooManyEntries && Count + entries > _shareOfEntries) ||
-                (_budget.HasTooManyBytes && Bytes + bytes > _shareOfBytes)))
+            ((HasTooManyEntries && Count + entries > _shareOfEntries) ||
+                (HasTooManyBytes && Bytes + bytes > _shareOfBytes)))
         {
             EvictOne(now, ref departed);
         }
@@ -331,9 +349,27 @@ internal sealed class LocalShard
         // Release; so that a reader who sees the link sees what is behind it. The entry's own link stays (I3).
         Volatile.Write(ref LinkTo(entry), entry.Next);
         QueueOf(entry).Remove(entry);
-        _budget.Add(-1, -entry.Bytes);
+        CountLater(-1, -entry.Bytes);
         departed.Add(entry);
     }
+
+    private void CountLater(int entries, long bytes)
+    {
+        _uncountedEntries += entries;
+        _uncountedBytes += bytes;
+    }
+
+    /// <summary>Before the lock is released.</summary>
+    private void Settle()
+    {
+        if (_uncountedEntries != 0 || _uncountedBytes != 0)
+        {
+            _budget.Add(_uncountedEntries, _uncountedBytes);
+            _uncountedEntries = 0;
+            _uncountedBytes = 0;
+        }
+    }
+
 
     /// <summary>The link of the chain that leads to an entry, which must be there.</summary>
     private ref LocalEntry? LinkTo(LocalEntry entry)

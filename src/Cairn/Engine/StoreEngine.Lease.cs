@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Leasing;
 using Cairn.Storage;
 
 namespace Cairn.Engine;
@@ -30,7 +31,7 @@ internal sealed unsafe partial class StoreEngine
         while (true)
         {
             // Read before the entry: a signal raised after that wakes the wait below.
-            uint signal = Volatile.Read(ref partition->LeaseSignal);
+            uint signal = LeaseSignal.Read(partition);
             LeaseStatus status = TryAcquireLease(key, replacesValue: false, duration, _lockTimeout, out version);
             if (status != LeaseStatus.Held)
             {
@@ -52,7 +53,7 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>The partition's lease signal: once it is another, a lease of the partition may have ended.</summary>
     public uint LeaseSignalOf(int partition)
     {
-        uint signal = Volatile.Read(ref Memory.Partition(partition)->LeaseSignal);
+        uint signal = LeaseSignal.Read(Memory.Partition(partition));
         GC.KeepAlive(this);
         return signal;
     }

@@ -1,6 +1,7 @@
 using Cairn.Concurrency;
 using Cairn.Eviction;
 using Cairn.Indexing;
+using Cairn.Leasing;
 using Cairn.Storage;
 
 namespace Cairn.Recovering;
@@ -48,7 +49,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
 
         // Changes may have been published without their ring cells.
         Interlocked.Increment(ref partition->Overrun);
-        Interlocked.Increment(ref partition->LeaseSignal);
+        LeaseSignal.RaiseSilently(partition);
         ProtocolHook.Reach(ProtocolStep.RecoveryFinished);
     }
 

@@ -11,21 +11,30 @@ internal static unsafe class BrokenLeases
 {
     private static readonly TimeSpan Duration = StoreLease.Duration;
 
-    /// <summary>Waits for a lease. Reads the signal when it has seen that another has the lease, not before it looks.</summary>
-    public static LeaseStatus Acquire(StoreEngine engine, in KeyRef key, bool isLate)
+    /// <summary>
+    /// Waits for a lease. Reads the signal when it has seen that another has the lease, not before it looks; or sleeps without saying so.
+    /// </summary>
+    public static LeaseStatus Acquire(StoreEngine engine, in KeyRef key, bool isLate, bool isSilent)
     {
         var signals = new LeaseSignal(ScheduledPlatform.Instance);
         PartitionBlock* partition = engine.Memory.Partition(key.Place.Partition);
         while (true)
         {
-            uint signal = Volatile.Read(ref partition->LeaseSignal);
+            uint signal = LeaseSignal.Read(partition);
             LeaseStatus status = engine.AcquireLease(key, TimeSpan.Zero, Duration, out _);
             if (status != LeaseStatus.Held)
             {
                 return status;
             }
 
-            signals.Wait(partition, isLate ? Volatile.Read(ref partition->LeaseSignal) : signal, Duration);
+            if (isSilent)
+            {
+                ScheduledPlatform.Instance.WaitOnAddress(&partition->LeaseSignal, signal, Duration);
+            }
+            else
+            {
+                signals.Wait(partition, isLate ? LeaseSignal.Read(partition) : signal, Duration);
+            }
         }
     }
 

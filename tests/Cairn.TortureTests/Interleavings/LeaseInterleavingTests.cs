@@ -109,6 +109,10 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
         new Exploration(output).ExpectCaught(() => Waiting(GiveUp, LeaseStatus.Acquired, () => AcquireBroken(isLate: true)));
 
     [Fact]
+    public void Sleeping_without_saying_so_is_caught() =>
+        new Exploration(output).ExpectCaught(() => Waiting(GiveUp, LeaseStatus.Acquired, () => AcquireBroken(isSilent: true)));
+
+    [Fact]
     public void Removal_that_does_not_signal_the_end_of_a_lease_is_caught() => new Exploration(output).ExpectCaught(
         () => Waiting(
             () => BrokenHolders.Remove(Holder.Engine, Stage.RefOf(Holder, Key), isPlain: false), LeaseStatus.Acquired, Acquire));
@@ -120,7 +124,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
 
         exploration.ExpectHolds(
             () => Ending(() => Kill(), null, () => BrokenLeases.TrySet(Holder.Engine, Stage.RefOf(Holder, Key), "1"u8, isPlain: false)));
-        exploration.ExpectHolds(() => Waiting(GiveUp, LeaseStatus.Acquired, () => AcquireBroken(isLate: false)));
+        exploration.ExpectHolds(() => Waiting(GiveUp, LeaseStatus.Acquired, () => AcquireBroken()));
     }
 
     private bool Kill() => Other.Engine.Kill(Stage.RefOf(Other, Key));
@@ -129,7 +133,8 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
 
     private LeaseStatus Acquire() => Other.AcquireLease(Key, Timeout.InfiniteTimeSpan, out _);
 
-    private LeaseStatus AcquireBroken(bool isLate) => BrokenLeases.Acquire(Other.Engine, Stage.RefOf(Other, Key), isLate);
+    private LeaseStatus AcquireBroken(bool isLate = false, bool isSilent = false) =>
+        BrokenLeases.Acquire(Other.Engine, Stage.RefOf(Other, Key), isLate, isSilent);
 
     // A lease of the first opening; each is good for one run.
     private void Lease()

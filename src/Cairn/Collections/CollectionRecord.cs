@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Cairn.Storage;
 
@@ -29,4 +30,9 @@ internal unsafe struct CollectionRecord
     /// <summary>Limit of the bytes of its entries, hard if they are kept; 0 for none.</summary>
     [FieldOffset(16)] public long BudgetBytes;
     [FieldOffset(64)] public fixed byte Name[MaxNameBytes];
+
+    /// <summary>Whether a write to the collection is no more than an entry: no default expiration, no log. Read anew for each, because another process may change it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool IsPlain(CollectionRecord* record) =>
+        record->ExpirationKind == 0 && record->Durability <= (byte)Cairn.Durability.ProcessCrash;
 }

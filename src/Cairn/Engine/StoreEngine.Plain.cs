@@ -9,8 +9,8 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// The short ways: reading and replacing what most entries are, values in the store's own collection without flags or expiration.
-// The same protocols as the long ways (StoreEngine.Read, StoreEngine.Write), with everything in registers. Most of an operation
+// The short ways: reading and replacing what most entries are, values without flags or expiration, in the store's own collection or
+// in one whose entries look alike (IPlainShape). The same protocols as the long ways (StoreEngine.Read, StoreEngine.Write), with everything in registers. Most of an operation
 // is waiting for two cache misses, the bucket and the entry; the processor begins the next operation meanwhile if the instructions
 // of this one leave it room to see that far, about four hundred. Whatever is unusual is left to the long way, with nothing changed.
 internal sealed unsafe partial class StoreEngine
@@ -20,9 +20,22 @@ internal sealed unsafe partial class StoreEngine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain<TKey>(
         TKey key, in KeyPlacement place, ref byte destination, int destinationLength, out ulong version)
+        where TKey : struct, IPlainKey =>
+        TryGetPlain(key, default(StoreShape), place, ref destination, destinationLength, isExact: false, out version);
+
+    /// <summary>
+    /// Reads a key's value, if that is simple; with <paramref name="isExact"/> only one as long as the destination, which the compiler makes use of
+    /// where it knows that length.
+    /// </summary>
+    /// <returns>The value's length; -1 if the key must be looked up the long way, which may be a miss.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int TryGetPlain<TKey, TShape>(
+        TKey key, TShape shape, in KeyPlacement place, ref byte destination, int destinationLength, bool isExact, out ulong version)
         where TKey : struct, IPlainKey
+        where TShape : struct, IPlainShape
     {
         int keyLength = key.Length;
+        int keyOffset = EntryView.HeaderBytes + shape.FieldsBytes;
         StoreMemory memory = Memory;
         if (!TryFindTag(memory, place, out Bucket* bucket, out uint bucketVersion, out int slotIndex))
         {
@@ -40,14 +53,20 @@ internal sealed unsafe partial class StoreEngine
         ulong word0 = *(ulong*)entry;
         ulong entryVersion = *(ulong*)(entry + 8);
         int valueLength = (int)(word0 >> 32);
-        if ((uint)word0 != PlainWord(keyLength)
-            || (uint)valueLength > (uint)Math.Min(destinationLength, LongestOptimisticCopy)
-            || EntryView.HeaderBytes + keyLength + valueLength > available
+        if ((uint)word0 != PlainWord(keyLength, shape)
+            || (isExact ? valueLength != destinationLength : (uint)valueLength > (uint)Math.Min(destinationLength, LongestOptimisticCopy))
+            || keyOffset + keyLength + valueLength > available
             || !Bucket.StampMatches(slot, entryVersion)
-            || entryVersion <= memory.WatermarkOf(memory.Partition(place.Partition), 0)
-            || !key.EqualsStored(entry + EntryView.HeaderBytes))
+            || entryVersion <= memory.WatermarkOf(memory.Partition(place.Partition), shape.Collection)
+            || !shape.HasFields(entry)
+            || !key.EqualsStored(entry + keyOffset))
         {
             goto Elsewhere;
+        }
+
+        if (isExact)
+        {
+            valueLength = destinationLength;
         }
 
         ProtocolHook.Reach(ProtocolStep.ReadEntryFound);
@@ -55,7 +74,7 @@ internal sealed unsafe partial class StoreEngine
         uint valueSum;
         fixed (byte* target = &destination)
         {
-            valueSum = ValueChecksum.ComputeAndCopy(entry + EntryView.HeaderBytes + keyLength, target, valueLength, memory.ChecksumSeed);
+            valueSum = ValueChecksum.ComputeAndCopy(entry + keyOffset + keyLength, target, valueLength, memory.ChecksumSeed);
         }
 
         ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
@@ -63,7 +82,7 @@ internal sealed unsafe partial class StoreEngine
         // Load barrier, as in HashIndex.Validate: the bytes were read before slot and version are read again.
         Volatile.ReadBarrier();
         if (*Bucket.SlotAt(bucket, slotIndex) != slot || bucket->Version != bucketVersion
-            || EntryView.ComputeChecksum(word0, entryVersion, entry, 0, valueSum, place.Hash, memory.ChecksumSeed) != checksum)
+            || shape.Checksum(word0, entryVersion, valueSum, place.Hash) != checksum)
         {
             goto Elsewhere;
         }
@@ -83,9 +102,17 @@ internal sealed unsafe partial class StoreEngine
     /// <returns>False, with nothing changed, if the value must be set the long way.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReplacePlain<TKey>(TKey key, in KeyPlacement place, ref byte value, int valueLength)
+        where TKey : struct, IPlainKey =>
+        TryReplacePlain(key, default(StoreShape), place, ref value, valueLength);
+
+    /// <summary>Replaces a key's value, if that is simple.</summary>
+    /// <returns>False, with nothing changed, if the value must be set the long way.</returns>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReplacePlain<TKey, TShape>(TKey key, TShape shape, in KeyPlacement place, ref byte value, int valueLength)
         where TKey : struct, IPlainKey
+        where TShape : struct, IPlainShape
     {
-        int bytes = (EntryView.HeaderBytes + key.Length + valueLength + (EntryView.Alignment - 1)) & -EntryView.Alignment;
+        int bytes = (EntryView.HeaderBytes + shape.FieldsBytes + key.Length + valueLength + (EntryView.Alignment - 1)) & -EntryView.Alignment;
 
         // The value alone, too, because the sum of a huge one overflows.
         if (valueLength > LongestLockedCopy || bytes > LongestLockedCopy || !TryFindTag(Memory, place, out Bucket* bucket, out _, out int slotIndex))
@@ -109,7 +136,7 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            bool isReplaced = TryReplacePlainLocked(partition, key, place, bucket, slotIndex, ref value, valueLength, bytes);
+            bool isReplaced = TryReplacePlainLocked(partition, key, shape, place, bucket, slotIndex, ref value, valueLength, bytes);
             Leave(partition);
             GC.KeepAlive(this);
             return isReplaced;
@@ -122,13 +149,15 @@ internal sealed unsafe partial class StoreEngine
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryReplacePlainLocked<TKey>(
-        PartitionBlock* partition, TKey key, in KeyPlacement place, Bucket* bucket, int slotIndex, ref byte value, int valueLength,
-        int bytes)
+    private bool TryReplacePlainLocked<TKey, TShape>(
+        PartitionBlock* partition, TKey key, TShape shape, in KeyPlacement place, Bucket* bucket, int slotIndex, ref byte value,
+        int valueLength, int bytes)
         where TKey : struct, IPlainKey
+        where TShape : struct, IPlainShape
     {
         StoreMemory memory = Memory;
         int keyLength = key.Length;
+        int keyOffset = EntryView.HeaderBytes + shape.FieldsBytes;
         ulong slot = *Bucket.SlotAt(bucket, slotIndex);
         byte* old = memory.TryLocate(slot, out long available);
         if (old is null || Bucket.TagOf(slot) != place.Tag)
@@ -138,18 +167,20 @@ internal sealed unsafe partial class StoreEngine
 
         ulong oldWord0 = *(ulong*)old;
         ulong oldVersion = *(ulong*)(old + 8);
-        long oldBytes = (EntryView.HeaderBytes + keyLength + (long)(oldWord0 >> 32) + (EntryView.Alignment - 1)) & -EntryView.Alignment;
-        if ((uint)oldWord0 != PlainWord(keyLength)
+        long oldBytes = (keyOffset + keyLength + (long)(oldWord0 >> 32) + (EntryView.Alignment - 1)) & -EntryView.Alignment;
+        if ((uint)oldWord0 != PlainWord(keyLength, shape)
             || oldBytes > available
             || !Bucket.StampMatches(slot, oldVersion)
-            || oldVersion <= memory.WatermarkOf(partition, 0)
-            || !key.EqualsStored(old + EntryView.HeaderBytes))
+            || oldVersion <= memory.WatermarkOf(partition, shape.Collection)
+            || !shape.HasFields(old)
+            || !key.EqualsStored(old + keyOffset)
+            || !shape.MayReplace(oldBytes, bytes))
         {
             return false;
         }
 
         SegmentHeader* oldHeader = memory.Header(memory.SegmentAt(old));
-        int log = oldHeader->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
+        int log = shape.LogAfter(oldHeader);
         byte* target = _log.TryReserve(partition, log, bytes);
         if (target is null)
         {
@@ -159,17 +190,18 @@ internal sealed unsafe partial class StoreEngine
         // From here on as TryPublishLocked.
         ulong version = partition->Version + 1;
         partition->Version = version;
-        ulong word0 = PlainWord(keyLength) | ((ulong)(uint)valueLength << 32);
+        ulong word0 = PlainWord(keyLength, shape) | ((ulong)(uint)valueLength << 32);
         *(ulong*)target = word0;
         *(ulong*)(target + 8) = version;
-        key.Store(target + EntryView.HeaderBytes);
+        shape.StoreFields(target);
+        key.Store(target + keyOffset);
         uint valueSum;
         fixed (byte* source = &value)
         {
-            valueSum = ValueChecksum.ComputeAndCopyIn(source, target + EntryView.HeaderBytes + keyLength, valueLength, memory.ChecksumSeed);
+            valueSum = ValueChecksum.ComputeAndCopyIn(source, target + keyOffset + keyLength, valueLength, memory.ChecksumSeed);
         }
 
-        *(uint*)(target + 16) = EntryView.ComputeChecksum(word0, version, target, 0, valueSum, place.Hash, memory.ChecksumSeed);
+        *(uint*)(target + 16) = shape.Checksum(word0, version, valueSum, place.Hash);
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         _log.Commit(partition, log, target, bytes, long.MaxValue);
         Bucket.Store(bucket, slotIndex, Bucket.Pack(place.Tag, version, memory.OffsetOf(target)));
@@ -178,6 +210,11 @@ internal sealed unsafe partial class StoreEngine
         oldHeader->LiveBytes -= (int)oldBytes;
         memory.Header(memory.SegmentAt(target))->LiveBytes += bytes;
         partition->LiveBytes += bytes - oldBytes;
+        if (shape.Collection != 0)
+        {
+            PartitionBlock.CollectionCounters(partition, shape.Collection)[1] += bytes - oldBytes;
+        }
+
         ProtocolHook.Reach(ProtocolStep.CountersStored);
         partition->Sets++;
         InvalidationRing.Post(memory, partition, place.Hash);
@@ -205,7 +242,10 @@ internal sealed unsafe partial class StoreEngine
         return matches != 0;
     }
 
-    // The low half of the first word of a plain entry: one comparison tells the key's length, the type, and that there are no
-    // optional fields.
-    private static uint PlainWord(int keyLength) => (uint)(keyLength - 1) | ((uint)EntryType.Value << 16);
+    // The low half of the first word of a plain entry: one comparison tells the key's length, the type, and which optional
+    // fields there are.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static uint PlainWord<TShape>(int keyLength, TShape shape)
+        where TShape : struct, IPlainShape =>
+        (uint)(keyLength - 1) | ((uint)EntryType.Value << 16) | ((uint)shape.Fields << 24);
 }

@@ -5,6 +5,7 @@ using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Leasing;
+using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Storage;
@@ -270,5 +271,10 @@ internal sealed unsafe partial class StoreEngine
         ThrowClosed();
     }
 
-    private static void ThrowClosed() => throw new ObjectDisposedException(nameof(CairnStore));
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ThrowClosed()
+    {
+        CloseAtExit.HoldBack();
+        throw new ObjectDisposedException(nameof(CairnStore));
+    }
 }

@@ -156,7 +156,17 @@ internal readonly unsafe struct EntryView
         return (uint)(sum ^ (sum >> 32));
     }
 
-    private static ulong FieldsHash(EntryFields fields, byte* start, int fieldsBytes, ulong seed)
+    /// <summary>The checksum of an entry whose optional fields' part is known, because they are always the same.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint ComputeChecksum(ulong word0, ulong version, ulong fieldsHash, uint valueSum, ulong keyHash)
+    {
+        ulong sum = KeyHash.Fold(keyHash ^ version, word0 ^ ChecksumSalt) ^ valueSum;
+        sum = KeyHash.Fold(sum, ChecksumSalt ^ fieldsHash);
+        return (uint)(sum ^ (sum >> 32));
+    }
+
+    /// <summary>The part of the checksum that covers optional fields.</summary>
+    public static ulong FieldsHash(EntryFields fields, byte* start, int fieldsBytes, ulong seed)
     {
         byte* copy = stackalloc byte[MaxFieldsBytes];
         Unsafe.CopyBlockUnaligned(copy, start + HeaderBytes, (uint)fieldsBytes);

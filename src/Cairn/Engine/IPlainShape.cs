@@ -1,0 +1,107 @@
+using System.Runtime.CompilerServices;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+/// <summary>What the entries of the short ways have in common besides key and value: those of one collection look alike.</summary>
+internal unsafe interface IPlainShape
+{
+    uint Collection { get; }
+
+    EntryFields Fields { get; }
+
+    /// <summary>Bytes between the entry's header and its key.</summary>
+    int FieldsBytes { get; }
+
+    /// <summary>Whether the optional fields of an entry that has <see cref="Fields"/> hold what they hold in every plain entry.</summary>
+    bool HasFields(byte* entry);
+
+    void StoreFields(byte* entry);
+
+    uint Checksum(ulong word0, ulong version, uint valueSum, ulong keyHash);
+
+    /// <summary>Whether a plain entry may take the place of another without more being looked at than their sizes.</summary>
+    bool MayReplace(long oldBytes, long bytes);
+
+    /// <summary>The log for a new value of an entry in such a segment.</summary>
+    int LogAfter(SegmentHeader* old);
+}
+
+/// <summary>Of the store's own collection: no optional fields at all.</summary>
+internal readonly unsafe struct StoreShape : IPlainShape
+{
+    public uint Collection => 0;
+
+    public EntryFields Fields => EntryFields.None;
+
+    public int FieldsBytes => 0;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool HasFields(byte* entry) => true;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void StoreFields(byte* entry)
+    {
+        // There are none.
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public uint Checksum(ulong word0, ulong version, uint valueSum, ulong keyHash) =>
+        EntryView.ComputeChecksum(word0, version, null, 0, valueSum, keyHash, 0);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MayReplace(long oldBytes, long bytes) => true;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int LogAfter(SegmentHeader* old) => old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
+}
+
+/// <summary>Of a named collection: flags, which are 0, and the collection's number.</summary>
+internal readonly unsafe struct CollectionShape : IPlainShape
+{
+    private readonly ulong _fieldsHash;
+    private readonly uint _number;
+    private readonly bool _isKept;
+
+    /// <summary>The shape of one collection's entries.</summary>
+    /// <param name="number">Of the collection, not 0.</param>
+    /// <param name="isKept">Whether its entries are kept.</param>
+    /// <param name="checksumSeed">The store's.</param>
+    public CollectionShape(uint number, bool isKept, ulong checksumSeed)
+    {
+        _number = number;
+        _isKept = isKept;
+        byte* entry = stackalloc byte[EntryView.HeaderBytes + EntryView.MaxFieldsBytes];
+        StoreFields(entry);
+        _fieldsHash = EntryView.FieldsHash(Fields, entry, FieldsBytes, checksumSeed);
+    }
+
+    public uint Collection => _number;
+
+    public EntryFields Fields => EntryFields.Flags | EntryFields.Collection;
+
+    public int FieldsBytes => sizeof(uint) + sizeof(ulong);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool HasFields(byte* entry) =>
+        *(uint*)(entry + EntryView.HeaderBytes) == 0 && *(ulong*)(entry + EntryView.HeaderBytes + sizeof(uint)) == _number;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void StoreFields(byte* entry)
+    {
+        *(uint*)(entry + EntryView.HeaderBytes) = 0;
+        *(ulong*)(entry + EntryView.HeaderBytes + sizeof(uint)) = _number;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public uint Checksum(ulong word0, ulong version, uint valueSum, ulong keyHash) =>
+        EntryView.ComputeChecksum(word0, version, _fieldsHash, valueSum, keyHash);
+
+    // A longer value may go beyond the collection's budget, which the long way looks at.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MayReplace(long oldBytes, long bytes) => bytes <= oldBytes;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int LogAfter(SegmentHeader* old) =>
+        _isKept ? PartitionBlock.LogKeep : old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
+}

@@ -1,0 +1,15 @@
+namespace Cairn.Maps;
+
+/// <summary>Arrays of bytes, as they are.</summary>
+internal sealed class BytesCodec : MapCodec<byte[]>
+{
+    public override string FormatId => "bytes";
+
+    public override ReadOnlySpan<byte> Write(byte[] value, Span<byte> scratch, ref PooledWriter? writer)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        return value;
+    }
+
+    public override byte[] Read(ReadOnlySpan<byte> source) => source.ToArray();
+}

@@ -1,0 +1,27 @@
+using System.Text.Json;
+
+namespace Cairn.Maps;
+
+/// <summary>Which form a type has: the application's own, a built-in one, else JSON.</summary>
+internal static class MapCodecs
+{
+    public static MapCodec<T> For<T>(IMapSerializer<T>? serializer, JsonSerializerOptions? options)
+    {
+        if (serializer is not null)
+        {
+            return new CustomCodec<T>(serializer);
+        }
+
+        if (FixedFormat.SizeOf<T>() != 0)
+        {
+            return new FixedCodec<T>();
+        }
+
+        if (typeof(T) == typeof(string))
+        {
+            return (MapCodec<T>)(object)new TextCodec();
+        }
+
+        return typeof(T) == typeof(byte[]) ? (MapCodec<T>)(object)new BytesCodec() : new JsonCodec<T>(options);
+    }
+}

@@ -1,0 +1,88 @@
+using System.Buffers;
+
+namespace Cairn.Maps;
+
+/// <summary>A buffer that grows, of an array from the pool; each thread keeps those that it has made.</summary>
+internal sealed class PooledWriter : IBufferWriter<byte>
+{
+    private const int FirstBytes = 1024;
+    private const int LongestKeptBytes = 1 << 20;
+
+    [ThreadStatic]
+    private static PooledWriter? t_free;
+
+    private PooledWriter? _next;
+    private byte[] _buffer = [];
+    private int _written;
+
+    private PooledWriter()
+    {
+    }
+
+    public ReadOnlySpan<byte> Written => _buffer.AsSpan(0, _written);
+
+    /// <summary>An empty one, for this thread until it is returned.</summary>
+    public static PooledWriter Take()
+    {
+        // Away while it is used: a serializer may use a map itself.
+        PooledWriter writer = t_free ?? new();
+        t_free = writer._next;
+        return writer;
+    }
+
+    public void Return()
+    {
+        _written = 0;
+        if (_buffer.Length > LongestKeptBytes)
+        {
+            ArrayPool<byte>.Shared.Return(_buffer);
+            _buffer = [];
+        }
+
+        _next = t_free;
+        t_free = this;
+    }
+
+    public void Advance(int count)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(count, _buffer.Length - _written);
+        _written += count;
+    }
+
+    public Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        MakeRoom(sizeHint);
+        return _buffer.AsMemory(_written);
+    }
+
+    public Span<byte> GetSpan(int sizeHint = 0)
+    {
+        MakeRoom(sizeHint);
+        return _buffer.AsSpan(_written);
+    }
+
+    private void MakeRoom(int bytes)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(bytes);
+        long needed = _written + (long)Math.Max(bytes, 1);
+        if (needed <= _buffer.Length)
+        {
+            return;
+        }
+
+        if (needed > Array.MaxLength)
+        {
+            throw new ArgumentOutOfRangeException(nameof(bytes), bytes, "What is serialized is longer than an array can be.");
+        }
+
+        byte[] larger = ArrayPool<byte>.Shared.Rent((int)Math.Min(Math.Max(needed, Math.Max(FirstBytes, _buffer.Length * 2L)), Array.MaxLength));
+        _buffer.AsSpan(0, _written).CopyTo(larger);
+        if (_buffer.Length != 0)
+        {
+            ArrayPool<byte>.Shared.Return(_buffer);
+        }
+
+        _buffer = larger;
+    }
+}

@@ -1,0 +1,90 @@
+using System.Runtime.CompilerServices;
+
+namespace Cairn.Opening;
+
+// Closes stores that nobody closed when the process ends: normally, by SIGTERM (which the runtime makes a normal end), or by an
+// exception that nobody handles.
+//
+// Other threads may still use them then. An exception in one of them would turn a clean end into a crash, so whoever finds a store closed
+// while the process ends is held back until it has; but not for ever, in case somebody waits for that thread before the process can end.
+internal static class CloseAtExit
+{
+    private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(5);
+    private static readonly Lock Gate = new();
+    private static readonly List<WeakReference<CairnStore>> Stores = [];
+    private static bool s_isRegistered;
+    private static int s_exitThread;
+
+    /// <summary>Closes the store at the process' end, if it is still there and open. Does not keep it alive.</summary>
+    public static void Register(CairnStore store)
+    {
+        lock (Gate)
+        {
+            if (!s_isRegistered)
+            {
+                s_isRegistered = true;
+                AppDomain.CurrentDomain.ProcessExit += (_, _) => CloseAll();
+                AppDomain.CurrentDomain.UnhandledException += (_, e) =>
+                {
+                    if (e.IsTerminating)
+                    {
+                        CloseAll();
+                    }
+                };
+            }
+
+            Stores.RemoveAll(reference => !reference.TryGetTarget(out _));
+            Stores.Add(new WeakReference<CairnStore>(store));
+        }
+    }
+
+    public static void Forget(CairnStore store)
+    {
+        lock (Gate)
+        {
+            Stores.RemoveAll(reference => !reference.TryGetTarget(out CairnStore? target) || target == store);
+        }
+    }
+
+    /// <summary>Called where a store was found closed, before that is made an exception.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static void HoldBack()
+    {
+        int exitThread = Volatile.Read(ref s_exitThread);
+        if (exitThread != 0 && exitThread != Environment.CurrentManagedThreadId)
+        {
+            Thread.Sleep(LongestHold);
+        }
+    }
+
+    private static void CloseAll()
+    {
+        List<WeakReference<CairnStore>> stores;
+        lock (Gate)
+        {
+            Volatile.Write(ref s_exitThread, Environment.CurrentManagedThreadId);
+            stores = [.. Stores];
+            Stores.Clear();
+        }
+
+        foreach (WeakReference<CairnStore> reference in stores)
+        {
+            if (reference.TryGetTarget(out CairnStore? store))
+            {
+                Close(store);
+            }
+        }
+    }
+
+    private static void Close(CairnStore store)
+    {
+        try
+        {
+            store.Dispose();
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
+        {
+            // The others are closed all the same. Nobody is left to be told; the store says so itself when it is opened next.
+        }
+    }
+}

@@ -1,0 +1,118 @@
+using System.Buffers;
+using Cairn.Engine;
+using Cairn.Maps;
+
+namespace Cairn;
+
+// Copying everything, and enumerating, which copies a little at a time.
+public sealed unsafe partial class PersistentMap<TKey, TValue>
+{
+    // A bucket has seven slots, so a step of this many buckets copies a few hundred entries at most.
+    private const int BucketsPerStep = 64;
+
+    private const int FirstBufferBytes = 256;
+
+    // Not steady if something was written meanwhile: then a key that was removed and put again may be there twice.
+    private KeyValuePair<TKey, TValue>[] CopyAll(bool wantsValues, out int count, out bool isSteady)
+    {
+        _engine.ThrowIfClosed();
+        long perPartition = _engine.Memory.Layout.BucketsPerPartition;
+        var sink = new Sink(_keys, wantsValues ? _values : null, capacity: (int)Math.Clamp(_engine.CountOf(_collection.Number), 4, Array.MaxLength));
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(FirstBufferBytes);
+        isSteady = true;
+        try
+        {
+            for (long first = 0; first < _engine.BucketCount; first += perPartition)
+            {
+                ulong version = _engine.VersionAt(first);
+                Copy(first, first + perPartition, ref buffer, ref sink);
+                isSteady &= _engine.VersionAt(first) == version;
+            }
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+        }
+
+        count = sink.Count;
+        return sink.Items;
+    }
+
+    private IEnumerator<KeyValuePair<TKey, TValue>> Enumerate()
+    {
+        long perPartition = _engine.Memory.Layout.BucketsPerPartition;
+        var sink = new Sink(_keys, _values, capacity: 0);
+        for (long first = 0; first < _engine.BucketCount;)
+        {
+            long end = Math.Min(first + BucketsPerStep, ((first / perPartition) + 1) * perPartition);
+            CopyStep(first, end, ref sink);
+            for (int i = 0; i < sink.Count; i++)
+            {
+                yield return sink.Items[i];
+            }
+
+            first = end;
+        }
+    }
+
+    private void CopyStep(long first, long end, ref Sink sink)
+    {
+        _engine.ThrowIfClosed();
+        sink.Clear();
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(FirstBufferBytes);
+        try
+        {
+            Copy(first, end, ref buffer, ref sink);
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+        }
+    }
+
+    private void Copy(long first, long end, ref byte[] buffer, ref Sink sink)
+    {
+        if (FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0 && _isFixed)
+        {
+            _engine.CopyFixed<TKey, TValue, Sink>(first, end, _shape, ref buffer, ref sink);
+        }
+        else
+        {
+            _engine.CopyEntries<TKey, TValue, Sink>(first, end, _collection.Number, ref buffer, ref sink);
+        }
+    }
+
+    private struct Sink(MapCodec<TKey> keys, MapCodec<TValue>? values, int capacity) : IEntrySink<TKey, TValue>
+    {
+        private KeyValuePair<TKey, TValue>[] _items = capacity == 0 ? [] : GC.AllocateUninitializedArray<KeyValuePair<TKey, TValue>>(capacity);
+        private int _count;
+
+        public readonly KeyValuePair<TKey, TValue>[] Items => _items;
+
+        public readonly int Count => _count;
+
+        public void Clear() => _count = 0;
+
+        [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.AggressiveInlining)]
+        public void Add(TKey key, TValue value)
+        {
+            KeyValuePair<TKey, TValue>[] items = _items;
+            int count = _count;
+            if ((uint)count >= (uint)items.Length)
+            {
+                items = Grow();
+            }
+
+            items[count] = new KeyValuePair<TKey, TValue>(key, value);
+            _count = count + 1;
+        }
+
+        public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Add(keys.Read(key), values is null ? default! : values.Read(value));
+
+        private KeyValuePair<TKey, TValue>[] Grow()
+        {
+            Array.Resize(ref _items, Math.Max(16, _items.Length * 2));
+            return _items;
+        }
+    }
+}

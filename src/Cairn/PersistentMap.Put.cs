@@ -279,7 +279,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
 
     private StoreException NotDone(WriteStatus status) => status switch
     {
-        WriteStatus.Busy => new StoreException(
+        WriteStatus.Busy => new StoreBusyException(
             $"A write to the map '{Name}' was not done, because a stopped process holds the lock of a part of the store '{_store.Path}'. Continue or end that process."),
         WriteStatus.NoRoom => new StoreException(
             $"A write to the map '{Name}' was not done: everything in the store '{_store.Path}' that could be evicted is pinned by readers."),

@@ -27,8 +27,9 @@ namespace Cairn;
 /// </para>
 /// <para>
 /// Unless the options say otherwise, nothing is evicted. Then a write that cannot be done throws: <see cref="StoreFullException"/> if there is no room,
-/// <see cref="StoreReadOnlyException"/> if the disk has failed, <see cref="StoreException"/> if a stopped process holds the store's lock. Where entries
-/// may be evicted, a put that cannot be done leaves the key without a value.
+/// <see cref="StoreReadOnlyException"/> if the disk has failed, <see cref="StoreBusyException"/> if a stopped process holds the store's lock. Nothing was changed then,
+/// and an entry that the disk has damaged is a <see cref="StoreCorruptException"/>. Where entries may be evicted, a put that cannot be done leaves the key without a value,
+/// and what is damaged is gone.
 /// </para>
 /// <para>
 /// Every operation throws <see cref="ArgumentException"/> for a key whose bytes are more than 65,536, or none, <see cref="ArgumentOutOfRangeException"/> for a value that is
@@ -88,7 +89,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         }
 
         _isKept = record->Region == (byte)StoreRegion.Keep;
-        _shape = new CollectionShape(_collection.Number, isKept: false, _engine.Memory.ChecksumSeed);
+        _shape = new CollectionShape(_collection.Number, _isKept, _engine.Memory.ChecksumSeed);
         _keySeed = KeyHash.SeedOf(_collection.Number, _engine.Memory.KeySeed);
         _isFixed = FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0
             && _keys is FixedCodec<TKey> && _values is FixedCodec<TValue>;

@@ -37,6 +37,7 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Copies the live entries of a collection from a range of buckets, which ends within one partition.</summary>
+    /// <exception cref="StoreCorruptException">An entry that is kept is damaged.</exception>
     /// <param name="first">The first bucket.</param>
     /// <param name="end">Behind the last one.</param>
     /// <param name="collection">The collection.</param>
@@ -59,6 +60,7 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>As CopyEntries, for keys and values of fixed formats: those without expiration go straight from the file to the sink.</summary>
+    /// <exception cref="StoreCorruptException">An entry that is kept is damaged.</exception>
     [SkipLocalsInit]
     public void CopyFixed<TKey, TValue, TSink>(long first, long end, CollectionShape shape, ref byte[] buffer, ref TSink sink)
         where TSink : struct, IEntrySink<TKey, TValue>, allows ref struct
@@ -191,7 +193,10 @@ internal sealed unsafe partial class StoreEngine
 
             if (isWanted && !isWhole)
             {
-                OnDamaged(partition, located);
+                fixed (byte* copy = buffer)
+                {
+                    OnDamaged(partition, located, Place(copy, keyLength, collection));
+                }
             }
             else if (isWanted)
             {

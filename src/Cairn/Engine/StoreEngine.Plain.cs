@@ -181,7 +181,7 @@ internal sealed unsafe partial class StoreEngine
 
         SegmentHeader* oldHeader = memory.Header(memory.SegmentAt(old));
         int log = shape.LogAfter(oldHeader);
-        byte* target = _log.TryReserve(partition, log, bytes);
+        byte* target = TryReserve(partition, log, bytes);
         if (target is null)
         {
             return false;

@@ -6,7 +6,6 @@ using ProtoBuf;
 
 namespace Cairn.Caching.Protobuf.Tests.Contracts;
 
-#pragma warning disable CA2227, CA1002, CA1044, CA1819, CA1051, CA1823, CA1801, CA1812, CA1852, CS0169, CS0649, S1144, IDE0044, IDE0051, RCS1213, RCS1170, CA1822
 internal enum Small : byte
 {
     None,

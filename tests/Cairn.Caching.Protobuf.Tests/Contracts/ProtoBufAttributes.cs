@@ -1,5 +1,4 @@
 // The attributes of protobuf-net by name and shape, as an application that is annotated for it has them.
-#pragma warning disable CA1019, CA1813, MA0048, CS9113, CA1018, CA1050, RCS1203
 namespace ProtoBuf;
 
 internal enum DataFormat

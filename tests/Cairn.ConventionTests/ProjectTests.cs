@@ -43,6 +43,11 @@ public partial class ProjectTests
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
             "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
         ],
+        ["Cairn.FileStore"] =
+        [
+            "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
+            "Microsoft.Extensions.Hosting.Abstractions",
+        ],
         ["Cairn.Cli"] = ["System.CommandLine", "Spectre.Console", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],
     };
 

@@ -40,6 +40,11 @@ internal static unsafe partial class LinuxNative
     public const short WriteLock = 1;
     public const short Unlock = 2;
 
+    // flock(2)
+    public const int SharedFileLock = 1;
+    public const int DoNotWait = 4;
+    public const int NoFileLock = 8;
+
     // mmap(2), msync(2), madvise(2)
     public const int ProtectRead = 1;
     public const int ProtectWrite = 2;
@@ -137,6 +142,10 @@ internal static unsafe partial class LinuxNative
     [DefaultDllImportSearchPaths(Search)]
     public static partial int Lock(SafeHandle file, int command, ref FileLock fileLock);
 
+    [LibraryImport("libc", EntryPoint = "flock", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial int LockFile(SafeHandle file, int operation);
+
     [LibraryImport("libc", EntryPoint = "linkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     [DefaultDllImportSearchPaths(Search)]
     public static partial int Link(int sourceBase, string source, int targetBase, string target, int flags);
@@ -232,6 +241,12 @@ internal static unsafe partial class LinuxNative
 
         [FieldOffset(48)]
         public long Blocks;
+
+        [FieldOffset(96)]
+        public long ChangedSeconds;
+
+        [FieldOffset(104)]
+        public uint ChangedNanoseconds;
 
         [FieldOffset(136)]
         public uint DeviceMajor;

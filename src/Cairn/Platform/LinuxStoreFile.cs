@@ -205,9 +205,11 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
     // ---- The locks ------------------------------------------------------------------------------------------------
 
-    public override bool TryLockByte(long offset)
+    public override bool TryLockByte(long offset) => TryLockRange(offset, 1);
+
+    public override bool TryLockRange(long offset, long length)
     {
-        int error = SetLock(LinuxNative.WriteLock, offset);
+        int error = SetLock(LinuxNative.WriteLock, offset, length);
         return error switch
         {
             0 => true,
@@ -245,9 +247,11 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return true;
     }
 
-    public override void UnlockByte(long offset)
+    public override void UnlockByte(long offset) => UnlockRange(offset, 1);
+
+    public override void UnlockRange(long offset, long length)
     {
-        int error = SetLock(LinuxNative.Unlock, offset);
+        int error = SetLock(LinuxNative.Unlock, offset, length);
         if (error != 0)
         {
             throw LinuxErrors.Failed($"A lock of the store '{_path}' could not be released", error);
@@ -378,10 +382,11 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
             : throw LinuxErrors.Failed($"The state of the store '{_path}' could not be read", error);
     }
 
-    private int SetLock(short type, long offset)
+    private int SetLock(short type, long offset, long length)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
-        var fileLock = new LinuxNative.FileLock { Type = type, Start = offset, Length = 1 };
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
+        var fileLock = new LinuxNative.FileLock { Type = type, Start = offset, Length = length };
         int error;
         do
         {

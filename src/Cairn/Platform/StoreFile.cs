@@ -60,6 +60,12 @@ internal abstract class StoreFile : IDisposable
     /// <summary>Gives the lock of one byte back; nothing happens if it is not ours.</summary>
     public abstract void UnlockByte(long offset);
 
+    /// <summary>Takes the locks of a range of bytes if all of them are free or already ours; else none.</summary>
+    public abstract bool TryLockRange(long offset, long length);
+
+    /// <summary>Gives the locks of a range of bytes back; nothing happens to those that are not ours.</summary>
+    public abstract void UnlockRange(long offset, long length);
+
     /// <summary>Whether another open file holds the lock of any byte of the range.</summary>
     public abstract bool IsByteLockedByOther(long offset, long length);
 

@@ -1,0 +1,47 @@
+using Cairn.FileStore.Entries;
+using Microsoft.Extensions.Caching.Distributed;
+
+namespace Cairn.FileStore.Engine;
+
+/// <summary>When an entry ends, as the options of a call say it.</summary>
+internal readonly record struct EntryTimes(long ExpiresTicks, long SlidingTicks, long LatestTicks)
+{
+    public const string NoSliding =
+        "This library doesn't support sliding expirations for performance reasons, unless AllowSlidingExpiration is set in its options.";
+
+    public static EntryTimes Never => new(Entry.Never, 0, Entry.Never);
+
+    public static EntryTimes From(DistributedCacheEntryOptions? options, bool isSlidingAllowed, TimeProvider clock)
+    {
+        if (options is null || (options.AbsoluteExpiration is null && options.AbsoluteExpirationRelativeToNow is null && options.SlidingExpiration is null))
+        {
+            return Never;
+        }
+
+        if (options.SlidingExpiration is not null && !isSlidingAllowed)
+        {
+            throw new NotImplementedException(NoSliding);
+        }
+
+        long now = clock.GetUtcNow().UtcTicks;
+        long latest = options switch
+        {
+            { AbsoluteExpiration: { } moment } => moment.UtcTicks,
+            { AbsoluteExpirationRelativeToNow: { } span } => After(now, span.Ticks),
+            _ => Entry.Never,
+        };
+        return options.SlidingExpiration is { } sliding
+            ? new EntryTimes(Math.Min(After(now, sliding.Ticks), latest), sliding.Ticks, latest)
+            : new EntryTimes(latest, 0, Entry.Never);
+    }
+
+    public Entry ToEntry(string key, object value) => new(key, value)
+    {
+        ExpiresTicks = ExpiresTicks,
+        SlidingTicks = SlidingTicks,
+        LatestTicks = LatestTicks,
+    };
+
+    // Beyond the calendar is never.
+    private static long After(long now, long ticks) => ticks > DateTime.MaxValue.Ticks - now ? Entry.Never : now + ticks;
+}

@@ -1,0 +1,267 @@
+// Entries by key: an open-addressed table with one writer at a time and readers that never wait.
+//
+//   I1  A slot is empty or holds entries of one key for as long as its array is in use; its hash is written before its entry.
+//   I2  At most half the slots of an array are taken, so that every search ends at an empty one.
+//   I3  A removal leaves an entry without a value. Such slots are dropped when the array is replaced, which never changes an
+//       array that readers may be in.
+//   I4  Entries of a batch are invisible until the batch is complete, and then all visible: a reader that has seen one of
+//       them sees no earlier state of the others.
+//
+// A change costs the same however many entries there are; replacing the array costs as much as there are, once in as many
+// changes.
+//
+// A reader takes the array once per search. If it holds an older array it searches the table as it was a moment ago, which is
+// where its call then takes place among the others: a change is acknowledged only after the newer array is in place.
+using System.Diagnostics;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+
+namespace Cairn.FileStore.Entries;
+
+internal sealed class EntryTable
+{
+    private const int SmallestSlots = 16;
+
+    private readonly List<Entry> _unsettled = [];
+    private Slot[] _slots;
+    private int _taken;
+    private ChangeBatch? _batch;
+    private long _order;
+
+    public EntryTable(int expectedEntries = 0) => _slots = new Slot[SlotsFor(expectedEntries)];
+
+    /// <summary>Keys that have a value, expired or not.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>Bytes of the lines of those.</summary>
+    public long LineBytes { get; private set; }
+
+    /// <summary>A time at or before which nothing of the table expires.</summary>
+    public long EarliestExpiryTicks { get; private set; } = Entry.Never;
+
+    /// <summary>What the key has; null or an entry without a value if nothing. It may have expired.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Entry? Find(string key)
+    {
+        int hash = KeyHash.Of(key);
+        Slot[] slots = Volatile.Read(ref _slots);
+        for (int i = hash; ; i++)
+        {
+            ref Slot slot = ref slots[i & (slots.Length - 1)];
+
+            // Acquire; pairs with the write in Put (I1): the hash that belongs to the entry is there as well.
+            Entry? entry = Volatile.Read(ref slot.Entry);
+            if (entry is null)
+            {
+                return null; // I2
+            }
+
+            if (slot.Hash == hash && (ReferenceEquals(entry.Key, key) || entry.Key == key))
+            {
+                return entry.IsPending ? entry.Visible() : entry;
+            }
+        }
+    }
+
+    /// <summary>Stores an entry, or an entry without a value in place of one.</summary>
+    /// <returns>What the key had; null if nothing.</returns>
+    public Entry? Put(Entry entry)
+    {
+        if ((_taken + 1) * 2 > _slots.Length)
+        {
+            Replace(); // I2
+        }
+
+        entry.Order = ++_order;
+        int hash = KeyHash.Of(entry.Key);
+        ref Slot slot = ref FindSlot(_slots, hash, entry.Key);
+        Entry? before = slot.Entry;
+        if (before is null && entry.Value is null)
+        {
+            return null; // Nothing to remove.
+        }
+
+        if (_batch is not null)
+        {
+            entry.HideUntil(_batch, before?.IsPending == true ? before.Visible() : before);
+            _unsettled.Add(entry);
+        }
+
+        if (before is null)
+        {
+            slot.Hash = hash;
+            _taken++;
+        }
+
+        // Release; pairs with Find (I1).
+        Volatile.Write(ref slot.Entry, entry);
+        Account(entry, before);
+        return before?.Value is null ? null : before;
+    }
+
+    /// <summary>The changes of the batch that is not complete.</summary>
+    public IReadOnlyList<Entry> Pending => _unsettled;
+
+    /// <summary>What readers see of this table, in another one.</summary>
+    public EntryTable Copy()
+    {
+        var copy = new EntryTable(_taken);
+        var entries = new List<Entry>(_taken);
+        foreach (Slot slot in _slots)
+        {
+            if (slot.Entry?.Visible() is { Value: not null } entry)
+            {
+                entries.Add(entry);
+            }
+        }
+
+        entries.Sort(static (left, right) => left.Order.CompareTo(right.Order));
+        foreach (Entry entry in entries)
+        {
+            copy.Put(entry.With(entry.ExpiresTicks, entry.LineBytes));
+        }
+
+        return copy;
+    }
+
+    /// <summary>Begins changes that become visible together (I4).</summary>
+    public void BeginBatch()
+    {
+        Debug.Assert(_batch is null, "One batch at a time.");
+        _batch = new ChangeBatch();
+    }
+
+    /// <summary>Makes the changes since <see cref="BeginBatch"/> visible.</summary>
+    public void CompleteBatch()
+    {
+        _batch!.Complete();
+        _batch = null;
+        foreach (Entry entry in _unsettled)
+        {
+            entry.Settle();
+        }
+
+        _unsettled.Clear();
+    }
+
+    /// <summary>Removes what has expired.</summary>
+    /// <returns>Whether there was anything.</returns>
+    public bool Sweep(long nowTicks)
+    {
+        bool hasAny = false;
+        long earliest = Entry.Never;
+        foreach (Entry entry in this)
+        {
+            if (entry.IsAliveAt(nowTicks))
+            {
+                earliest = Math.Min(earliest, entry.ExpiresTicks);
+            }
+            else
+            {
+                hasAny = true;
+                Put(new Entry(entry.Key, value: null));
+            }
+        }
+
+        EarliestExpiryTicks = earliest;
+        return hasAny;
+    }
+
+    /// <summary>The entries that have a value, in no order. The table does not change meanwhile.</summary>
+    public Enumerator GetEnumerator() => new(_slots);
+
+    /// <summary>The entries that are alive, in the order of their lines.</summary>
+    public Entry[] InOrder(long nowTicks)
+    {
+        var entries = new List<Entry>(Count);
+        foreach (Entry entry in this)
+        {
+            if (entry.IsAliveAt(nowTicks))
+            {
+                entries.Add(entry);
+            }
+        }
+
+        Entry[] ordered = [.. entries];
+        Array.Sort(ordered, static (left, right) => left.Order.CompareTo(right.Order));
+        return ordered;
+    }
+
+    private static ref Slot FindSlot(Slot[] slots, int hash, string key)
+    {
+        for (int i = hash; ; i++)
+        {
+            ref Slot slot = ref slots[i & (slots.Length - 1)];
+            if (slot.Entry is null || (slot.Hash == hash && slot.Entry.Key == key))
+            {
+                return ref slot;
+            }
+        }
+    }
+
+    private static int SlotsFor(int entries) =>
+        Math.Max(SmallestSlots, (int)BitOperations.RoundUpToPowerOf2((uint)entries * 2));
+
+    private void Account(Entry entry, Entry? before)
+    {
+        if (before?.Value is not null)
+        {
+            Count--;
+            LineBytes -= before.LineBytes;
+        }
+
+        if (entry.Value is not null)
+        {
+            Count++;
+            LineBytes += entry.LineBytes;
+            EarliestExpiryTicks = Math.Min(EarliestExpiryTicks, entry.ExpiresTicks);
+        }
+    }
+
+    private void Replace()
+    {
+        // Twice the room of what is alive: half of it is free for changes to come. A removal that belongs to a batch stays,
+        // as its previous entry is still visible (I4).
+        var slots = new Slot[SlotsFor(Math.Max(Count, SmallestSlots) * 2)];
+        int taken = 0;
+        foreach (Slot slot in _slots)
+        {
+            if (slot.Entry is { } entry && (entry.Value is not null || entry.IsPending))
+            {
+                ref Slot target = ref FindSlot(slots, slot.Hash, entry.Key);
+                target = slot;
+                taken++;
+            }
+        }
+
+        _taken = taken;
+        Volatile.Write(ref _slots, slots); // Release; pairs with Find: the slots must be there before the array is.
+    }
+
+    public struct Enumerator(Slot[] slots)
+    {
+        private int _next;
+
+        public Entry Current { get; private set; } = null!;
+
+        public bool MoveNext()
+        {
+            while (_next < slots.Length)
+            {
+                if (slots[_next++].Entry is { Value: not null } entry)
+                {
+                    Current = entry;
+                    return true;
+                }
+            }
+
+            return false;
+        }
+    }
+
+    internal struct Slot
+    {
+        public Entry? Entry;
+        public int Hash;
+    }
+}

@@ -1,0 +1,162 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Globalization;
+using System.Text;
+using Cairn.FileStore.Entries;
+
+namespace Cairn.FileStore.Format;
+
+/// <summary>Writes the lines of entries.</summary>
+internal static class EntryWriter
+{
+    private const int LongestEscape = 6; // A code unit as \u1234; as UTF-8 it takes 3 bytes at most.
+
+    // What cannot stand in a JSON string as it is, and surrogates, which may be alone.
+    private static readonly SearchValues<char> NotPlain = SearchValues.Create(
+        [.. Enumerable.Range(0, 32).Select(unit => (char)unit), '"', '\\', .. Enumerable.Range(0xD800, 0x800).Select(unit => (char)unit)]);
+
+    /// <summary>Appends the line of an entry, or of a removal, without what separates it from others.</summary>
+    /// <returns>Its bytes.</returns>
+    public static int Write(ArrayBufferWriter<byte> target, Entry entry)
+    {
+        int start = target.WrittenCount;
+        target.Write("{\"key\":"u8);
+        WriteString(target, entry.Key);
+        switch (entry.Value)
+        {
+            case null:
+                target.Write(",\"removed\":true"u8);
+                break;
+            case string text:
+                target.Write(",\"value\":"u8);
+                WriteString(target, text);
+                break;
+            case JsonText json:
+                target.Write(",\"value\":"u8);
+                Encoding.UTF8.GetBytes(json.Text, target);
+                break;
+            case byte[] bytes:
+                target.Write(",\"bytes\":\""u8);
+                WriteBase64(target, bytes);
+                target.Write("\""u8);
+                break;
+        }
+
+        WriteTime(target, ",\"expires\":\""u8, entry.ExpiresTicks);
+        if (entry.SlidingTicks > 0)
+        {
+            target.Write(",\"sliding\":\""u8);
+            WriteSpan(target, entry.SlidingTicks);
+            target.Write("\""u8);
+            WriteTime(target, ",\"latest\":\""u8, entry.LatestTicks);
+        }
+
+        target.Write("}"u8);
+        return target.WrittenCount - start;
+    }
+
+    /// <summary>Appends the line that says only that an entry now expires at another time.</summary>
+    public static int WriteTouch(ArrayBufferWriter<byte> target, string key, long expiresTicks)
+    {
+        int start = target.WrittenCount;
+        target.Write("{\"key\":"u8);
+        WriteString(target, key);
+        WriteTime(target, ",\"touched\":\""u8, expiresTicks);
+        target.Write("}"u8);
+        return target.WrittenCount - start;
+    }
+
+    private static void WriteString(ArrayBufferWriter<byte> target, string text)
+    {
+        target.Write("\""u8);
+        ReadOnlySpan<char> rest = text;
+        while (!rest.IsEmpty)
+        {
+            int plain = rest.IndexOfAny(NotPlain);
+            if (plain < 0)
+            {
+                plain = rest.Length;
+            }
+
+            if (plain > 0)
+            {
+                Encoding.UTF8.GetBytes(rest[..plain], target);
+                rest = rest[plain..];
+                continue;
+            }
+
+            rest = rest[WriteSpecial(target, rest)..];
+        }
+
+        target.Write("\""u8);
+    }
+
+    private static int WriteSpecial(ArrayBufferWriter<byte> target, ReadOnlySpan<char> rest)
+    {
+        char unit = rest[0];
+        if (char.IsHighSurrogate(unit) && rest.Length > 1 && char.IsLowSurrogate(rest[1]))
+        {
+            // The whole run of pairs at once: text of another plane is made of nothing else.
+            int length = 2;
+            while (length + 1 < rest.Length && char.IsHighSurrogate(rest[length]) && char.IsLowSurrogate(rest[length + 1]))
+            {
+                length += 2;
+            }
+
+            Encoding.UTF8.GetBytes(rest[..length], target);
+            return length;
+        }
+
+        switch (unit)
+        {
+            case '"':
+                target.Write("\\\""u8);
+                break;
+            case '\\':
+                target.Write("\\\\"u8);
+                break;
+            case '\n':
+                target.Write("\\n"u8);
+                break;
+            case '\r':
+                target.Write("\\r"u8);
+                break;
+            case '\t':
+                target.Write("\\t"u8);
+                break;
+            default:
+                Span<byte> escape = target.GetSpan(LongestEscape);
+                "\\u"u8.CopyTo(escape);
+                ((int)unit).TryFormat(escape[2..], out _, "x4", CultureInfo.InvariantCulture);
+                target.Advance(LongestEscape);
+                break;
+        }
+
+        return 1;
+    }
+
+    private static void WriteBase64(ArrayBufferWriter<byte> target, byte[] bytes)
+    {
+        Base64.EncodeToUtf8(bytes, target.GetSpan(Base64.GetMaxEncodedToUtf8Length(bytes.Length)), out _, out int written);
+        target.Advance(written);
+    }
+
+    private static void WriteTime(ArrayBufferWriter<byte> target, ReadOnlySpan<byte> property, long ticks)
+    {
+        if (ticks == Entry.Never)
+        {
+            return;
+        }
+
+        target.Write(property);
+        new DateTime(ticks, DateTimeKind.Utc).TryFormat(target.GetSpan(40), out int written, "O", CultureInfo.InvariantCulture);
+        target.Advance(written);
+        target.Write("\""u8);
+    }
+
+    private static void WriteSpan(ArrayBufferWriter<byte> target, long ticks)
+    {
+        new TimeSpan(ticks).TryFormat(target.GetSpan(40), out int written, "c", CultureInfo.InvariantCulture);
+        target.Advance(written);
+    }
+}

@@ -1,0 +1,982 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Globalization;
+using System.Text;
+using Cairn.FileStore.Entries;
+
+namespace Cairn.FileStore.Format;
+
+/// <summary>What a text turned out to be.</summary>
+internal enum ReadOutcome
+{
+    /// <summary>All of it is as it should be.</summary>
+    Complete,
+
+    /// <summary>It ends too early (F2).</summary>
+    Torn,
+
+    /// <summary>It is not a cache file, or a broken one.</summary>
+    Invalid,
+}
+
+// Reads the text of a cache file, or of the lines that were appended to one, into a table. One pass, no recursion but for the
+// nesting of values, no exceptions for what is wrong in the text.
+internal ref struct FileReader
+{
+    private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
+    private static readonly SearchValues<byte> EndsPlainText = SearchValues.Create(
+        [.. Enumerable.Range(0, 32).Select(code => (byte)code), (byte)'"', (byte)'\\']);
+
+    private static readonly string[] TimeFormats =
+        ["yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK", "yyyy-MM-dd'T'HH:mmK", "yyyy-MM-dd HH:mm:ss.FFFFFFFK", "yyyy-MM-dd HH:mmK", "yyyy-MM-dd"];
+
+    private readonly ReadOnlySpan<byte> _text;
+    private readonly bool _endsInZeros;
+    private int _position;
+    private bool _isOurs;
+    private int _errorAt;
+    private string? _error;
+
+    public FileReader(ReadOnlySpan<byte> text)
+    {
+        // After a power loss the file may be longer than what reached the disk; the rest reads as zeros.
+        _text = text.TrimEnd((byte)0);
+        _endsInZeros = _text.Length < text.Length;
+    }
+
+    /// <summary>Where the last complete entry ends: bytes from the beginning.</summary>
+    public int EndOfEntries { get; private set; }
+
+    /// <summary>Whether there was any entry.</summary>
+    public bool HasEntries { get; private set; }
+
+    /// <summary>Whether it is a file of Net.DistributedFileStoreCache.</summary>
+    public bool IsOldFormat { get; private set; }
+
+    /// <summary>What is wrong with an invalid text.</summary>
+    public readonly FormatProblem? Problem => _error is null ? null : FormatProblem.At(_text, _errorAt, _error);
+
+    /// <summary>Reads a whole file.</summary>
+    public ReadOutcome ReadFile(EntryTable table)
+    {
+        if (_text.StartsWith("\uFEFF"u8))
+        {
+            _position = 3;
+        }
+        else if (_text.StartsWith((ReadOnlySpan<byte>)[0xFF, 0xFE]) || _text.StartsWith((ReadOnlySpan<byte>)[0xFE, 0xFF]))
+        {
+            Fail(0, "the file is not UTF-8 but UTF-16; save it as UTF-8");
+            return ReadOutcome.Invalid;
+        }
+
+        EndOfEntries = _position;
+        return Finish(ReadHeader(out bool isEmptyOldFile) && (isEmptyOldFile || (IsOldFormat ? ReadOldFile(table) : ReadEntries(table) && ReadClosing())));
+    }
+
+    /// <summary>Reads entries that were appended, beginning with what separates them from those before.</summary>
+    /// <param name="table">Takes them in.</param>
+    public ReadOutcome ReadAppended(EntryTable table)
+    {
+        _isOurs = true;
+        SkipSpace();
+        TryTake((byte)','); // The first entries of a file have none before them.
+
+        while (true)
+        {
+            SkipSpace();
+            if (!ReadEntry(table))
+            {
+                return Finish(isDone: false);
+            }
+
+            SkipSpace();
+            if (_position == _text.Length)
+            {
+                return Finish(isDone: true);
+            }
+
+            if (!Take((byte)',', "a comma between entries"))
+            {
+                return Finish(isDone: false);
+            }
+        }
+    }
+
+    private readonly ReadOutcome Finish(bool isDone)
+    {
+        // A text of nothing but white space is an empty file; the engine asks before it comes here.
+        if (isDone)
+        {
+            return _endsInZeros ? ReadOutcome.Torn : ReadOutcome.Complete;
+        }
+
+        // Cut short in the middle of the old format says nothing of what is missing; only our own lines are complete or not.
+        return _errorAt >= _text.Length && _isOurs ? ReadOutcome.Torn : ReadOutcome.Invalid;
+    }
+
+    // ---- The file ---------------------------------------------------------------------------------------------------
+
+    // {"format":"cairn.filestore/1","entries":[   or   {"Cache":   or   {"TimeOuts":   or   {}
+    private bool ReadHeader(out bool isEmptyOldFile)
+    {
+        isEmptyOldFile = false;
+        if (_text.StartsWith(FileFormat.Header))
+        {
+            _position = FileFormat.Header.Length;
+            EndOfEntries = _position;
+            _isOurs = true;
+            return true;
+        }
+
+        if (FileFormat.Header.StartsWith(_text[_position..]))
+        {
+            _isOurs = true; // Not even the header is complete (F2).
+            _position = _text.Length;
+            return Fail(_position, "the file ends in its first line");
+        }
+
+        SkipSpace();
+        if (!Take((byte)'{', "an object"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        if (TryTake((byte)'}'))
+        {
+            IsOldFormat = true;
+            isEmptyOldFile = true;
+            SkipSpace();
+            return _position == _text.Length || Fail(_position, "nothing may follow the object");
+        }
+
+        int start = _position;
+        if (!ReadString(out string property))
+        {
+            return false;
+        }
+
+        if (property is "Cache" or "TimeOuts")
+        {
+            IsOldFormat = true;
+            _position = start;
+            return true;
+        }
+
+        if (property != "format")
+        {
+            return Fail(start, "the file begins neither as a cache file, with \"format\", nor as one of Net.DistributedFileStoreCache, with \"Cache\"");
+        }
+
+        start = _position;
+        if (!TakeColon() || !ReadString(out string format))
+        {
+            return false;
+        }
+
+        if (format != "cairn.filestore/1")
+        {
+            return Fail(start, $"the format is \"{format}\", and this version reads \"cairn.filestore/1\"");
+        }
+
+        SkipSpace();
+        if (!Take((byte)',', "a comma"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        start = _position;
+        if (!ReadString(out property))
+        {
+            return false;
+        }
+
+        if (property != "entries")
+        {
+            return Fail(start, $"\"entries\" was expected instead of \"{property}\"");
+        }
+
+        if (!TakeColon() || !Take((byte)'[', "the array of entries"))
+        {
+            return false;
+        }
+
+        EndOfEntries = _position;
+        _isOurs = true;
+        return true;
+    }
+
+    private bool ReadEntries(EntryTable table)
+    {
+        SkipSpace();
+        if (TryTake((byte)']'))
+        {
+            return true;
+        }
+
+        while (true)
+        {
+            SkipSpace();
+            if (!ReadEntry(table))
+            {
+                return false;
+            }
+
+            SkipSpace();
+            if (TryTake((byte)']'))
+            {
+                return true;
+            }
+
+            if (!Take((byte)',', "a comma or the end of the entries"))
+            {
+                return false;
+            }
+        }
+    }
+
+    private bool ReadClosing()
+    {
+        SkipSpace();
+        if (!Take((byte)'}', "the brace that closes the file"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        return _position == _text.Length || Fail(_position, "nothing may follow the brace that closes the file");
+    }
+
+    // {"Cache":{"key":"value"},"TimeOuts":{"key":ticks}}
+    private bool ReadOldFile(EntryTable table)
+    {
+        var values = new List<KeyValuePair<string, string>>();
+        var expirations = new Dictionary<string, long>(StringComparer.Ordinal);
+        do
+        {
+            SkipSpace();
+            int start = _position;
+            if (!ReadString(out string property) || !TakeColon())
+            {
+                return false;
+            }
+
+            bool isRead = property switch
+            {
+                "Cache" => ReadOldValues(values),
+                "TimeOuts" => ReadOldExpirations(expirations),
+                _ => Fail(start, $"there is no property \"{property}\" in a file of Net.DistributedFileStoreCache"),
+            };
+            if (!isRead)
+            {
+                return false;
+            }
+
+            SkipSpace();
+        }
+        while (TryTake((byte)','));
+
+        if (!Take((byte)'}', "a comma or the end of the object"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        if (_position != _text.Length)
+        {
+            return Fail(_position, "nothing may follow the object");
+        }
+
+        foreach ((string key, string value) in values)
+        {
+            table.Put(new Entry(key, value)
+            {
+                ExpiresTicks = expirations.GetValueOrDefault(key, Entry.Never),
+                LineBytes = (key.Length + value.Length) * 2, // Of no consequence: the file is about to be rewritten.
+            });
+        }
+
+        HasEntries = values.Count > 0;
+        return true;
+    }
+
+    private bool ReadOldValues(List<KeyValuePair<string, string>> values)
+    {
+        if (TryTakeWord("null"u8))
+        {
+            return true;
+        }
+
+        if (!Take((byte)'{', "an object of keys and values"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        if (TryTake((byte)'}'))
+        {
+            return true;
+        }
+
+        do
+        {
+            SkipSpace();
+            if (!ReadString(out string key) || !TakeColon())
+            {
+                return false;
+            }
+
+            if (!ReadString(out string value))
+            {
+                return false;
+            }
+
+            values.Add(new(key, value));
+            SkipSpace();
+        }
+        while (TryTake((byte)','));
+
+        return Take((byte)'}', "a comma or the end of the values");
+    }
+
+    private bool ReadOldExpirations(Dictionary<string, long> expirations)
+    {
+        if (TryTakeWord("null"u8))
+        {
+            return true;
+        }
+
+        if (!Take((byte)'{', "an object of keys and times"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        if (TryTake((byte)'}'))
+        {
+            return true;
+        }
+
+        do
+        {
+            SkipSpace();
+            if (!ReadString(out string key) || !TakeColon())
+            {
+                return false;
+            }
+
+            if (!Utf8Parser.TryParse(_text[_position..], out long ticks, out int used) || ticks < 0)
+            {
+                return Fail(_position, "a number of ticks was expected");
+            }
+
+            _position += used;
+            expirations[key] = Math.Min(ticks, DateTime.MaxValue.Ticks);
+            SkipSpace();
+        }
+        while (TryTake((byte)','));
+
+        return Take((byte)'}', "a comma or the end of the times");
+    }
+
+    // ---- An entry ---------------------------------------------------------------------------------------------------
+
+    private bool ReadEntry(EntryTable table)
+    {
+        int start = _position;
+        if (!ReadPlainEntry(out string? key, out object? value))
+        {
+            return _error is null ? ReadAnyEntry(table, start) : false;
+        }
+
+        Add(table, new Entry(key, value) { LineBytes = LineBytes(start) });
+        return true;
+    }
+
+    // {"key":"...","value":"..."} just as it is written. False without an error: it is something else.
+    private bool ReadPlainEntry(out string key, out object? value)
+    {
+        int start = _position;
+        key = "";
+        value = null;
+        if (!TryTakeText("{\"key\":"u8) || !ReadString(out key))
+        {
+            return Back(start);
+        }
+
+        if (!TryTakeText(",\"value\":"u8) || _position == _text.Length || _text[_position] != (byte)'"' || !ReadString(out string text))
+        {
+            return Back(start);
+        }
+
+        value = text;
+        return TryTake((byte)'}') || Back(start);
+    }
+
+    private bool Back(int start)
+    {
+        // Whatever was wrong, the careful reading finds it again and says it better.
+        _position = start;
+        _error = null;
+        return false;
+    }
+
+    private bool ReadAnyEntry(EntryTable table, int start)
+    {
+        string? key = null;
+        object? value = null;
+        long expires = Entry.Never;
+        long touched = Entry.Never;
+        long latest = Entry.Never;
+        long sliding = 0;
+        bool isRemoved = false;
+        if (!Take((byte)'{', "an entry"))
+        {
+            return false;
+        }
+
+        do
+        {
+            SkipSpace();
+            int propertyAt = _position;
+            if (!ReadString(out string property) || !TakeColon())
+            {
+                return false;
+            }
+
+            bool isRead = property switch
+            {
+                "key" => ReadKey(propertyAt, ref key),
+                "value" => ReadValue(propertyAt, ref value),
+                "bytes" => ReadBytes(propertyAt, ref value),
+                "expires" => ReadTime(out expires),
+                "touched" => ReadTime(out touched),
+                "latest" => ReadTime(out latest),
+                "sliding" => ReadSpan(out sliding),
+                "removed" => ReadTrue(out isRemoved),
+                _ => Fail(propertyAt, $"there is no property \"{property}\"; an entry has \"key\", \"value\" or \"bytes\", \"expires\", \"sliding\", \"latest\""),
+            };
+            if (!isRead)
+            {
+                return false;
+            }
+
+            SkipSpace();
+        }
+        while (TryTake((byte)','));
+
+        if (!Take((byte)'}', "a comma or the brace that closes the entry"))
+        {
+            return false;
+        }
+
+        if (key is null)
+        {
+            return Fail(start, "the entry has no \"key\"");
+        }
+
+        if ((value is not null ? 1 : 0) + (isRemoved ? 1 : 0) + (touched != Entry.Never ? 1 : 0) != 1)
+        {
+            return Fail(start, "an entry has one of \"value\", \"bytes\", \"removed\" and \"touched\"");
+        }
+
+        if (touched != Entry.Never)
+        {
+            Touch(table, key, touched);
+            return true;
+        }
+
+        Add(table, new Entry(key, value)
+        {
+            ExpiresTicks = expires,
+            SlidingTicks = sliding,
+            LatestTicks = latest,
+            LineBytes = LineBytes(start),
+        });
+        return true;
+    }
+
+    private void Add(EntryTable table, Entry entry)
+    {
+        table.Put(entry);
+        EndOfEntries = _position;
+        HasEntries = true;
+    }
+
+    private void Touch(EntryTable table, string key, long expires)
+    {
+        if (table.Find(key) is { Value: not null } before)
+        {
+            table.Put(before.With(expires, before.LineBytes)); // The line of its value stays the one that counts.
+        }
+
+        EndOfEntries = _position;
+        HasEntries = true;
+    }
+
+    private readonly int LineBytes(int start) => _position - start + FileFormat.Separator.Length;
+
+    private bool ReadKey(int propertyAt, ref string? key)
+    {
+        if (key is not null)
+        {
+            return Fail(propertyAt, "the entry has two keys");
+        }
+
+        bool isRead = ReadString(out string text);
+        key = text;
+        return isRead;
+    }
+
+    private bool ReadValue(int propertyAt, ref object? value)
+    {
+        if (value is not null)
+        {
+            return Fail(propertyAt, "the entry has two values");
+        }
+
+        if (_position < _text.Length && _text[_position] == (byte)'"')
+        {
+            bool isRead = ReadString(out string text);
+            value = text;
+            return isRead;
+        }
+
+        int start = _position;
+        if (!SkipValue(depth: 0))
+        {
+            return false;
+        }
+
+        if (!TryDecode(start, _position, out string json))
+        {
+            return false;
+        }
+
+        // One entry is one line, also after a person has laid a value out over several.
+        value = new JsonText(json.AsSpan().IndexOfAny('\n', '\r') >= 0 ? JsonLayout.OnOneLine(json) : json);
+        return true;
+    }
+
+    private bool ReadBytes(int propertyAt, ref object? value)
+    {
+        if (value is not null)
+        {
+            return Fail(propertyAt, "the entry has two values");
+        }
+
+        int start = _position;
+        if (!ReadString(out string text))
+        {
+            return false;
+        }
+
+        var bytes = new byte[((text.Length + 3) / 4) * 3];
+        if (!Convert.TryFromBase64String(text, bytes, out int length))
+        {
+            return Fail(start, "\"bytes\" is not Base64");
+        }
+
+        Array.Resize(ref bytes, length);
+        value = bytes;
+        return true;
+    }
+
+    private bool ReadTime(out long ticks)
+    {
+        ticks = 0;
+        int start = _position;
+        if (!ReadString(out string text))
+        {
+            return false;
+        }
+
+        if (!DateTime.TryParseExact(
+            text, TimeFormats, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
+        {
+            return Fail(start, $"\"{text}\" is not a time as in 2030-01-31T23:59:59Z");
+        }
+
+        ticks = time.Ticks;
+        return true;
+    }
+
+    private bool ReadSpan(out long ticks)
+    {
+        ticks = 0;
+        int start = _position;
+        if (!ReadString(out string text))
+        {
+            return false;
+        }
+
+        if (!TimeSpan.TryParseExact(text, "c", CultureInfo.InvariantCulture, out TimeSpan span) || span <= TimeSpan.Zero)
+        {
+            return Fail(start, $"\"{text}\" is not a length of time as in 00:20:00");
+        }
+
+        ticks = span.Ticks;
+        return true;
+    }
+
+    private bool ReadTrue(out bool value)
+    {
+        value = TryTakeWord("true"u8);
+        return value || Fail(_text[_position..].Length < 4 && "true"u8.StartsWith(_text[_position..]) ? _text.Length : _position, "\"removed\" is true or absent");
+    }
+
+    // ---- JSON -------------------------------------------------------------------------------------------------------
+
+    private bool ReadString(out string text)
+    {
+        text = "";
+        if (_position >= _text.Length || _text[_position] != (byte)'"')
+        {
+            return Fail(_position, "a string was expected");
+        }
+
+        int start = _position + 1;
+        int length = _text[start..].IndexOfAny(EndsPlainText);
+        if (length >= 0 && _text[start + length] == (byte)'"')
+        {
+            _position = start + length + 1;
+            return TryDecode(start, start + length, out text);
+        }
+
+        return ReadEscapedString(start, out text);
+    }
+
+    private bool ReadEscapedString(int start, out string text)
+    {
+        text = "";
+        var built = new StringBuilder();
+        int position = start;
+        while (true)
+        {
+            int plain = _text[position..].IndexOfAny(EndsPlainText);
+            if (plain < 0)
+            {
+                return Fail(_text.Length, "the string does not end");
+            }
+
+            if (plain > 0)
+            {
+                if (!TryDecode(position, position + plain, out string piece))
+                {
+                    return false;
+                }
+
+                built.Append(piece);
+                position += plain;
+            }
+
+            byte special = _text[position];
+            if (special == (byte)'"')
+            {
+                _position = position + 1;
+                text = built.ToString();
+                return true;
+            }
+
+            if (special != (byte)'\\')
+            {
+                return Fail(position, special == (byte)'\n' ? "the string does not end in its line" : "a control character must be escaped in a string");
+            }
+
+            if (!ReadEscape(ref position, built))
+            {
+                return false;
+            }
+        }
+    }
+
+    private bool ReadEscape(ref int position, StringBuilder? built)
+    {
+        if (position + 1 >= _text.Length)
+        {
+            return Fail(_text.Length, "the string does not end");
+        }
+
+        char unit;
+        switch (_text[position + 1])
+        {
+            case (byte)'"': unit = '"'; break;
+            case (byte)'\\': unit = '\\'; break;
+            case (byte)'/': unit = '/'; break;
+            case (byte)'b': unit = '\b'; break;
+            case (byte)'f': unit = '\f'; break;
+            case (byte)'n': unit = '\n'; break;
+            case (byte)'r': unit = '\r'; break;
+            case (byte)'t': unit = '\t'; break;
+            case (byte)'u':
+                return ReadUnicodeEscape(ref position, built);
+            default:
+                return Fail(position, "there is no such escape; a backslash itself is written \\\\");
+        }
+
+        built?.Append(unit);
+        position += 2;
+        return true;
+    }
+
+    private bool ReadUnicodeEscape(ref int position, StringBuilder? built)
+    {
+        const int Length = 6;
+        int code = 0;
+        for (int i = position + 2; i < position + Length; i++)
+        {
+            if (i >= _text.Length)
+            {
+                return Fail(_text.Length, "the string does not end");
+            }
+
+            if (!char.IsAsciiHexDigit((char)_text[i]))
+            {
+                return Fail(position, "\\u is followed by four hexadecimal digits");
+            }
+
+            int digit = _text[i] <= (byte)'9' ? _text[i] - '0' : (_text[i] | 0x20) - 'a' + 10;
+            code = (code << 4) | digit;
+        }
+
+        built?.Append((char)code); // Also half a pair: what was stored comes back.
+        position += Length;
+        return true;
+    }
+
+    private bool SkipValue(int depth)
+    {
+        if (_position >= _text.Length)
+        {
+            return Fail(_position, "a value was expected");
+        }
+
+        if (depth > FileFormat.DeepestValue)
+        {
+            return Fail(_position, $"the value is nested deeper than {FileFormat.DeepestValue} levels");
+        }
+
+        switch (_text[_position])
+        {
+            case (byte)'{':
+                return SkipObject(depth);
+            case (byte)'[':
+                return SkipArray(depth);
+            case (byte)'"':
+                return SkipString();
+            case (byte)'t':
+                return TakeWord("true"u8);
+            case (byte)'f':
+                return TakeWord("false"u8);
+            case (byte)'n':
+                return TakeWord("null"u8);
+            default:
+                return SkipNumber();
+        }
+    }
+
+    private bool SkipObject(int depth)
+    {
+        _position++;
+        SkipSpace();
+        if (TryTake((byte)'}'))
+        {
+            return true;
+        }
+
+        do
+        {
+            SkipSpace();
+            if (!SkipString() || !TakeColon())
+            {
+                return false;
+            }
+
+            if (!SkipValue(depth + 1))
+            {
+                return false;
+            }
+
+            SkipSpace();
+        }
+        while (TryTake((byte)','));
+
+        return Take((byte)'}', "a comma or a closing brace");
+    }
+
+    private bool SkipArray(int depth)
+    {
+        _position++;
+        SkipSpace();
+        if (TryTake((byte)']'))
+        {
+            return true;
+        }
+
+        do
+        {
+            SkipSpace();
+            if (!SkipValue(depth + 1))
+            {
+                return false;
+            }
+
+            SkipSpace();
+        }
+        while (TryTake((byte)','));
+
+        return Take((byte)']', "a comma or a closing bracket");
+    }
+
+    private bool SkipString()
+    {
+        if (_position >= _text.Length || _text[_position] != (byte)'"')
+        {
+            return Fail(_position, "a string was expected");
+        }
+
+        int position = _position + 1;
+        while (true)
+        {
+            int plain = _text[position..].IndexOfAny(EndsPlainText);
+            if (plain < 0)
+            {
+                return Fail(_text.Length, "the string does not end");
+            }
+
+            position += plain;
+            if (_text[position] == (byte)'"')
+            {
+                _position = position + 1;
+                return true;
+            }
+
+            if (_text[position] != (byte)'\\')
+            {
+                return Fail(position, _text[position] == (byte)'\n' ? "the string does not end in its line" : "a control character must be escaped in a string");
+            }
+
+            if (!ReadEscape(ref position, built: null))
+            {
+                return false;
+            }
+        }
+    }
+
+    // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
+    private bool SkipNumber()
+    {
+        int start = _position;
+        TryTake((byte)'-');
+        int whole = _position;
+        int digits = SkipDigits();
+        if (digits == 0 || (digits > 1 && _text[whole] == (byte)'0'))
+        {
+            return Fail(_position >= _text.Length ? _position : start, "a value was expected: a string, a number, true, false, null, an object or an array");
+        }
+
+        if (TryTake((byte)'.') && SkipDigits() == 0)
+        {
+            return Fail(_position, "a digit was expected");
+        }
+
+        if (_position < _text.Length && (_text[_position] | 0x20) == 'e')
+        {
+            _position++;
+            if (!TryTake((byte)'+'))
+            {
+                TryTake((byte)'-');
+            }
+
+            if (SkipDigits() == 0)
+            {
+                return Fail(_position, "a digit was expected");
+            }
+        }
+
+        return true;
+    }
+
+    private int SkipDigits()
+    {
+        int start = _position;
+        while (_position < _text.Length && char.IsAsciiDigit((char)_text[_position]))
+        {
+            _position++;
+        }
+
+        return _position - start;
+    }
+
+    private bool TryDecode(int start, int end, out string text)
+    {
+        try
+        {
+            text = Strict.GetString(_text[start..end]);
+            return true;
+        }
+        catch (DecoderFallbackException e)
+        {
+            text = "";
+            return Fail(start + Math.Max(0, e.Index), "the text is not UTF-8");
+        }
+    }
+
+    private bool TakeColon()
+    {
+        SkipSpace();
+        if (!Take((byte)':', "a colon"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        return true;
+    }
+
+    private void SkipSpace()
+    {
+        while (_position < _text.Length && _text[_position] is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t')
+        {
+            _position++;
+        }
+    }
+
+    private bool TryTake(byte expected)
+    {
+        if (_position >= _text.Length || _text[_position] != expected)
+        {
+            return false;
+        }
+
+        _position++;
+        return true;
+    }
+
+    private bool TryTakeText(ReadOnlySpan<byte> expected)
+    {
+        if (!_text[_position..].StartsWith(expected))
+        {
+            return false;
+        }
+
+        _position += expected.Length;
+        return true;
+    }
+
+    private bool TryTakeWord(ReadOnlySpan<byte> word) => TryTakeText(word);
+
+    private bool TakeWord(ReadOnlySpan<byte> word) =>
+        TryTakeText(word) || Fail(word.StartsWith(_text[_position..]) ? _text.Length : _position, "a value was expected");
+
+    private bool Take(byte expected, string what) => TryTake(expected) || Fail(_position, $"{what} was expected");
+
+    private bool Fail(int position, string error)
+    {
+        _error = error;
+        _errorAt = position;
+        return false;
+    }
+}

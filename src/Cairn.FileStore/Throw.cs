@@ -1,0 +1,25 @@
+using System.Globalization;
+using Cairn.FileStore.Format;
+
+namespace Cairn.FileStore;
+
+/// <summary>Errors that several places report, with one text each.</summary>
+internal static class Throw
+{
+    public static DistributedFileStoreCacheException LockTimeout(string path, TimeSpan timeout, Exception? inner) => new(
+        $"The cache is not changed: another process held the lock '{path}' for longer than {timeout}. " +
+        "Find out which process it is (lsof), or raise LockTimeout.",
+        inner);
+
+    public static FileStoreFormatException NotACacheFile(string path, FormatProblem problem) => new(
+        $"The cache file '{path}' is not valid at line {problem.Line}, column {problem.Column}: {problem.Text}. The cache serves what " +
+        "was there before and takes no changes until the file is mended, or cleared with ClearAll.",
+        path,
+        problem.Line,
+        problem.Column);
+
+    public static DistributedFileStoreCacheException TooLarge(string path, long bytes, long limit) => new(string.Create(
+        CultureInfo.InvariantCulture,
+        $"The cache file '{path}' would have {bytes} bytes, more than MaxBytesInJsonCacheFile allows ({limit}), so nothing is changed. " +
+        $"Raise the limit (SetMaxBytesByCalculation helps to choose one), remove entries or let them expire."));
+}

@@ -1,0 +1,85 @@
+using Microsoft.Extensions.Caching.Distributed;
+
+namespace Cairn.FileStore.Tests;
+
+/// <summary>A cache file of a test's own, in a directory that goes with it, and the caches that the test opens on it.</summary>
+internal sealed class CacheFile : IDisposable
+{
+    private readonly TestDirectory _directory;
+    private readonly List<IDisposable> _opened = [];
+
+    /// <summary>In memory where the system has such a place, unless a directory is given.</summary>
+    public CacheFile(string? parent = null) => _directory = new(parent ?? (Directory.Exists("/dev/shm") ? "/dev/shm" : null));
+
+    public string DirectoryPath => _directory.Path;
+
+    public string FilePath => _directory["FileStoreCacheFile.Test.json"];
+
+    public string SidePath => FilePath + ".sync";
+
+    public string Text
+    {
+        get => File.ReadAllText(FilePath);
+        set => File.WriteAllText(FilePath, value);
+    }
+
+    public IEnumerable<string> FileNames => _directory.FileNames;
+
+    /// <summary>Options for this file. Looks are as frequent as can be, so that no test waits for one.</summary>
+    public static DistributedFileStoreCacheOptions Options(string directory, Action<DistributedFileStoreCacheOptions>? configure = null)
+    {
+        var options = new DistributedFileStoreCacheOptions
+        {
+            PathToCacheFileDirectory = directory,
+            SecondPartOfCacheFileName = "Test",
+            ChangePollInterval = TimeSpan.FromMilliseconds(5),
+            NumTriesOnUnauthorizedAccess = 3,
+        };
+        configure?.Invoke(options);
+        return options;
+    }
+
+    public static DistributedCacheEntryOptions For(TimeSpan time) => new() { AbsoluteExpirationRelativeToNow = time };
+
+    public DistributedFileStoreCacheString Open(Action<DistributedFileStoreCacheOptions>? configure = null) =>
+        Keep(new DistributedFileStoreCacheString(Options(DirectoryPath, configure)));
+
+    public DistributedFileStoreCacheClass OpenClass(Action<DistributedFileStoreCacheOptions>? configure = null) =>
+        Keep(new DistributedFileStoreCacheClass(Options(DirectoryPath, configure)));
+
+    public DistributedFileStoreCacheBytes OpenBytes(Action<DistributedFileStoreCacheOptions>? configure = null) =>
+        Keep(new DistributedFileStoreCacheBytes(Options(DirectoryPath, configure)));
+
+    /// <summary>Writes the whole file in place, as some editors do.</summary>
+    public void Overwrite(string text)
+    {
+        using FileStream stream = File.Open(FilePath, FileMode.Open, FileAccess.Write, FileShare.ReadWrite);
+        stream.SetLength(0);
+        stream.Write(System.Text.Encoding.UTF8.GetBytes(text));
+    }
+
+    /// <summary>Writes another file and renames it over this one, as other editors do.</summary>
+    public void Replace(string text)
+    {
+        string other = FilePath + ".edited";
+        File.WriteAllText(other, text);
+        File.Move(other, FilePath, overwrite: true);
+    }
+
+    public void Dispose()
+    {
+        foreach (IDisposable opened in _opened)
+        {
+            opened.Dispose();
+        }
+
+        _directory.Dispose();
+    }
+
+    private T Keep<T>(T opened)
+        where T : IDisposable
+    {
+        _opened.Add(opened);
+        return opened;
+    }
+}

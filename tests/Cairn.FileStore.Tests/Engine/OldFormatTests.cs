@@ -1,0 +1,88 @@
+using System.Globalization;
+
+namespace Cairn.FileStore.Tests.Engine;
+
+/// <summary>Files of Net.DistributedFileStoreCache.</summary>
+public sealed class OldFormatTests : IDisposable
+{
+    private readonly CacheFile _file = new();
+    private readonly ManualClock _clock = new();
+
+    public void Dispose() => _file.Dispose();
+
+    [Fact]
+    public void Old_file_is_read_as_it_is_and_converted_by_the_first_change()
+    {
+        long soon = _clock.Now.AddMinutes(1).UtcTicks;
+        string old = """{"Cache":{"a":"1","b":"\u0022two\u0022","c":"3"},"TimeOuts":{"b":SOON,"c":1}}"""
+            .Replace("SOON", soon.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal);
+        _file.Text = old;
+        DistributedFileStoreCacheString cache = Open();
+
+        Assert.Equal("1", cache.Get("a"));
+        Assert.Equal("\"two\"", cache.Get("b"));
+        Assert.Null(cache.Get("c"));
+        Assert.Equal(old, _file.Text);
+
+        cache.Set("d", "4");
+
+        Assert.StartsWith("{\"format\":", _file.Text, StringComparison.Ordinal);
+        Assert.Equal(old, File.ReadAllText(_file.FilePath + ".backup"));
+        DistributedFileStoreCacheString fresh = Open();
+        Assert.Equal(3, fresh.GetAllKeyValues().Count);
+        _clock.Advance(TimeSpan.FromMinutes(1));
+        Assert.Null(fresh.Get("b"));
+    }
+
+    [Theory]
+    [InlineData("""{"Cache":{"a":"1"}}""")]
+    [InlineData("""{"Cache":{"a":"1"},"TimeOuts":{}}""")]
+    [InlineData("""{"TimeOuts":null,"Cache":{"a":"1"}}""")]
+    [InlineData("{\n  \"Cache\": {\n    \"a\": \"1\"\n  },\n  \"TimeOuts\": {}\n}")]
+    public void Old_file_with_and_without_TimeOuts_is_read(string old)
+    {
+        _file.Text = old;
+
+        Assert.Equal("1", Open().Get("a"));
+    }
+
+    [Theory]
+    [InlineData("{}")]
+    [InlineData("""{"Cache":{}}""")]
+    [InlineData("""{"Cache":{},"TimeOuts":{}}""")]
+    public void Old_file_without_entries_is_an_empty_cache(string old)
+    {
+        _file.Text = old;
+        DistributedFileStoreCacheString cache = Open();
+
+        Assert.Empty(cache.GetAllKeyValues());
+        cache.Set("a", "1");
+        Assert.Equal("1", Open().Get("a"));
+    }
+
+    [Fact]
+    public void Earlier_backup_is_kept()
+    {
+        File.WriteAllText(_file.FilePath + ".backup", "earlier");
+        _file.Text = """{"Cache":{"a":"1"}}""";
+
+        Open().Set("b", "2");
+
+        Assert.Equal("earlier", File.ReadAllText(_file.FilePath + ".backup"));
+        Assert.Equal("""{"Cache":{"a":"1"}}""", File.ReadAllText(_file.FilePath + ".backup2"));
+    }
+
+    [Fact]
+    public void Old_file_that_was_cut_short_is_not_overwritten()
+    {
+        const string Torn = """{"Cache":{"a":"1","b":"tw""";
+        _file.Text = Torn;
+        DistributedFileStoreCacheString cache = Open();
+
+        Assert.Equal(1, Assert.Throws<FileStoreFormatException>(() => cache.Set("c", "3")).Line);
+
+        Assert.Equal(Torn, _file.Text);
+    }
+
+    private DistributedFileStoreCacheString Open() => _file.Open(options => options.Clock = _clock);
+}

@@ -1,0 +1,87 @@
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Cairn.FileStore.Tests.Processes;
+
+/// <summary>What second processes do with a cache file.</summary>
+internal static class FileStoreRoles
+{
+    /// <summary>Does what it is told, a line each: "get KEY", "set KEY VALUE", "remove KEY", "clear", "count".</summary>
+    public static void Answer(string[] args)
+    {
+        using var cache = new DistributedFileStoreCacheString(CacheFile.Options(args[0]));
+        Console.WriteLine("ready");
+        while (Console.ReadLine() is { } line)
+        {
+            string[] words = line.Split(' ', 3);
+            Console.WriteLine(words[0] switch
+            {
+                "get" => cache.Get(words[1]) ?? "(none)",
+                "set" => Done(() => cache.Set(words[1], words[2])),
+                "remove" => Done(() => cache.Remove(words[1])),
+                "clear" => Done(() => cache.ClearAll()),
+                _ => cache.GetAllKeyValues().Count.ToString(CultureInfo.InvariantCulture),
+            });
+        }
+    }
+
+    /// <summary>Directory, name, number of sets, number of keys: sets its own keys in turn, then reports the exceptions and the longest times.</summary>
+    public static void WriteMany(string[] args)
+    {
+        int sets = int.Parse(args[2], CultureInfo.InvariantCulture);
+        int keys = int.Parse(args[3], CultureInfo.InvariantCulture);
+        using var cache = new DistributedFileStoreCacheString(CacheFile.Options(args[0], options => options.UsePolling = args.Length > 4));
+        for (int i = 0; i < 200; i++)
+        {
+            cache.Set($"{args[1]}:0", "value -1"); // Compiled by now, so that the times below are of the writes.
+            cache.Get("warm");
+        }
+
+        Console.WriteLine("ready");
+        Console.ReadLine();
+        int failures = 0;
+        var times = new double[sets];
+        for (int i = 0; i < sets; i++)
+        {
+            long start = Stopwatch.GetTimestamp();
+            try
+            {
+                string key = string.Create(CultureInfo.InvariantCulture, $"{args[1]}:{i % keys}");
+                string value = string.Create(CultureInfo.InvariantCulture, $"value {i}");
+                cache.Set(key, value);
+                failures += cache.Get(key) == value ? 0 : 1;
+            }
+            catch (Exception e)
+            {
+                Console.Error.WriteLine(e);
+                failures++;
+            }
+
+            times[i] = Stopwatch.GetElapsedTime(start).TotalMilliseconds;
+        }
+
+        Array.Sort(times);
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{failures} {times[sets / 2]:F3} {times[sets * 99 / 100]:F3} {times[^1]:F3}"));
+        Console.ReadLine();
+    }
+
+    /// <summary>Directory, name, first number: sets keys to rising numbers until it is killed, and tells after each that it was acknowledged.</summary>
+    public static void WriteForever(string[] args)
+    {
+        using var cache = new DistributedFileStoreCacheString(CacheFile.Options(args[0]));
+        string padding = new('x', 3000);
+        Console.WriteLine("ready");
+        for (int i = int.Parse(args[2], CultureInfo.InvariantCulture); ; i++)
+        {
+            string key = string.Create(CultureInfo.InvariantCulture, $"{args[1]}:{i % 50}");
+            cache.Set(key, string.Create(CultureInfo.InvariantCulture, $"{i} {padding.AsSpan(0, i * 37 % padding.Length)}"));
+            Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{key} {i}"));
+        }
+    }
+
+    private static string Done(Action action)
+    {
+        action();
+        return "done";
+    }
+}

@@ -1,0 +1,144 @@
+using System.Globalization;
+using System.Text.Json;
+
+namespace Cairn.FileStore.Tests.Processes;
+
+/// <summary>Several processes with one file.</summary>
+public class ManyWritersTests
+{
+    private const int Writers = 8;
+    private const int Sets = 1000;
+    private const int Keys = 100;
+
+    [Fact]
+    public void What_one_process_sets_the_next_read_of_another_sees()
+    {
+        using var file = new CacheFile();
+        DistributedFileStoreCacheString cache = file.Open();
+        using ChildProcess other = StartAnswering(file);
+
+        for (int i = 0; i < 50; i++)
+        {
+            string value = i.ToString(CultureInfo.InvariantCulture);
+            Ask(other, $"set there {value}");
+            Assert.Equal(value, cache.Get("there"));
+            cache.Set("here", value);
+            Assert.Equal(value, Ask(other, "get here"));
+        }
+
+        Ask(other, "remove here");
+        Assert.Null(cache.Get("here"));
+        Ask(other, "clear");
+        Assert.Empty(cache.GetAllKeyValues());
+    }
+
+    [Fact]
+    public async Task Eight_processes_write_without_an_error_and_lose_nothing()
+    {
+        using var file = new CacheFile();
+
+        double p99 = await WriteFromAll(file);
+
+        Assert.True(p99 < 1000, $"p99 {p99} ms");
+        AssertComplete(file);
+    }
+
+    [Fact]
+    public async Task Processes_that_only_poll_write_without_an_error_and_lose_nothing()
+    {
+        using var file = new CacheFile();
+
+        await WriteFromAll(file, writers: 3, sets: 200, isPolling: true);
+
+        AssertComplete(file, writers: 3, sets: 200);
+    }
+
+    private static async Task<double> WriteFromAll(CacheFile file, int writers = Writers, int sets = Sets, bool isPolling = false)
+    {
+        var children = new List<ChildProcess>();
+        try
+        {
+            for (int i = 0; i < writers; i++)
+            {
+                string[] arguments =
+                [
+                    "write-many", file.DirectoryPath, $"w{i}", sets.ToString(CultureInfo.InvariantCulture), Keys.ToString(CultureInfo.InvariantCulture),
+                    .. isPolling ? ["polling"] : Array.Empty<string>(),
+                ];
+                children.Add(ChildProcess.Start(typeof(Program), arguments));
+            }
+
+            using DistributedFileStoreCacheString reader = file.Open(options => options.UsePolling = isPolling);
+            Assert.All(children, child => Assert.Equal("ready", child.ReadLine()));
+            foreach (ChildProcess child in children)
+            {
+                child.WriteLine("go");
+            }
+
+            using var isDone = new CancellationTokenSource();
+            Task<int> reading = OwnThread.Run(() => Read(reader, isDone.Token));
+            string[][] results = [.. children.Select(child => child.ReadLine().Split(' '))];
+            await isDone.CancelAsync();
+
+            Assert.Equal(0, await reading);
+            Assert.All(results, result => Assert.Equal("0", result[0]));
+            return results.Max(result => double.Parse(result[2], CultureInfo.InvariantCulture));
+        }
+        finally
+        {
+            foreach (ChildProcess child in children)
+            {
+                child.Dispose();
+            }
+        }
+    }
+
+    // Values of a key never go back: each writer counts up.
+    private static int Read(DistributedFileStoreCacheString reader, CancellationToken isDone)
+    {
+        int failures = 0;
+        var last = new Dictionary<string, int>(StringComparer.Ordinal);
+        while (!isDone.IsCancellationRequested)
+        {
+            foreach ((string key, string value) in reader.GetAllKeyValues())
+            {
+                int number = int.Parse(value.AsSpan("value ".Length), CultureInfo.InvariantCulture);
+                failures += number < last.GetValueOrDefault(key) ? 1 : 0;
+                last[key] = number;
+            }
+        }
+
+        return failures;
+    }
+
+    private static void AssertComplete(CacheFile file, int writers = Writers, int sets = Sets)
+    {
+        using DistributedFileStoreCacheString fresh = file.Open();
+        IReadOnlyDictionary<string, string> all = fresh.GetAllKeyValues();
+
+        Assert.Equal(writers * Keys, all.Count);
+        for (int writer = 0; writer < writers; writer++)
+        {
+            for (int key = 0; key < Keys; key++)
+            {
+                Assert.Equal($"value {sets - Keys + key}", all[$"w{writer}:{key}"]);
+            }
+        }
+
+        using JsonDocument document = JsonDocument.Parse(file.Text);
+        Assert.Equal("cairn.filestore/1", document.RootElement.GetProperty("format").GetString());
+    }
+
+    private static ChildProcess StartAnswering(CacheFile file)
+    {
+        var child = ChildProcess.Start(typeof(Program), "answer", file.DirectoryPath);
+        Assert.Equal("ready", child.ReadLine());
+        return child;
+    }
+
+    private static string Ask(ChildProcess child, string request)
+    {
+        child.WriteLine(request);
+        return child.ReadLine();
+    }
+}

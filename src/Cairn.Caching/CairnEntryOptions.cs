@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Primitives;
 
@@ -15,6 +16,11 @@ namespace Cairn.Caching;
 /// </remarks>
 public sealed record CairnEntryOptions
 {
+    // Applications make their options once and bring the same few with every call: converted once, a hit allocates nothing, and what is
+    // made of the converted ones is found again, too.
+    private const int ConvertedPlaces = 16;
+    private static readonly Converted?[] s_converted = new Converted?[ConvertedPlaces];
+
     /// <summary>How long a value counts as fresh, in both levels. Default 5 minutes, Microsoft's.</summary>
     public TimeSpan? Expiration { get; init; }
 
@@ -117,10 +123,29 @@ public sealed record CairnEntryOptions
     /// <param name="options">Microsoft's options; null gives null.</param>
     /// <returns>Options that mean the same.</returns>
     [return: NotNullIfNotNull(nameof(options))]
-    public static CairnEntryOptions? FromHybridCacheEntryOptions(HybridCacheEntryOptions? options) => options is null ? null : new()
+    public static CairnEntryOptions? FromHybridCacheEntryOptions(HybridCacheEntryOptions? options)
     {
-        Expiration = options.Expiration,
-        LocalCacheExpiration = options.LocalCacheExpiration,
-        Flags = options.Flags,
-    };
+        if (options is null)
+        {
+            return null;
+        }
+
+        // Acquire; pairs with the release below. Neither side ever changes: whatever is found here is right.
+        ref Converted? place = ref s_converted[RuntimeHelpers.GetHashCode(options) & (ConvertedPlaces - 1)];
+        if (Volatile.Read(ref place) is { } found && ReferenceEquals(found.Source, options))
+        {
+            return found.Options;
+        }
+
+        var converted = new CairnEntryOptions
+        {
+            Expiration = options.Expiration,
+            LocalCacheExpiration = options.LocalCacheExpiration,
+            Flags = options.Flags,
+        };
+        Volatile.Write(ref place, new Converted(options, converted));
+        return converted;
+    }
+
+    private sealed record Converted(HybridCacheEntryOptions Source, CairnEntryOptions Options);
 }

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Cairn.Caching.Levels;
 using Cairn.Caching.Serialization;
 using Microsoft.Extensions.Caching.Distributed;
 
@@ -80,6 +81,33 @@ public sealed class CairnHybridCacheOptions
     /// </summary>
     public TimeSpan DistributedWriteTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>
+    /// Calls of an <see cref="IDistributedCache"/> that fail one after the other until it is left alone for a while: 1 or more. Default 5:
+    /// one that fails now and then is still of use.
+    /// </summary>
+    public int DistributedBreakAfterFailures { get; set; } = DistributedLevelOptions.Default.BreakAfterFailures;
+
+    /// <summary>
+    /// How long it is left alone at first: above zero, up to a day. Then one call finds out whether it works again; each one that fails
+    /// doubles the time. Default 5 seconds: about as long as a server takes to restart.
+    /// </summary>
+    public TimeSpan DistributedFirstBreak { get; set; } = DistributedLevelOptions.Default.FirstBreak;
+
+    /// <summary>
+    /// How long it is left alone at most: <see cref="DistributedFirstBreak"/> or more, up to a day. Default 60 seconds: as late is noticed
+    /// that it works again.
+    /// </summary>
+    public TimeSpan DistributedLongestBreak { get; set; } = DistributedLevelOptions.Default.LongestBreak;
+
+    /// <summary>
+    /// Values that wait in memory to be written later, because the second level does not work: 0 or more. Above it, the oldest becomes a
+    /// removal of its key. Default 10,000.
+    /// </summary>
+    public int DistributedMaxPendingWrites { get; set; } = DistributedLevelOptions.Default.MaxPendingWrites;
+
+    /// <summary>Bytes of such values: 0 or more. Above it, the oldest becomes a removal of its key. Default 64 MiB.</summary>
+    public long DistributedMaxPendingBytes { get; set; } = DistributedLevelOptions.Default.MaxPendingBytes;
+
     /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider TimeProvider { get; set; } = TimeProvider.System;
 
@@ -134,6 +162,12 @@ public sealed class CairnHybridCacheOptions
         ArgumentNullException.ThrowIfNull(TimeProvider);
         ThrowIfNoTimeout(DistributedReadTimeout, nameof(DistributedReadTimeout));
         ThrowIfNoTimeout(DistributedWriteTimeout, nameof(DistributedWriteTimeout));
+        ArgumentOutOfRangeException.ThrowIfLessThan(DistributedBreakAfterFailures, 1, nameof(DistributedBreakAfterFailures));
+        ThrowIfNoTimeout(DistributedFirstBreak, nameof(DistributedFirstBreak));
+        ThrowIfNoTimeout(DistributedLongestBreak, nameof(DistributedLongestBreak));
+        ArgumentOutOfRangeException.ThrowIfLessThan(DistributedLongestBreak, DistributedFirstBreak, nameof(DistributedLongestBreak));
+        ArgumentOutOfRangeException.ThrowIfNegative(DistributedMaxPendingWrites, nameof(DistributedMaxPendingWrites));
+        ArgumentOutOfRangeException.ThrowIfNegative(DistributedMaxPendingBytes, nameof(DistributedMaxPendingBytes));
         if (string.IsNullOrEmpty(Name) || Name.Length > 100)
         {
             throw new ArgumentException($"{nameof(Name)} must have 1 to 100 characters; it is '{Name}'.");

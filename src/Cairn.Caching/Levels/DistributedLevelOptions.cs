@@ -3,6 +3,8 @@ namespace Cairn.Caching.Levels;
 /// <summary>How an IDistributedCache is used as second level.</summary>
 internal sealed record DistributedLevelOptions
 {
+    public static DistributedLevelOptions Default { get; } = new();
+
     /// <summary>Begins the keys, so that caches that share a server keep apart. May be empty.</summary>
     public string Name { get; init; } = "";
 

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Cairn.Caching.Tests.Levels;
+using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
@@ -415,6 +416,7 @@ public sealed class ContractTests
         string[] tags = ["one", "two"];
         var shared = new CairnEntryOptions { ShareLocalValue = true };
         var safe = new CairnEntryOptions { FailSafe = TimeSpan.FromHours(1), EagerRefreshThreshold = 0.9 };
+        var theirs = new HybridCacheEntryOptions { Expiration = TimeSpan.FromHours(1) };
         int number = 7;
         Dictionary<string, Action> hits = new(StringComparer.Ordinal)
         {
@@ -422,6 +424,10 @@ public sealed class ContractTests
             ["shared object"] = () => Take(cache.GetOrCreateAsync("object", 0, static (_, _) => new ValueTask<Version>(new Version(1, 2)), shared)),
             ["interpolated key"] = () => Take(cache.GetOrCreateAsync($"interpolated {number}", 0, static (_, _) => new ValueTask<string>("value"))),
             ["two tags"] = () => Take(cache.GetOrCreateAsync("tagged", 0, static (_, _) => new ValueTask<string>("value"), tags: tags)),
+            ["Microsoft's options on this type"] = () => Take(cache.GetOrCreateAsync("theirs", 0, static (_, _) => new ValueTask<string>("value"), theirs)),
+            ["Microsoft's options without a state"] = () => Take(cache.GetOrCreateAsync("stateless", static _ => new ValueTask<string>("value"), theirs)),
+            ["Microsoft's options of a factory that decides"] =
+                () => Take(cache.GetOrCreateAsync<string>("decides", static (_, _) => new ValueTask<string>("value"), theirs)),
             ["fail-safe and eager refresh"] = () => Take(cache.GetOrCreateAsync("safe", 0, static (_, _) => new ValueTask<string>("value"), safe)),
         };
 

@@ -53,6 +53,7 @@ public partial class OptionsDocumentTests
         long bytes and >= 1 << 20 => $"{bytes >> 20} MiB",
         long or int => string.Format(CultureInfo.InvariantCulture, "{0:N0}", value),
         TimeSpan { Ticks: TimeSpan.TicksPerSecond } => "1 second",
+        TimeSpan { Ticks: > TimeSpan.TicksPerSecond and <= TimeSpan.TicksPerMinute } time => FormattableString.Invariant($"{time.TotalSeconds} seconds"),
         Expiration expiration => expiration == Expiration.None ? "none" : $"{expiration}",
         System.Collections.IEnumerable values and not string when !values.Cast<object>().Any() => "none",
         TimeProvider clock => clock == TimeProvider.System ? "TimeProvider.System" : "another clock",

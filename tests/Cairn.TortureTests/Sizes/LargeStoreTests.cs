@@ -90,7 +90,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
         StoreMemory memory = store.Engine.Memory;
         for (int number = 0; number < memory.PartitionCount; number++)
         {
-            while (store.Engine.Pool.PopSpare(memory.Partition(number)) is var spare and not -1)
+            while (store.Engine.Pool.PopSpare(memory.Partition(number), reserve: 0) is var spare and not -1)
             {
                 store.Engine.Pool.GiveBack(memory.Partition(number), spare);
             }

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
@@ -58,6 +59,11 @@ public unsafe partial class CairnCollection
     public bool TryGetStale(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
         Engine.ThrowIfClosed();
+        if (_cipher is not null)
+        {
+            return TryGetSealed(key, destination, acceptStale: true, out info);
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
@@ -147,6 +153,11 @@ public unsafe partial class CairnCollection
     {
         ArgumentNullException.ThrowIfNull(destination);
         Engine.ThrowIfClosed();
+        if (_cipher is not null)
+        {
+            return TryPeekSealed(key, destination, out info);
+        }
+
         int cell;
         EntryView entry;
         ulong hash;
@@ -191,9 +202,16 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
-            bool isHit = Engine.TryGetInfo(Engine.Place(bytes, encoded.Bytes.Length, Number), acceptStale: false, out info);
+            bool isHit = Engine.TryGetInfo(Place(bytes, encoded.Bytes.Length, &tag), acceptStale: false, out info);
+            if (isHit && _cipher is not null)
+            {
+                // Forged lengths, too, are found by whoever reads the value.
+                info = info.WithValueBytes(Math.Max(0, info.ValueBytes - StoreCipher.SealedBytes(encoded.Bytes.Length, 0)));
+            }
+
             encoded.Release();
             return isHit;
         }
@@ -236,6 +254,11 @@ public unsafe partial class CairnCollection
     {
         ArgumentNullException.ThrowIfNull(reader);
         Engine.ThrowIfClosed();
+        if (_cipher is not null)
+        {
+            return ReadSealed(key, state, reader);
+        }
+
         int cell;
         EntryView entry;
         EntryInfo info;
@@ -267,10 +290,18 @@ public unsafe partial class CairnCollection
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="pinned">The value, if the result is true.</param>
     /// <returns>True if there was a value.</returns>
-    /// <remarks>If this process holds 64 pins already, waits for one of them to be disposed.</remarks>
+    /// <remarks>
+    /// If this process holds 64 pins already, waits for one of them to be disposed. Of an encrypted store the result is a copy, decrypted; so
+    /// is what <see cref="Read"/> reads.
+    /// </remarks>
     public bool TryPin(CacheKey key, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out PinnedValue? pinned)
     {
         Engine.ThrowIfClosed();
+        if (_cipher is not null)
+        {
+            return (pinned = PinSealed(key)) is not null;
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
@@ -301,6 +332,11 @@ public unsafe partial class CairnCollection
         if (results.Length < keys.Length)
         {
             throw new ArgumentException($"There are {keys.Length:N0} keys, but room for only {results.Length:N0} results.", nameof(results));
+        }
+
+        if (_cipher is not null)
+        {
+            return GetManySealed(keys, buffer, results);
         }
 
         KeyPlacement* places = stackalloc KeyPlacement[BatchKeys];
@@ -344,7 +380,7 @@ public unsafe partial class CairnCollection
     {
         fixed (byte* bytes = key)
         {
-            if (Number == 0)
+            if (_isPlain)
             {
                 int length = Engine.TryGetPlain(
                     new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version);
@@ -367,7 +403,7 @@ public unsafe partial class CairnCollection
     private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version)
     {
         Engine.ThrowIfClosed();
-        if (Number != 0)
+        if (!_isPlain)
         {
             version = 0;
             return -1;
@@ -410,6 +446,11 @@ public unsafe partial class CairnCollection
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetEncoded(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
+        if (_cipher is not null)
+        {
+            return TryGetSealed(key, destination, acceptStale: false, out info);
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)

@@ -1,3 +1,4 @@
+using Cairn.Encryption;
 using Cairn.Engine;
 
 namespace Cairn;
@@ -15,7 +16,8 @@ public unsafe partial class CairnCollection
     /// <returns>False when the scan is complete.</returns>
     /// <remarks>
     /// A key that has a value from the beginning of the scan to its end is visited exactly once, whatever changes meanwhile. A key that
-    /// comes, goes or is set anew during the scan may be visited or not.
+    /// comes, goes or is set anew during the scan may be visited or not. In an encrypted store a key is known only when its value was
+    /// decrypted with it, so a scan reads everything.
     /// </remarks>
     public bool Scan(ref ScanCursor cursor, KeyFilter? filter, ScanVisitor visitor)
     {
@@ -32,7 +34,19 @@ public unsafe partial class CairnCollection
             }
         }
 
-        EntryVisitor visit = Visit;
+        void VisitOpened(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, in EntryInfo info, uint collection) =>
+            Visit(key, info, collection);
+
+        OpenedVisitor visitOpened = VisitOpened;
+        void VisitTag(ReadOnlySpan<byte> tag, in EntryInfo info, uint collection)
+        {
+            if (collection == Number)
+            {
+                VisitSealed(Engine, _cipher!, tag, collection, visitOpened);
+            }
+        }
+
+        EntryVisitor visit = _cipher is null ? Visit : VisitTag;
         for (; bucket < end; bucket++)
         {
             Engine.VisitBucket(bucket, visit);

@@ -3,6 +3,7 @@ using System.Buffers.Text;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
@@ -43,13 +44,13 @@ public unsafe partial class CairnCollection
         ArgumentNullException.ThrowIfNull(source);
         ArgumentOutOfRangeException.ThrowIfNegative(valueBytes);
         Engine.ThrowIfClosed();
-        if (valueBytes > Engine.Memory.MaxValueBytes)
+        if (valueBytes > LongestValueBytes)
         {
             ThrowValueTooLong(valueBytes);
         }
 
         ResolvedExpiration resolved = ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock);
-        if (valueBytes <= StoreEngine.LongestLockedCopy || resolved.IsPast)
+        if (valueBytes <= StoreEngine.LongestLockedCopy || resolved.IsPast || _cipher is not null)
         {
             byte[] rented = ArrayPool<byte>.Shared.Rent(valueBytes);
             try
@@ -203,7 +204,7 @@ public unsafe partial class CairnCollection
                 return WriteStatus.Overflow;
             }
 
-            status = Rewrite(key, Format(sum, text), info.Version);
+            status = Rewrite(key, Format(sum, text), info);
             if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
             {
                 value = status == WriteStatus.Stored ? sum : 0;
@@ -254,10 +255,11 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
             LeaseStatus status = Engine.AcquireLease(
-                Engine.Place(bytes, encoded.Bytes.Length, Number), wait, StoreLease.Duration, out ulong version);
+                Place(bytes, encoded.Bytes.Length, &tag), wait, StoreLease.Duration, out ulong version);
             lease = status == LeaseStatus.Acquired ? new StoreLease(this, encoded.Bytes.ToArray(), version) : null;
             encoded.Release();
             return status;
@@ -285,6 +287,11 @@ public unsafe partial class CairnCollection
     {
         Engine.ThrowIfClosed();
         ResolvedExpiration resolved = ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock);
+        if (_cipher is not null)
+        {
+            return TouchSealed(key, resolved, expectedVersion);
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
@@ -300,9 +307,10 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
-            WriteStatus status = Engine.Remove(Engine.Place(bytes, encoded.Bytes.Length, Number), condition, expectedVersion);
+            WriteStatus status = Engine.Remove(Place(bytes, encoded.Bytes.Length, &tag), condition, expectedVersion);
             encoded.Release();
             return status;
         }
@@ -311,6 +319,11 @@ public unsafe partial class CairnCollection
     private WriteStatus Join(CacheKey key, ReadOnlySpan<byte> value, bool isPrefix)
     {
         Engine.ThrowIfClosed();
+        if (_cipher is not null)
+        {
+            return JoinSealed(key, value, isPrefix);
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
@@ -322,13 +335,18 @@ public unsafe partial class CairnCollection
     }
 
     // A new value for an entry that otherwise stays as it is.
-    private WriteStatus Rewrite(CacheKey key, ReadOnlySpan<byte> value, ulong expectedVersion)
+    private WriteStatus Rewrite(CacheKey key, ReadOnlySpan<byte> value, in EntryInfo info)
     {
+        if (_cipher is not null)
+        {
+            return RewriteSealed(key, value, info);
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
         {
-            WriteStatus status = Engine.Rewrite(Engine.Place(bytes, encoded.Bytes.Length, Number), value, expectedVersion);
+            WriteStatus status = Engine.Rewrite(Engine.Place(bytes, encoded.Bytes.Length, Number), value, info.Version);
             encoded.Release();
             return status;
         }
@@ -336,9 +354,10 @@ public unsafe partial class CairnCollection
 
     private void Prefetch(ReadOnlySpan<byte> key)
     {
+        KeyTag tag;
         fixed (byte* bytes = key)
         {
-            Engine.PrefetchBucket(Engine.Place(bytes, key.Length, Number).Place);
+            Engine.PrefetchBucket(Place(bytes, key.Length, &tag).Place);
         }
     }
 
@@ -347,7 +366,7 @@ public unsafe partial class CairnCollection
     private bool TryReplacePlain(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
     {
         Engine.ThrowIfClosed();
-        return Number == 0 && expiration.Kind <= Expiration.ExpirationKind.None
+        return _isPlain && expiration.Kind <= Expiration.ExpirationKind.None
             && (key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value));
     }
 

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Keys;
 
@@ -20,11 +21,19 @@ namespace Cairn;
 /// </remarks>
 public unsafe partial class CairnCollection
 {
+    // Null unless the store is encrypted (CairnCollection.Encrypted).
+    private readonly StoreCipher? _cipher;
+
+    // The store's own collection, not encrypted: there are short ways for it.
+    private readonly bool _isPlain;
+
     internal CairnCollection(StoreEngine engine, string name, uint number)
     {
         Engine = engine;
         Name = name;
         Number = number;
+        _cipher = engine.Cipher;
+        _isPlain = number == 0 && _cipher is null;
     }
 
     /// <summary>The collection's name; empty for the store itself.</summary>
@@ -47,7 +56,7 @@ public unsafe partial class CairnCollection
         bool isQuiet = false)
     {
         Engine.ThrowIfClosed();
-        if (value.Length > Engine.Memory.MaxValueBytes)
+        if (value.Length > LongestValueBytes)
         {
             ThrowValueTooLong(value.Length);
         }
@@ -62,6 +71,11 @@ public unsafe partial class CairnCollection
             First = value,
             IsQuiet = isQuiet,
         };
+        if (_cipher is not null)
+        {
+            return WriteSealed(key, content, condition, expectedVersion);
+        }
+
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
@@ -84,10 +98,11 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
             LeaseStatus status = Engine.TryAcquireLease(
-                Engine.Place(bytes, encoded.Bytes.Length, Number), replacesValue, duration, lockTimeout, out version);
+                Place(bytes, encoded.Bytes.Length, &tag), replacesValue, duration, lockTimeout, out version);
             lease = status == LeaseStatus.Acquired ? new StoreLease(this, encoded.Bytes.ToArray(), version) : null;
             encoded.Release();
             return status;
@@ -106,9 +121,10 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
-            bool isFound = Engine.TryUse(Engine.Place(bytes, encoded.Bytes.Length, Number));
+            bool isFound = Engine.TryUse(Place(bytes, encoded.Bytes.Length, &tag));
             encoded.Release();
             return isFound;
         }
@@ -117,9 +133,10 @@ public unsafe partial class CairnCollection
     internal bool IsLeaseHeld(byte[] key, ulong version)
     {
         Engine.ThrowIfClosed();
+        KeyTag tag;
         fixed (byte* bytes = key)
         {
-            return Engine.IsLeaseHeld(Engine.Place(bytes, key.Length, Number), version);
+            return Engine.IsLeaseHeld(Place(bytes, key.Length, &tag), version);
         }
     }
 
@@ -130,9 +147,10 @@ public unsafe partial class CairnCollection
             return;
         }
 
+        KeyTag tag;
         fixed (byte* bytes = key)
         {
-            Engine.GiveUpLease(Engine.Place(bytes, key.Length, Number), version);
+            Engine.GiveUpLease(Place(bytes, key.Length, &tag), version);
         }
     }
 
@@ -140,5 +158,6 @@ public unsafe partial class CairnCollection
     private void ThrowValueTooLong(long length) => throw new ArgumentOutOfRangeException(
         "value",
         length,
-        $"A value in this store has at most {Engine.Memory.MaxValueBytes:N0} bytes: the smaller of 64 MiB and an eighth of the capacity.");
+        $"A value in this store has at most {LongestValueBytes:N0} bytes: the smaller of 64 MiB and an eighth of the capacity" +
+        (_cipher is null ? "." : ", less what encryption takes."));
 }

@@ -75,4 +75,52 @@ public sealed unsafe partial class CairnStore
         options.Validate();
         return Compactor.Compact(path, options, progress, cancellationToken);
     }
+
+    /// <summary>Changes the key or password that an encrypted store is opened with. What it holds is not encrypted anew.</summary>
+    /// <param name="path">The store's file. Nobody may have it open; whoever opens it meanwhile waits.</param>
+    /// <param name="current">The key or password as it is.</param>
+    /// <param name="replacement">The key or password from now on.</param>
+    /// <remarks>
+    /// At once, whatever the size, because what changes is only how the store's own key is kept. So copies that were made before, a
+    /// backup or a stolen file, are opened by the earlier key or password for ever, and who has once opened one of them can decrypt what is in
+    /// the store now. <see cref="Reencrypt"/> is for that case. If the process ends in between, the store opens with one of the two.
+    /// </remarks>
+    /// <exception cref="FileNotFoundException">The file does not exist.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not write the file.</exception>
+    /// <exception cref="StoreEncryptionException">The key or password is not the store's, or the store is not encrypted.</exception>
+    /// <exception cref="StoreCorruptException">The file is not a store, or its key is damaged.</exception>
+    /// <exception cref="StoreException">Somebody has the store open, or another system error; the message tells.</exception>
+    public static void Rekey(string path, StoreEncryption current, StoreEncryption replacement)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        ArgumentNullException.ThrowIfNull(current);
+        ArgumentNullException.ThrowIfNull(replacement);
+        Rekeyer.Rekey(path, current, replacement);
+    }
+
+    /// <summary>Copies a store into a new file that is encrypted with a new key of its own, or not encrypted, which then takes its place.</summary>
+    /// <param name="path">The store's file. Nobody may have it open; whoever opens it meanwhile waits, up to a minute.</param>
+    /// <param name="current">The key or password as it is; null if the store is not encrypted.</param>
+    /// <param name="replacement">The key or password from then on; null if the store is not to be encrypted any more.</param>
+    /// <param name="options">How large the new file is made; null for the defaults.</param>
+    /// <param name="progress">Told about each mebibyte or so.</param>
+    /// <param name="cancellationToken">Ends the work; the old file stays as it is.</param>
+    /// <returns>What was kept. Entries that were not written with the store's key count as damaged.</returns>
+    /// <remarks>
+    /// As <see cref="Compact"/>, whose remarks and exceptions hold. Nothing that was known of the old file, its key included, helps with
+    /// the new one. The old file is deleted, not wiped: what the disk keeps of it is for the file system and the device to say.
+    /// </remarks>
+    /// <exception cref="StoreEncryptionException">The key or password is missing or wrong, or the store is not encrypted.</exception>
+    /// <exception cref="StoreException">
+    /// As for <see cref="Compact"/>; or a hash of the server is in a store that is to be encrypted.
+    /// </exception>
+    public static CompactReport Reencrypt(
+        string path, StoreEncryption? current, StoreEncryption? replacement, CompactOptions? options = null,
+        IProgress<StoreProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(path);
+        options ??= new CompactOptions();
+        options.Validate();
+        return Compactor.Compact(path, options, progress, cancellationToken, new Reencryption(current, replacement));
+    }
 }

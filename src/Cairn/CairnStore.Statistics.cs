@@ -1,5 +1,6 @@
 using System.Numerics;
 using Cairn.Collections;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Storage;
 
@@ -122,6 +123,13 @@ public sealed unsafe partial class CairnStore
     private void VisitAll(EntryVisitor visitor, CancellationToken cancellationToken)
     {
         Engine.ThrowIfClosed();
+        if (Engine.Cipher is { } cipher)
+        {
+            EntryVisitor whole = visitor;
+            OpenedVisitor opened = (ReadOnlySpan<byte> key, ReadOnlySpan<byte> _, in EntryInfo info, uint collection) => whole(key, info, collection);
+            visitor = (ReadOnlySpan<byte> tag, in EntryInfo _, uint collection) => VisitSealed(Engine, cipher, tag, collection, opened);
+        }
+
         for (long bucket = 0; bucket < Engine.BucketCount; bucket++)
         {
             if (bucket % 1024 == 0)

@@ -1,4 +1,5 @@
 using Cairn.Collections;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Invalidation;
 using Cairn.Keys;
@@ -75,8 +76,11 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <summary>Independent parts of the store, each with its own lock and its own stream of changes: 1 to 64, by capacity.</summary>
     public int PartitionCount => Engine.Memory.PartitionCount;
 
-    /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
-    public int MaxValueBytes => Engine.Memory.MaxValueBytes;
+    /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity; in an encrypted store 65,578 bytes less.</summary>
+    public int MaxValueBytes => LongestValueBytes;
+
+    /// <summary>Whether keys and values are encrypted.</summary>
+    public bool IsEncrypted => Engine.Cipher is not null;
 
     /// <summary>Names of the collections that exist.</summary>
     public IReadOnlyList<string> CollectionNames
@@ -98,6 +102,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <exception cref="StoreCorruptException">The file is not a store, or too damaged to be opened.</exception>
     /// <exception cref="StoreVersionException">The file was written by a version of Cairn that this one does not understand.</exception>
     /// <exception cref="StoreUnsupportedFileSystemException">The file is on a network or user-space file system.</exception>
+    /// <exception cref="StoreEncryptionException">The key or password is missing or wrong, or the store is not encrypted.</exception>
     /// <exception cref="StoreException">The disk is full, the store is open 255 times, or another system error; the message tells.</exception>
     public static CairnStore Open(StoreOptions options)
     {
@@ -216,9 +221,10 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
-            Indexing.KeyPlacement place = Engine.Place(bytes, encoded.Bytes.Length, collection.Number).Place;
+            Indexing.KeyPlacement place = collection.Place(bytes, encoded.Bytes.Length, &tag).Place;
             encoded.Release();
             return place;
         }

@@ -49,8 +49,15 @@ public readonly record struct EntryInfo
 
     internal long DeadlineUnixMs => _deadlineUnixMs;
 
+    internal long AbsoluteDeadlineUnixMs => _slidingLimitUnixMs;
+
+    internal long SlidingMs => _slidingMs;
+
     /// <summary>What a server has marked the value with, for its clients.</summary>
     internal EntryFields Marks { get; init; }
+
+    internal EntryInfo WithValueBytes(int valueBytes) =>
+        new(Type, valueBytes, Flags, Version, _deadlineUnixMs, _slidingMs, _slidingLimitUnixMs) { Marks = Marks };
 
     private static DateTimeOffset? ToMoment(long unixMs) =>
         unixMs == long.MaxValue ? null : DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(unixMs, 0, 253_402_300_799_999));

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Maps;
 
@@ -76,10 +77,34 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         {
             _engine.CopyFixed<TKey, TValue, Sink>(first, end, _shape, ref buffer, ref sink);
         }
+        else if (_engine.Cipher is { } cipher)
+        {
+            CopySealed(cipher, first, end, ref sink);
+        }
         else
         {
             _engine.CopyEntries<TKey, TValue, Sink>(first, end, _collection.Number, ref buffer, ref sink);
         }
+    }
+
+    // Of an encrypted store, where an entry has to be met before it can be opened.
+    private void CopySealed(StoreCipher cipher, long first, long end, ref Sink sink)
+    {
+        Sink filled = sink;
+        OpenedVisitor opened = (ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, in EntryInfo _, uint _) => filled.Add(key, value);
+        EntryVisitor visitor = (ReadOnlySpan<byte> tag, in EntryInfo _, uint collection) =>
+        {
+            if (collection == _collection.Number)
+            {
+                CairnCollection.VisitSealed(_engine, cipher, tag, collection, opened);
+            }
+        };
+        for (long bucket = first; bucket < end; bucket++)
+        {
+            _engine.VisitBucket(bucket, visitor);
+        }
+
+        sink = filled;
     }
 
     private struct Sink(MapCodec<TKey> keys, MapCodec<TValue>? values, int capacity) : IEntrySink<TKey, TValue>

@@ -59,7 +59,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
     private readonly bool _isKept;
     private readonly bool _ownsStore;
 
-    // Both parts have the built-in fixed formats, and lie in the file as they are written.
+    // Both parts have the built-in fixed formats, and lie in the file as they are written, not encrypted.
     private readonly bool _isFixed;
 
     internal PersistentMap(CairnStore store, string name, MapOptions<TKey, TValue>? options, bool ownsStore)
@@ -92,7 +92,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         _shape = new CollectionShape(_collection.Number, _isKept, _engine.Memory.ChecksumSeed);
         _keySeed = KeyHash.SeedOf(_collection.Number, _engine.Memory.KeySeed);
         _isFixed = FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0
-            && _keys is FixedCodec<TKey> && _values is FixedCodec<TValue>;
+            && _keys is FixedCodec<TKey> && _values is FixedCodec<TValue> && !store.IsEncrypted;
     }
 
     /// <summary>The map's name: that of the collection that holds its entries.</summary>

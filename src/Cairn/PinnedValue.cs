@@ -9,8 +9,9 @@ namespace Cairn;
 /// </remarks>
 public sealed unsafe class PinnedValue : IDisposable
 {
-    private readonly StoreEngine _engine;
+    private readonly StoreEngine? _engine;
     private readonly byte* _value;
+    private readonly byte[]? _copy;
     private int _cell;
 
     internal PinnedValue(StoreEngine engine, int cell, byte* value, EntryInfo info)
@@ -19,6 +20,14 @@ public sealed unsafe class PinnedValue : IDisposable
         _cell = cell;
         _value = value;
         Info = info;
+    }
+
+    // Of an encrypted store, where what lies in the file is not the value.
+    internal PinnedValue(byte[] copy, EntryInfo info)
+    {
+        _copy = copy;
+        Info = info;
+        GC.SuppressFinalize(this);
     }
 
     /// <summary>Gives up the pin of a value that was never disposed.</summary>
@@ -37,7 +46,7 @@ public sealed unsafe class PinnedValue : IDisposable
         get
         {
             ObjectDisposedException.ThrowIf(_cell < 0, this);
-            return new ReadOnlySpan<byte>(_value, Info.ValueBytes);
+            return _copy is not null ? _copy : new ReadOnlySpan<byte>(_value, Info.ValueBytes);
         }
     }
 
@@ -53,7 +62,7 @@ public sealed unsafe class PinnedValue : IDisposable
         int cell = Interlocked.Exchange(ref _cell, -1);
         if (cell >= 0)
         {
-            _engine.Unpin(cell, isFinalizing);
+            _engine?.Unpin(cell, isFinalizing);
         }
     }
 }

@@ -63,6 +63,17 @@ public sealed class StoreCorruptException : StoreException
             offset);
     }
 
+    internal static StoreCorruptException NotGenuine(string file, string collection, ReadOnlySpan<byte> key)
+    {
+        const string Genuine = "one that was written for it with the store's key";
+        return new(
+            $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is not {Genuine}: somebody has changed the file. " +
+            "Restore it from a backup, or set the key anew.",
+            file,
+            Genuine,
+            "another");
+    }
+
     // Nobody should be told to delete a file that only its name made a store.
     internal static StoreCorruptException NotAStore(string file, string found)
     {

@@ -66,6 +66,13 @@ public sealed record StoreOptions
     public StoreOpenMode OpenMode { get; init; } = StoreOpenMode.OpenOrCreate;
 
     /// <summary>
+    /// What keys and values are encrypted with, in the file and in its logs and copies; null for no encryption. Default null. Whoever opens an
+    /// encrypted store needs the key or password it was created with (<see cref="CairnStore.Rekey"/> changes it); one that is not encrypted
+    /// does not take any.
+    /// </summary>
+    public StoreEncryption? Encryption { get; init; }
+
+    /// <summary>
     /// Whether to touch the file's pages in the background after opening, so that later writes do not wait for the system to provide
     /// them (1 to 6 microseconds a page). Default false.
     /// </summary>

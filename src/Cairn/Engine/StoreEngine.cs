@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Cairn.Collections;
 using Cairn.Concurrency;
+using Cairn.Encryption;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
@@ -75,6 +76,9 @@ internal sealed unsafe partial class StoreEngine
     public StoreMemory Memory { get; }
 
     public StoreClock Clock { get; }
+
+    /// <summary>Encrypts what comes here; null if the store is not encrypted. The engine itself sees what is encrypted.</summary>
+    public StoreCipher? Cipher { get; init; }
 
     public OwnerTable Owners => _owners;
 

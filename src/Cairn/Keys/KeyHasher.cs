@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using System.Text.Unicode;
+using Cairn.Encryption;
 using Cairn.Indexing;
 
 namespace Cairn.Keys;
@@ -10,14 +11,19 @@ namespace Cairn.Keys;
 internal readonly unsafe struct KeyHasher
 {
     private readonly ulong _seed;
+    private readonly StoreCipher? _cipher;
+    private readonly uint _collection;
 
-    private KeyHasher(ulong seed)
+    private KeyHasher(ulong seed, StoreCipher? cipher = null, uint collection = 0)
     {
         _seed = seed;
+        _cipher = cipher;
+        _collection = collection;
     }
 
     /// <summary>The hash of a collection's keys, as the store reports it with changes.</summary>
-    public static KeyHasher Of(CairnCollection collection) => new(KeyHash.SeedOf(collection.Number, collection.Engine.Memory.KeySeed));
+    public static KeyHasher Of(CairnCollection collection) =>
+        new(KeyHash.SeedOf(collection.Number, collection.Engine.Memory.KeySeed), collection.Engine.Cipher, collection.Number);
 
     /// <summary>A hash that nobody else knows.</summary>
     public static KeyHasher Random()
@@ -30,7 +36,7 @@ internal readonly unsafe struct KeyHasher
     /// <summary>The hash of a key. Text that the store would refuse has one, too, which means nothing to the store.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong Hash(ReadOnlySpan<char> key) =>
-        AsciiKey.TryCreate(key, out AsciiKey ascii) ? ascii.Hash(_seed) : HashEncoded(key);
+        _cipher is null && AsciiKey.TryCreate(key, out AsciiKey ascii) ? ascii.Hash(_seed) : HashEncoded(key);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ulong HashEncoded(ReadOnlySpan<char> key)
@@ -42,7 +48,9 @@ internal readonly unsafe struct KeyHasher
         Utf8.FromUtf16(key, buffer, out _, out int written);
         fixed (byte* bytes = buffer)
         {
-            ulong hash = KeyHash.Compute(bytes, written, _seed);
+            ulong hash = _cipher is null
+                ? KeyHash.Compute(bytes, written, _seed)
+                : _cipher.TagOf(buffer[..written], _collection).Hash(_seed);
             if (rented is not null)
             {
                 ArrayPool<byte>.Shared.Return(rented);

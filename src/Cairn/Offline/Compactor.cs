@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Cairn.Collections;
 using Cairn.Concurrency;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Opening;
@@ -34,6 +35,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     private readonly StoreImage _image;
     private readonly StoreEngine _target;
     private readonly PartitionWalk _walk;
+    private readonly Reencryption? _reencryption;
     private readonly IProgress<StoreProgress>? _progress;
     private readonly CancellationToken _cancellationToken;
     private readonly long _now;
@@ -45,8 +47,10 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     private long _bytesTold;
 
     private Compactor(
-        StoreImage image, StoreEngine target, CompactOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+        StoreImage image, StoreEngine target, CompactOptions options, Reencryption? reencryption, IProgress<StoreProgress>? progress,
+        CancellationToken cancellationToken)
     {
+        _reencryption = reencryption;
         _image = image;
         _target = target;
 
@@ -58,7 +62,8 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     }
 
     public static CompactReport Compact(
-        string path, CompactOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+        string path, CompactOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken,
+        Reencryption? reencryption = null)
     {
         long started = Stopwatch.GetTimestamp();
         StorePlatform platform = StorePlatform.Current;
@@ -66,18 +71,20 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         // The new file must be made where the old one is, not where a link to it is.
         path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
         platform.RequireSupportedFileSystem(path);
-        using StoreFile source = OpenAlone(platform, path);
+        using StoreFile source = OpenAlone(platform, path, reencryption is null ? "compacted" : "encrypted anew");
         StoreLayout oldLayout = StoreOpener.ReadLayout(source, path);
         var super = default(Superblock);
         source.Read(0, new Span<byte>(&super, sizeof(Superblock)));
         RequireTrusted(platform, path, &super);
 
+        KeyBlock? key = reencryption is null ? StoreKeys.Require(&super, path) : reencryption.Begin(&super, path);
         var image = new StoreImage(source, oldLayout, super.HashSeed);
-        StoreLayout layout = Plan(image, options, out int segments);
-        using StoreFile target = StoreFormatter.CreateUnpublished(platform, path, layout, segments, options.Clock, super.HashSeed);
+        StoreLayout layout = Plan(image, options, reencryption?.AddedBytes ?? 0, out int segments);
+        using StoreFile target = StoreFormatter.CreateUnpublished(
+            platform, path, layout, segments, options.Clock, super.HashSeed, key);
         var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
         var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), LockTimeout);
-        using var compactor = new Compactor(image, engine, options, progress, cancellationToken);
+        using var compactor = new Compactor(image, engine, options, reencryption, progress, cancellationToken);
         compactor.CopyAll(&super);
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
@@ -152,7 +159,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         }
     }
 
-    private static StoreFile OpenAlone(StorePlatform platform, string path)
+    internal static StoreFile OpenAlone(StorePlatform platform, string path, string work)
     {
         while (true)
         {
@@ -162,7 +169,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
                 if (!file.LockByte(OwnerTable.GateByte, GateTimeout))
                 {
                     throw new StoreException(
-                        $"The store '{path}' cannot be compacted, because another process is opening, closing, growing or compacting it. Wait for that process.");
+                        $"The store '{path}' cannot be {work}, because another process is opening, closing, growing or compacting it. Wait for that process.");
                 }
 
                 if (file.IsStillAt(path))
@@ -171,7 +178,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
                     return openings == 0
                         ? file
                         : throw new StoreException(
-                            $"The store '{path}' cannot be compacted while it is open; it is, {openings} times. Close it in every process first.");
+                            $"The store '{path}' cannot be {work} while it is open; it is, {openings} times. Close it in every process first.");
                 }
             }
             catch
@@ -198,9 +205,10 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     }
 
     // What the store is said to hold gives the size to begin with; it grows if it is more.
-    private static StoreLayout Plan(StoreImage image, CompactOptions options, out int segments)
+    private static StoreLayout Plan(StoreImage image, CompactOptions options, int addedBytes, out int segments)
     {
         ReadCounters(image, out long entries, out long bytes);
+        bytes = Math.Max(0, bytes + (entries * addedBytes));
         long average = Math.Clamp(bytes / Math.Max(1, entries), StoreOptions.MinAverageEntryBytes, StoreOptions.MaxAverageEntryBytes);
         int averageEntryBytes = options.AverageEntryBytes
             ?? (entries >= FewestEntriesToAverage ? (int)average : image.Layout.AverageEntryBytes);
@@ -340,7 +348,15 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 
     private void Import(in EntryView entry, int frequency, bool isMain)
     {
-        if (entry.ValueLength > (uint)_target.Memory.MaxValueBytes)
+        var keyBytes = new ReadOnlySpan<byte>(entry.Key, entry.KeyLength);
+        var value = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength);
+        if (_reencryption is not null && !_reencryption.TryConvert(entry, _image.File.Path, out keyBytes, out value))
+        {
+            _damaged++;
+            return;
+        }
+
+        if (value.Length > _target.Memory.MaxValueBytes)
         {
             _refused++;
             return;
@@ -357,16 +373,19 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             Type = entry.Type,
             Flags = entry.Flags,
             Expiration = expiration,
-            First = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength),
+            First = value,
         };
-        KeyRef key = _target.Place(entry.Key, entry.KeyLength, entry.Collection);
-        if (_target.Import(key, content, isMain, frequency) == WriteStatus.Stored)
+        fixed (byte* bytes = keyBytes)
         {
-            _imported++;
-        }
-        else
-        {
-            _refused++;
+            KeyRef key = _target.Place(bytes, keyBytes.Length, entry.Collection);
+            if (_target.Import(key, content, isMain, frequency) == WriteStatus.Stored)
+            {
+                _imported++;
+            }
+            else
+            {
+                _refused++;
+            }
         }
     }
 

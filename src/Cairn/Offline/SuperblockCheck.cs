@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Cairn.Encryption;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
@@ -50,7 +51,7 @@ internal static unsafe class SuperblockCheck
             return null;
         }
 
-        if (super->RequiredFeatures != 0)
+        if ((super->RequiredFeatures & ~Superblock.KnownFeatures) != 0)
         {
             findings.Damage(
                 VerifyArea.Superblock, Offset(nameof(Superblock.RequiredFeatures)),
@@ -140,6 +141,13 @@ internal static unsafe class SuperblockCheck
             findings.Damage(
                 VerifyArea.Superblock, Offset(nameof(Superblock.CollectionCount)),
                 $"The superblock counts {super->CollectionCount} collections; there can be 0 to {StoreLayout.MaxCollections - 1}.");
+        }
+
+        if ((super->RequiredFeatures & Superblock.FeatureEncryption) != 0 && StoreKeys.Find(super) is null)
+        {
+            findings.Damage(
+                VerifyArea.Superblock, Offset(nameof(Superblock.FirstKey)),
+                "The store is encrypted, and its key is damaged: nothing in it can be decrypted.");
         }
 
         if (super->OwnerHighWater is < 0 or > StoreLayout.MaxOwners)

@@ -1,4 +1,5 @@
 using Cairn.Concurrency;
+using Cairn.Encryption;
 using Cairn.Indexing;
 using Cairn.Platform;
 using Cairn.Storage;
@@ -28,7 +29,8 @@ internal static unsafe class StoreFormatter
 
         // The first page is on disk before the name is, and so says after a restart of the machine what the file is, and by the boot id that it
         // was not closed. All the rest need only be complete in memory.
-        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next());
+        KeyBlock? key = options.Encryption is { } encryption ? StoreKeys.Create(encryption) : null;
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), key);
         file.FlushData();
         if (!file.TryPublish(path, replace))
         {
@@ -39,9 +41,9 @@ internal static unsafe class StoreFormatter
         return true;
     }
 
-    /// <summary>Makes a store, complete but for its name.</summary>
+    /// <summary>Makes a store, complete but for its name; encrypted, if there is a key for it.</summary>
     public static StoreFile CreateUnpublished(
-        StorePlatform platform, string path, StoreLayout layout, int segments, TimeProvider clock, ulong hashSeed)
+        StorePlatform platform, string path, StoreLayout layout, int segments, TimeProvider clock, ulong hashSeed, KeyBlock? key = null)
     {
         StoreFile file = platform.CreateUnnamed(Path.GetDirectoryName(path)!, Path.GetFileName(path));
         try
@@ -51,6 +53,11 @@ internal static unsafe class StoreFormatter
             var super = (Superblock*)region.Address;
             WriteLayout(super, layout);
             super->SegmentCount = segments;
+            if (key is { } block)
+            {
+                StoreKeys.Write(super, block);
+            }
+
             Initialise(super, layout, clock, platform.BootId, hashSeed);
             super->State = Superblock.StateInUse;
             region.Flush(0, StoreLayout.SuperblockBytes);

@@ -1,5 +1,6 @@
 using Cairn.Collections;
 using Cairn.Concurrency;
+using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Platform;
 using Cairn.Recovering;
@@ -121,6 +122,7 @@ internal static unsafe class StoreOpener
     /// <summary>Null if the path names another file by now: start over.</summary>
     private static OpenedStore? TryOpenStore(StorePlatform platform, StoreOptions options, string path, StoreFile file)
     {
+        StoreKeys.Prepare(file, options.Encryption);
         if (!file.LockByte(OwnerTable.GateByte, GateTimeout))
         {
             throw new StoreException(
@@ -144,8 +146,11 @@ internal static unsafe class StoreOpener
             }
 
             StoreLayout layout = ReadLayout(file, path);
+
+            // Before anything is changed: who does not have the key does not get to empty the store either.
+            StoreCipher? cipher = StoreKeys.Unlock(file, path, options.Encryption);
             MappedRegion region = file.Map(layout.MappedBytes, writable: true);
-            return Attach(platform, options, path, file, region, layout);
+            return Attach(platform, options, path, file, region, layout, cipher);
         }
         finally
         {
@@ -170,7 +175,7 @@ internal static unsafe class StoreOpener
                 throw new StoreVersionException(path, super->FormatVersion, Superblock.CurrentVersion);
             }
 
-            if (super->RequiredFeatures != 0)
+            if ((super->RequiredFeatures & ~Superblock.KnownFeatures) != 0)
             {
                 throw new StoreCorruptException(path, 12, "no features that this version does not know", $"0x{super->RequiredFeatures:X}");
             }
@@ -198,7 +203,8 @@ internal static unsafe class StoreOpener
     }
 
     private static OpenedStore Attach(
-        StorePlatform platform, StoreOptions options, string path, StoreFile file, MappedRegion region, StoreLayout layout)
+        StorePlatform platform, StoreOptions options, string path, StoreFile file, MappedRegion region, StoreLayout layout,
+        StoreCipher? cipher)
     {
         var warnings = new List<string>();
         bool isAlone = !file.IsByteLockedByOther(OwnerTable.GateByte + 1, StoreLayout.MaxOwners);
@@ -218,7 +224,7 @@ internal static unsafe class StoreOpener
         }
 
         var memory = new StoreMemory(file, region, layout);
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout) { Cipher = cipher };
         if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
         {
             throw new StoreException(

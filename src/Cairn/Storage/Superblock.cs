@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Cairn.Encryption;
 using Cairn.WriteAhead;
 
 namespace Cairn.Storage;
@@ -26,13 +27,18 @@ internal unsafe struct Superblock
     public const uint StateResetting = 3;
     public const int BootIdBytes = 40;
 
+    /// <summary>Keys and values are encrypted; the store's key is in <see cref="FirstKey"/> or <see cref="SecondKey"/>.</summary>
+    public const uint FeatureEncryption = 1;
+
+    public const uint KnownFeatures = FeatureEncryption;
+
     /// <summary>What is added to <see cref="FreeWord"/> when a segment becomes free; 1 is subtracted when one is taken.</summary>
     public const long OneFreed = (1L << 32) + 1;
 
     [FieldOffset(0)] public ulong Magic;
     [FieldOffset(8)] public uint FormatVersion;
 
-    /// <summary>Features a reader must know to open the file (encryption, a keep region, a log): none are defined yet.</summary>
+    /// <summary>Features a reader must know to open the file: of <see cref="KnownFeatures"/>, or it is refused.</summary>
     [FieldOffset(12)] public uint RequiredFeatures;
     [FieldOffset(16)] public long MaxCapacityBytes;
     [FieldOffset(24)] public int AverageEntryBytes;
@@ -43,7 +49,7 @@ internal unsafe struct Superblock
     [FieldOffset(48)] public ulong StoreId;
     [FieldOffset(56)] public long CreatedUnixMs;
 
-    // 64..87 reserved for the keep region, the log and the key check of encryption.
+    // 64..87 reserved.
     [FieldOffset(88)] public ulong LayoutCheck;
 
     [FieldOffset(128)] public uint State;
@@ -70,6 +76,10 @@ internal unsafe struct Superblock
     [FieldOffset(512)] public int OwnerHighWater;
 
     [FieldOffset(1024)] public LogBlock Log;
+
+    // Each in a sector of its own: writing one leaves the other as it is.
+    [FieldOffset(2048)] public KeyBlock FirstKey;
+    [FieldOffset(2560)] public KeyBlock SecondKey;
 
     public static int FreeSegments(Superblock* super) => (int)Volatile.Read(ref super->FreeWord);
 }

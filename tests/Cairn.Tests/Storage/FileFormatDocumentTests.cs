@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text.RegularExpressions;
 using Cairn.Collections;
+using Cairn.Encryption;
 using Cairn.Indexing;
 using Cairn.Storage;
 using Cairn.WriteAhead;
@@ -17,6 +18,7 @@ public sealed partial class FileFormatDocumentTests
     {
         ["Superblock"] = (typeof(Superblock), StoreLayout.SuperblockBytes),
         ["Log block"] = (typeof(LogBlock), LogBlock.Bytes),
+        ["Key block"] = (typeof(KeyBlock), KeyBlock.Bytes),
         ["Collections"] = (typeof(CollectionRecord), StoreLayout.CollectionRecordBytes),
         ["Partition block"] = (typeof(PartitionBlock), PartitionBlock.RingOffset),
         ["Owner record"] = (typeof(OwnerRecord), OwnerRecord.FixedBytes),

@@ -32,7 +32,8 @@ internal sealed class ReferenceRun : IDisposable
     /// <param name="file">Name of the store's file.</param>
     /// <param name="buffer">Room for several of the longest values.</param>
     /// <param name="seed">What happens.</param>
-    public ReferenceRun(StoreDirectory directory, string file, byte[] buffer, int seed)
+    /// <param name="encryption">What its store is encrypted with.</param>
+    public ReferenceRun(StoreDirectory directory, string file, byte[] buffer, int seed, StoreEncryption? encryption = null)
     {
         _buffer = buffer;
         _directory = directory;
@@ -44,6 +45,7 @@ internal sealed class ReferenceRun : IDisposable
             AverageEntryBytes = _random.Next(2) == 0 ? 128 : 2048,
             FlushOnClose = _random.Next(4) == 0,
             Clock = _clock,
+            Encryption = encryption,
         };
         _names = [.. Enumerable.Range(0, Keys).Select(i => i switch
         {

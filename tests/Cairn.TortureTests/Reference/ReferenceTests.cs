@@ -18,4 +18,19 @@ public sealed class ReferenceTests(ITestOutputHelper output)
             sequence.Run(run.Replay);
         }
     }
+
+    [Fact]
+    public void Encrypted_store_agrees_with_a_dictionary_but_for_what_it_evicts()
+    {
+        var run = new TortureRun(output);
+        using var directory = new StoreDirectory();
+        var buffer = new byte[1 << 20];
+        StoreEncryption encryption = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));
+        for (int i = 0; i < TortureRun.Count(1_000, 100_000); i++)
+        {
+            int seed = TortureRun.SeedOf(run.Seed, i);
+            using var sequence = new ReferenceRun(directory, $"{i}.cairn", buffer, seed, encryption);
+            sequence.Run(run.Replay);
+        }
+    }
 }

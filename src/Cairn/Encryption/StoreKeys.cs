@@ -1,0 +1,127 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.Encryption;
+
+// A store's own key, and the two places for it in the first page of the file (KeyBlock I2).
+internal static unsafe class StoreKeys
+{
+    /// <summary>A new key of a store's own.</summary>
+    public static KeyBlock Create(StoreEncryption encryption)
+    {
+        Span<byte> key = stackalloc byte[AesGcmKey.KeyBytes];
+        RandomNumberGenerator.Fill(key);
+        Span<byte> id = stackalloc byte[sizeof(ulong)];
+        RandomNumberGenerator.Fill(id);
+        KeyBlock block = KeyBlock.Wrap(encryption, key, BinaryPrimitives.ReadUInt64LittleEndian(id), generation: 1);
+        key.Clear();
+        return block;
+    }
+
+    /// <summary>The block that counts. Null if the store is not encrypted, or both blocks are damaged.</summary>
+    public static KeyBlock? Find(Superblock* super)
+    {
+        if ((super->RequiredFeatures & Superblock.FeatureEncryption) == 0)
+        {
+            return null;
+        }
+
+        KeyBlock first = super->FirstKey;
+        KeyBlock second = super->SecondKey;
+        return first.IsWhole && (!second.IsWhole || first.Generation > second.Generation) ? first
+            : second.IsWhole ? second
+            : null;
+    }
+
+    /// <summary>Puts the first block into a new file's first page.</summary>
+    public static void Write(Superblock* super, in KeyBlock block)
+    {
+        super->RequiredFeatures |= Superblock.FeatureEncryption;
+        super->FirstKey = block;
+        super->SecondKey = default;
+    }
+
+    /// <summary>What decrypts a store's entries. Null if the store is not encrypted, and no key was given.</summary>
+    /// <exception cref="StoreEncryptionException">The key is missing, wrong, or not needed.</exception>
+    /// <exception cref="StoreCorruptException">The file's own key is damaged.</exception>
+    public static StoreCipher? Unlock(StoreFile file, string path, StoreEncryption? encryption)
+    {
+        Superblock super = ReadFirstPage(file);
+        return Unlock(&super, path, encryption);
+    }
+
+    /// <inheritdoc cref="Unlock(StoreFile, string, StoreEncryption?)"/>
+    public static StoreCipher? Unlock(Superblock* super, string path, StoreEncryption? encryption)
+    {
+        if ((super->RequiredFeatures & Superblock.FeatureEncryption) == 0)
+        {
+            return encryption is null
+                ? null
+                : throw new StoreEncryptionException(
+                    $"The store '{path}' is not encrypted, but a {NameOf(encryption.Kind)} was given for it. Open it without, or encrypt it with 'cairn rekey'.");
+        }
+
+        return new StoreCipher(Unwrap(super, path, encryption));
+    }
+
+    /// <summary>A store's own key, decrypted.</summary>
+    /// <exception cref="StoreEncryptionException">The key that was given is missing or wrong.</exception>
+    /// <exception cref="StoreCorruptException">The file's own key is damaged.</exception>
+    public static byte[] Unwrap(Superblock* super, string path, StoreEncryption? encryption)
+    {
+        if (Find(super) is not { } block)
+        {
+            throw Damaged(path);
+        }
+
+        if (encryption is null)
+        {
+            throw new StoreEncryptionException(
+                $"The store '{path}' is encrypted with a {NameOf((KeyKind)block.Kind)}, and none was given. Give it in " +
+                $"{nameof(StoreOptions)}.{nameof(StoreOptions.Encryption)}; to the tool, with --key-file or --password-file.");
+        }
+
+        if ((int)encryption.Kind != block.Kind)
+        {
+            throw new StoreEncryptionException(
+                $"The store '{path}' is encrypted with a {NameOf((KeyKind)block.Kind)}, but a {NameOf(encryption.Kind)} was given.");
+        }
+
+        return block.Unwrap(encryption)
+            ?? throw new StoreEncryptionException(
+                $"The {NameOf(encryption.Kind)} that was given is not the one of the store '{path}'. Nothing was changed.");
+    }
+
+    /// <summary>The block that counts, for a copy of the store. Null if the store is not encrypted.</summary>
+    /// <exception cref="StoreCorruptException">The file's own key is damaged.</exception>
+    public static KeyBlock? Require(Superblock* super, string path) =>
+        (super->RequiredFeatures & Superblock.FeatureEncryption) == 0 ? null : Find(super) ?? throw Damaged(path);
+
+    /// <summary>Derives what a password is needed for, so that it need not be done while others wait.</summary>
+    public static void Prepare(StoreFile file, StoreEncryption? encryption)
+    {
+        if (encryption is { Kind: KeyKind.Password })
+        {
+            Superblock super = ReadFirstPage(file);
+            if (Find(&super) is { } block && block.Kind == (int)KeyKind.Password)
+            {
+                encryption.DeriveWrappingKey(new ReadOnlySpan<byte>(block.Salt, KeyBlock.SaltBytes), block.Iterations);
+            }
+        }
+    }
+
+    public static string NameOf(KeyKind kind) => kind == KeyKind.Password ? "password" : "key";
+
+    private static StoreCorruptException Damaged(string path) =>
+        new(path, Marshal.OffsetOf<Superblock>(nameof(Superblock.FirstKey)), "the store's key, encrypted", "none that is whole");
+
+    private static Superblock ReadFirstPage(StoreFile file)
+    {
+        var super = default(Superblock);
+        file.Read(0, new Span<byte>(&super, sizeof(Superblock)));
+        return super;
+    }
+}

@@ -38,6 +38,7 @@ internal static class Tool
         new("create", shared => new CreateCommand(shared)),
         new("serve", shared => new ServeCommand(shared)),
         new("bench", shared => new BenchCommand(shared)),
+        new("serializers", shared => new SerializersCommand(shared)),
         new("completion", _ => new CompletionCommand()),
     ];
 

@@ -5,7 +5,7 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>The framework's DataContractSerializer as binary XML. Types come from the contract and its known types, never from the data.</summary>
+/// <summary>The framework's DataContractSerializer as binary XML, with each name once (<see cref="BinaryNames"/>). Types come from the contract and its known types, never from the data.</summary>
 [RequiresUnreferencedCode("DataContractSerializer looks at the members of types at run time.")]
 [RequiresDynamicCode("DataContractSerializer makes code at run time.")]
 internal sealed class BinaryCodec<T>(CodecOptions options) : Codec<T>(options)
@@ -21,15 +21,22 @@ internal sealed class BinaryCodec<T>(CodecOptions options) : Codec<T>(options)
 
     public override void Serialize(T value, IBufferWriter<byte> target)
     {
-        using var stream = new BufferStream(target);
-        using var writer = XmlDictionaryWriter.CreateBinaryWriter(stream, dictionary: null, session: null, ownsStream: false);
-        _writer.Value.WriteObject(writer, value);
+        var names = new BinaryNames();
+        using (var stream = new BufferStream(target))
+        using (var writer = XmlDictionaryWriter.CreateBinaryWriter(stream, dictionary: null, names, ownsStream: false))
+        {
+            _writer.Value.WriteObject(writer, value);
+        }
+
+        names.WriteTo(target);
     }
 
     public override T Deserialize(ReadOnlyMemory<byte> source)
     {
-        ArraySegment<byte> array = XmlLimits.ArrayOf(source);
-        using var reader = XmlDictionaryReader.CreateBinaryReader(array.Array!, array.Offset, array.Count, dictionary: null, XmlLimits.QuotasOf(array.Count));
+        XmlBinaryReaderSession names = BinaryNames.Read(source.Span, out int documentBytes);
+        ArraySegment<byte> array = XmlLimits.ArrayOf(source[..documentBytes]);
+        using var reader = XmlDictionaryReader.CreateBinaryReader(
+            array.Array!, array.Offset, array.Count, dictionary: null, XmlLimits.QuotasOf(array.Count), names);
         return (T)_reader.Value.ReadObject(reader, verifyObjectName: true)!;
     }
 }

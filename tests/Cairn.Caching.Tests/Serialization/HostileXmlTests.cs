@@ -112,7 +112,36 @@ public sealed class HostileXmlTests : SerializationTest
             write(writer);
         }
 
-        return Read<T>(EnvelopeOf<T>(stream.ToArray()), out _);
+        // No names behind the document: it has its own.
+        return Read<T>(EnvelopeOf<T>([.. stream.ToArray(), 0, 0, 0, 0]), out _);
+    }
+
+    [Theory]
+    [InlineData("00000000")]
+    [InlineData("FFFFFFFF")]
+    [InlineData("05000000")]
+    [InlineData("0000")]
+    [InlineData("")]
+    [InlineData("8080808080808001" + "08000000")]
+    [InlineData("7F41" + "02000000")]
+    public void Names_behind_a_binary_document_that_are_damaged_make_it_unreadable(string end)
+    {
+        Assert.Equal(EnvelopeStatus.Unreadable, Read<Link>(EnvelopeOf<Link>(Convert.FromHexString(end)), out _));
+    }
+
+    [Fact]
+    public void Each_name_of_a_binary_document_is_written_once()
+    {
+        var chain = new Link();
+        for (int i = 0; i < 20; i++)
+        {
+            chain = new Link { Next = chain };
+        }
+
+        using var buffer = new PooledBuffer();
+        Default.TrySerialize(Default.Of<Link>(), chain, buffer);
+
+        Assert.Equal(1, buffer.WrittenSpan.Count("Next"u8));
     }
 
     private static byte[] EnvelopeOf<T>(byte[] payload)

@@ -1,0 +1,77 @@
+using System.Globalization;
+using System.Runtime.Serialization;
+using System.Text.Json.Serialization;
+using System.Xml.Serialization;
+using Cairn.Caching;
+
+namespace Cairn.Cli.Formats;
+
+#pragma warning disable CA1515 // The framework's XmlSerializer reads only public types.
+
+/// <summary>What is written in each format: a list of records, as an application would cache a page or a whole catalogue.</summary>
+[XmlRoot("Catalogue")]
+[DataContract(Name = "Catalogue", Namespace = "")]
+public sealed class Catalogue
+{
+    /// <summary>The records.</summary>
+    [XmlElement("Record")]
+    [DataMember(Order = 1)]
+#pragma warning disable CA1002, CA2227 // The shape of types that applications have.
+    public List<CatalogueRecord> Records { get; set; } = [];
+#pragma warning restore CA1002, CA2227
+
+    /// <summary>Makes records that differ from each other.</summary>
+    /// <param name="count">How many.</param>
+    public static Catalogue Make(int count)
+    {
+        var random = new Random(count);
+        Span<byte> id = stackalloc byte[16];
+        var catalogue = new Catalogue();
+        for (int i = 0; i < count; i++)
+        {
+            random.NextBytes(id);
+            catalogue.Records.Add(new CatalogueRecord
+            {
+                PropertyA = string.Create(CultureInfo.InvariantCulture, $"Title {i}"),
+                PropertyB = string.Create(CultureInfo.InvariantCulture, $"Author {i % 977}"),
+                PropertyC = string.Create(CultureInfo.InvariantCulture, $"Publisher {i % 101}"),
+                Id = new Guid(id),
+            });
+        }
+
+        return catalogue;
+    }
+}
+
+/// <summary>A record.</summary>
+[DataContract(Name = "Record", Namespace = "")]
+public sealed record CatalogueRecord
+{
+    /// <summary>Some text.</summary>
+    [DataMember(Order = 1)]
+    public string PropertyA { get; set; } = "";
+
+    /// <summary>Some text.</summary>
+    [DataMember(Order = 2)]
+    public string PropertyB { get; set; } = "";
+
+    /// <summary>Some text.</summary>
+    [DataMember(Order = 3)]
+    public string PropertyC { get; set; } = "";
+
+    /// <summary>An identifier.</summary>
+    [DataMember(Order = 4)]
+    public Guid Id { get; set; }
+}
+
+#pragma warning restore CA1515
+
+/// <summary>System.Text.Json's metadata of the records, made when this is compiled.</summary>
+[JsonSerializable(typeof(Catalogue))]
+internal sealed partial class CatalogueJson : JsonSerializerContext;
+
+/// <summary>The formats that are compared.</summary>
+internal static class ComparedFormats
+{
+    public static IReadOnlyList<CairnFormat> All { get; } = [CairnFormat.Json, CairnFormat.Xml, CairnFormat.Binary, CairnFormat.Protobuf];
+}

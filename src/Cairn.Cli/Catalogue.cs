@@ -2,9 +2,8 @@ using System.Globalization;
 using System.Runtime.Serialization;
 using System.Text.Json.Serialization;
 using System.Xml.Serialization;
-using Cairn.Caching;
 
-namespace Cairn.Cli.Formats;
+namespace Cairn.Cli;
 
 #pragma warning disable CA1515 // The framework's XmlSerializer reads only public types.
 
@@ -69,9 +68,3 @@ public sealed record CatalogueRecord
 /// <summary>System.Text.Json's metadata of the records, made when this is compiled.</summary>
 [JsonSerializable(typeof(Catalogue))]
 internal sealed partial class CatalogueJson : JsonSerializerContext;
-
-/// <summary>The formats that are compared.</summary>
-internal static class ComparedFormats
-{
-    public static IReadOnlyList<CairnFormat> All { get; } = [CairnFormat.Json, CairnFormat.Xml, CairnFormat.Binary, CairnFormat.Protobuf];
-}

@@ -244,7 +244,7 @@ internal sealed unsafe class StoreAudit
             return $"names segment {segment} of log {header->Log} for {(isKeptValue ? "a kept entry" : "one that may be evicted")}";
         }
 
-        long deadline = entry.Deadline;
+        long deadline = entry.KeepDeadline;
         if (isKeptValue && deadline != long.MaxValue && (header->MinDeadline == 0 || header->MinDeadline > deadline))
         {
             return $"names an entry that is gone at {deadline} in segment {segment}, which says none is before {header->MinDeadline}";

@@ -52,6 +52,10 @@ internal unsafe ref struct EntryContent
     public readonly long SegmentDeadline =>
         Expiration.IsNever || HasLease ? long.MaxValue : Expiration.EarliestDeadline;
 
+    /// <summary>As <see cref="EntryView.KeepDeadline"/>.</summary>
+    public readonly long KeepDeadline =>
+        Expiration.IsNever ? long.MaxValue : HasLease ? Math.Max(Expiration.EarliestDeadline, LeaseDeadline) : Expiration.EarliestDeadline;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly long PaddedBytes(in KeyRef key) =>
         EntryView.SizeOf(FieldsFor(key.Collection), key.Length, ValueBytes);

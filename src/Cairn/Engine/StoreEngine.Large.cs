@@ -223,7 +223,7 @@ internal sealed unsafe partial class StoreEngine
 
             if (isKept)
             {
-                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.SegmentDeadline);
+                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.KeepDeadline);
             }
 
             PublishOutcome outcome = TryPublishSlot(

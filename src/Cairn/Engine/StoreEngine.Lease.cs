@@ -116,7 +116,11 @@ internal sealed unsafe partial class StoreEngine
                         Expiration = EntryContent.ExpirationOf(old.Entry),
                         IsQuiet = true,
                     };
-                    RewriteLocked(partition, key, stale, [], isPrefix: false, out _);
+                    bool isRewritten = RewriteLocked(partition, key, stale, [], isPrefix: false, out _) == WriteStatus.Stored;
+                    if (!isRewritten && !IsLive(partition, old.Entry))
+                    {
+                        _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
+                    }
                 }
                 else
                 {

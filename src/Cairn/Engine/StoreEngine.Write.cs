@@ -519,6 +519,11 @@ internal sealed unsafe partial class StoreEngine
 
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
         _log.Commit(partition, log, target, bytes, content.SegmentDeadline);
+        if (log == PartitionBlock.LogKeep)
+        {
+            SegmentLog.LowerMinDeadline(Memory.Header(Memory.SegmentAt(target)), content.KeepDeadline);
+        }
+
         PublishOutcome outcome = TryPublishSlot(
             partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease && !content.IsQuiet);
         _evictor.Advance(partition, key.Place.Partition, bytes);

@@ -160,7 +160,7 @@ internal sealed unsafe class LargeRuns(
             return state == SegmentState.Free ? 0 : Impossible;
         }
 
-        if (header->Log == PartitionBlock.LogKeep && header->LiveBytes > 0)
+        if (header->Log == PartitionBlock.LogKeep && header->LiveBytes > 0 && header->RunLength > 1)
         {
             return Impossible;
         }
@@ -173,6 +173,7 @@ internal sealed unsafe class LargeRuns(
             {
                 _ when header->RunLength > 1 => 2,
                 _ when isScarce => 6,
+                _ when header->Log == PartitionBlock.LogKeep => 5, // What it holds moves into another, which must be emptied for it.
                 SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
                 _ => 4,
             };

@@ -234,7 +234,7 @@ internal sealed unsafe partial class SegmentEvictor
                 break; // Damaged: what lies behind it stays.
             }
 
-            long deadline = entry.Type == EntryType.None ? long.MaxValue : entry.Deadline;
+            long deadline = entry.Type == EntryType.None ? long.MaxValue : entry.KeepDeadline;
             if (entry.Type != EntryType.None
                 && (deadline <= now || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection)))
             {
@@ -275,7 +275,7 @@ internal sealed unsafe partial class SegmentEvictor
             return true;
         }
 
-        if (entry.Deadline <= _clock.NowMs() || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
+        if (entry.KeepDeadline <= _clock.NowMs() || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
         {
             TakeOut(partition, number, entry);
             return true;

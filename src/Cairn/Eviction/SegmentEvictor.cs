@@ -148,7 +148,8 @@ internal sealed unsafe partial class SegmentEvictor
     }
 
     /// <summary>
-    /// Makes one of the partition's segments free for everybody, with all it holds dropped, because a large value needs its place.
+    /// Makes one of the partition's segments free for everybody, with all it holds dropped, or moved if it is kept, because a large value needs
+    /// its place.
     /// A partition that has no segment to spare gets a free one from outside the window in exchange.
     /// </summary>
     public YieldOutcome TryYield(PartitionBlock* partition, int number, int segment, int windowFirst, int windowLength)
@@ -174,14 +175,17 @@ internal sealed unsafe partial class SegmentEvictor
             return YieldOutcome.Refused;
         }
 
+        // A spare is given away, or takes what is kept: one must be left (K2).
         bool isSpare = SegmentHeader.StateOf(word) == SegmentState.Spare;
-        if (SegmentHeader.LogOf(word) == PartitionBlock.LogKeep && header->LiveBytes > 0)
+        bool isKept = !isSpare && SegmentHeader.LogOf(word) == PartitionBlock.LogKeep;
+        bool needsSpare = isSpare || (isKept && header->LiveBytes > 0);
+        if (isKept && header->LiveBytes > 0 && header->RunLength > 1)
         {
             return YieldOutcome.Refused;
         }
 
         while (partition->SegmentCount - _memory.RunLengthOf(segment) < StoreLayout.ReservedSegmentsPerPartition
-            || (isSpare && partition->SpareCount <= ReserveOf(partition)))
+            || (needsSpare && partition->SpareCount <= ReserveOf(partition)))
         {
             int replacement = _pool.TakeFree(number, windowFirst, windowLength);
             if (replacement == SegmentPool.None)
@@ -577,6 +581,11 @@ internal sealed unsafe partial class SegmentEvictor
         Buffer.MemoryCopy(entry.Start, target, bytes, bytes);
         ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
         _log.Commit(partition, log, target, bytes, entry.HasDeadline ? entry.Deadline : long.MaxValue);
+        if (log == PartitionBlock.LogKeep)
+        {
+            SegmentLog.LowerMinDeadline(_memory.Header(_memory.SegmentAt(target)), entry.KeepDeadline);
+        }
+
 
         // Compare-and-swap: an operation without the lock may remove the entry at any moment, and its copy must not come back.
         ulong moved = Bucket.Pack(Bucket.TagOf(slot), entry.Version, _memory.OffsetOf(target));

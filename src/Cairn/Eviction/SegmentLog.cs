@@ -64,11 +64,6 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
             header->MaxDeadline = deadline;
         }
 
-        if (log == PartitionBlock.LogKeep)
-        {
-            LowerMinDeadline(header, deadline);
-        }
-
         int tail = (int)(target - memory.SegmentStart(segment) + bytes);
         header->Tail = tail;
 

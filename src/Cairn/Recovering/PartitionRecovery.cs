@@ -446,7 +446,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         bool isCleared = EntryLedger.IsCleared(memory, partition, entry.Version, collection);
         if (header->Log == PartitionBlock.LogKeep)
         {
-            SegmentLog.LowerMinDeadline(header, isCleared ? 1 : entry.Deadline);
+            SegmentLog.LowerMinDeadline(header, isCleared ? 1 : entry.KeepDeadline);
         }
 
         if (isCleared)

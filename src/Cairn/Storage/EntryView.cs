@@ -107,6 +107,9 @@ internal readonly unsafe struct EntryView
         }
     }
 
+    /// <summary>The moment from which a kept entry may be taken out: it is gone, and so is the lease that it carries.</summary>
+    public long KeepDeadline => (Fields & EntryFields.Lease) == 0 ? Deadline : Math.Max(Deadline, LeaseDeadline);
+
     /// <summary>Bytes that the optional fields take.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FieldsLength(EntryFields fields) => fields == 0 ? 0 : FieldsLengthOf(fields);

@@ -16,6 +16,9 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     /// <summary>The least whose segments are longer than what is copied under the lock.</summary>
     private const long GapCapacityBytes = 128L << 20;
 
+    /// <summary>Of a store of a MiB: its index has fewer slots than the workers have kept keys.</summary>
+    private const int OverflowingEntryBytes = 16 * 1024;
+
     private const int FewDeaths = 3;
     private const int ManyDeaths = 200;
     private const int MostReaches = 60;
@@ -62,6 +65,9 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     // Not the gate: until the emptying begins, nothing in the file tells of the restart, which only the victim believes in.
     private static readonly ProtocolStep[] Restarted = [ResetStarted, OwnerSlotTaken, CloseFlushed, CloseMarked];
 
+    // Where the index is so small that kept entries find only others where they belong.
+    private static readonly ProtocolStep[] Overflowing = [OverflowRaised, SlotStored, SlotCleared, SurvivorMoved, RecoveryQueuesRebuilt];
+
     private static readonly ProtocolStep[] Gaps = [GapReserved, LargeCopied];
 
     private static readonly ProtocolStep[] GrowingUp = [Growing, Grown];
@@ -73,7 +79,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     [Fact]
     public void Every_step_is_one_that_some_process_dies_at()
     {
-        ProtocolStep[][] all = [Working, Stealing, Inheriting, Alone, Restarted, Gaps, GrowingUp, WithoutLock, Unreachable];
+        ProtocolStep[][] all = [Working, Stealing, Inheriting, Alone, Restarted, Overflowing, Gaps, GrowingUp, WithoutLock, Unreachable];
 
         Assert.Empty(Enum.GetValues<ProtocolStep>().Except(all.SelectMany(steps => steps)));
     }
@@ -120,12 +126,28 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
             }
 
             Die(run, VictimTask.ReopenAfterRestart, step, random);
+            using (KillJournal journal = run.OpenJournal())
+            {
+                journal.KeepNothing(); // To who opens it next, the machine has restarted once more.
+            }
         }, isAlone: true);
 
     [Fact]
     public void Death_in_the_middle_of_a_long_value_leaves_a_gap() =>
         DieAtEach(nameof(Death_in_the_middle_of_a_long_value_leaves_a_gap), Gaps, (run, step, random) =>
             Die(run, VictimTask.WriteGaps, step, random), capacityBytes: GapCapacityBytes);
+
+    [Fact]
+    public void Death_where_the_index_overflows_harms_nobody() =>
+        DieAtEach(nameof(Death_where_the_index_overflows_harms_nobody), Overflowing, (run, step, random) =>
+        {
+            if (step == RecoveryQueuesRebuilt)
+            {
+                Die(run, VictimTask.Work, Locked[random.Next(Locked.Length)], random);
+            }
+
+            Die(run, VictimTask.Work, step, random);
+        }, averageEntryBytes: OverflowingEntryBytes);
 
     [Fact]
     public void Death_while_the_store_grows_harms_nobody() =>
@@ -142,7 +164,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     private static int Reaches(ProtocolStep step, Random random) => step switch
     {
         LockStolen or LockSeizing or RecoveryStarted or RecoveryQueuesRebuilt or RecoveryFinished
-            or OwnerSlotTaken or OwnerSlotCleaned or OpenGateTaken or ResetStarted or KillSlot => 1,
+            or OwnerSlotTaken or OwnerSlotCleaned or OpenGateTaken or ResetStarted or KillSlot or OverflowRaised => 1,
         Growing or Grown or CloseFlushed or CloseMarked => random.Next(1, 4),
         _ => (int)Math.Pow(MostReaches, random.NextDouble()),
     };
@@ -181,7 +203,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
 
     private void DieAtEach(
         string test, ProtocolStep[] steps, Action<KillRun, ProtocolStep, Random> die, long capacityBytes = SmallCapacityBytes,
-        long maxCapacityBytes = 0, bool isAlone = false, bool isNewEachTime = false)
+        long maxCapacityBytes = 0, int? averageEntryBytes = null, bool isAlone = false, bool isNewEachTime = false)
     {
         var torture = new TortureRun(output, test);
         int deaths = 0;
@@ -194,7 +216,12 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
             using KillJournal journal = run.OpenJournal();
             var survivor = new KillSurvivor(
                 run, journal, torture.Random, capacityBytes == GapCapacityBytes ? KillSizes.Gaps : KillSizes.Runs,
-                directory.Options with { CapacityBytes = capacityBytes, MaxCapacityBytes = maxCapacityBytes });
+                directory.Options with
+                {
+                    CapacityBytes = capacityBytes,
+                    MaxCapacityBytes = maxCapacityBytes,
+                    AverageEntryBytes = averageEntryBytes ?? directory.Options.AverageEntryBytes,
+                });
             try
             {
                 KillWork work = survivor.Work;

@@ -21,16 +21,19 @@ internal sealed record KillSizes(int ShortBytes, int LeastLongBytes, int MostLon
 }
 
 /// <summary>
-/// One process's part of a run. It alone writes its own keys, the last of which are a collection that it clears now and then; it
-/// reads everybody's, and judges what it reads by the journal.
+/// One process's part of a run. It alone writes its own keys, the last of which are a collection that it clears now and then, and those before a
+/// collection whose entries are kept; it reads everybody's, and judges what it reads, and what it does not find, by the journal.
 /// </summary>
 internal sealed class KillWork
 {
     public const int KeysPerWorker = 1_500;
     private const int ClearedKeysPerWorker = 100;
+    private const int KeptKeysPerWorker = 40;
+    private const int LongKeptPerMille = 5; // So that what is kept leaves room for others.
 
     private readonly CairnStore _store;
     private readonly CairnCollection[] _cleared;
+    private readonly CairnCollection _kept;
     private readonly KillJournal _journal;
     private readonly Random _random;
     private readonly KillSizes _sizes;
@@ -46,6 +49,8 @@ internal sealed class KillWork
         _random = random;
         _sizes = sizes;
         _cleared = [.. Enumerable.Range(0, journal.Keys / KeysPerWorker).Select(w => store.Collection($"cleared by {w}"))];
+        _kept = store.Collection(
+            "kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash });
     }
 
     /// <summary>One operation of the mixture that reaches every step of the protocols of reading and writing.</summary>
@@ -84,11 +89,18 @@ internal sealed class KillWork
     {
         long sequence = _journal.Begin(key);
         byte[] value = NewValue(key, sequence, out Expiration expiration);
-        bool isStored = CollectionOf(key).Set(NameOf(key), value, expiration);
+        try
+        {
+            bool isStored = CollectionOf(key).Set(NameOf(key), value, expiration);
 
-        // Also if it was not stored: the earlier value is gone then.
-        _journal.RaiseFloor(key, sequence);
-        return isStored;
+            // Also if it was not stored: the earlier value is gone then.
+            Acknowledge(key, sequence, expiration);
+            return isStored;
+        }
+        catch (Exception refusal) when (IsKept(key) && refusal is StoreFullException or StoreBusyException)
+        {
+            return false; // And nothing has changed.
+        }
     }
 
     /// <summary>Reads a key. Returns the sequence of the write whose value it holds, or 0.</summary>
@@ -96,6 +108,7 @@ internal sealed class KillWork
     public long Read(int key)
     {
         long floor = _journal.Floor(key);
+        long kept = _journal.Kept(key);
         long now = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
         CairnCollection collection = CollectionOf(key);
         string name = NameOf(key);
@@ -126,7 +139,9 @@ internal sealed class KillWork
         long begun = _journal.Begun(key);
         if (!isFound)
         {
-            return 0;
+            return kept == 0 || _journal.Kept(key) != kept
+                ? 0
+                : throw new InvalidDataException($"Key {key}: the value of write {kept} is kept, and not there.");
         }
 
         fault ??= sequence < floor ? $"of write {sequence} came back: {floor} is the earliest that may be read"
@@ -145,9 +160,24 @@ internal sealed class KillWork
     private static string NameOf(int key) => key.ToString("D6", CultureInfo.InvariantCulture);
 
     private CairnCollection CollectionOf(int key) =>
-        key % KeysPerWorker >= KeysPerWorker - ClearedKeysPerWorker ? _cleared[key / KeysPerWorker] : _store;
+        key % KeysPerWorker >= KeysPerWorker - ClearedKeysPerWorker ? _cleared[key / KeysPerWorker] : IsKept(key) ? _kept : _store;
 
-    public int RandomOwnKey() => _firstKey + _random.Next(KeysPerWorker);
+    private static bool IsKept(int key) =>
+        key % KeysPerWorker is < KeysPerWorker - ClearedKeysPerWorker and >= KeysPerWorker - ClearedKeysPerWorker - KeptKeysPerWorker;
+
+    // The few kept keys are written as often as each fourth of the others together.
+    public int RandomOwnKey() => _firstKey + (_random.Next(5) == 0
+        ? KeysPerWorker - ClearedKeysPerWorker - 1 - _random.Next(KeptKeysPerWorker)
+        : _random.Next(KeysPerWorker));
+
+    private void Acknowledge(int key, long sequence, Expiration expiration)
+    {
+        _journal.RaiseFloor(key, sequence);
+        if (IsKept(key) && expiration.Kind == Expiration.ExpirationKind.None)
+        {
+            _journal.Keep(key, sequence);
+        }
+    }
 
     private byte[] NewValue(int key, long sequence, out Expiration expiration)
     {
@@ -155,18 +185,30 @@ internal sealed class KillWork
         expiration = Expiration.None;
         if (_random.Next(10) == 0)
         {
+            _journal.Keep(key, 0);
             deadline = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() + _random.Next(5, 2_000);
             expiration = Expiration.At(DateTimeOffset.FromUnixTimeMilliseconds(deadline));
         }
 
-        return KillValue.Encode(key, sequence, _sizes.Choose(_random), deadline);
+        int length = IsKept(key) && _random.Next(1000) >= LongKeptPerMille
+            ? _random.Next(KillValue.LeastBytes, _sizes.ShortBytes)
+            : _sizes.Choose(_random);
+        return KillValue.Encode(key, sequence, length, deadline);
     }
 
     private void Remove(int key)
     {
+        _journal.Keep(key, 0);
         long sequence = _journal.Begin(key);
-        CollectionOf(key).Remove(NameOf(key));
-        _journal.RaiseFloor(key, sequence);
+        try
+        {
+            CollectionOf(key).Remove(NameOf(key));
+            _journal.RaiseFloor(key, sequence);
+        }
+        catch (StoreBusyException) when (IsKept(key))
+        {
+            // And nothing has changed.
+        }
     }
 
     // Each replaces the value or leaves everything as it is.
@@ -177,12 +219,19 @@ internal sealed class KillWork
         bool isPresent = collection.TryGetInfo(name, out EntryInfo info);
         long sequence = _journal.Begin(key);
         byte[] value = NewValue(key, sequence, out Expiration expiration);
-        WriteStatus status = !isPresent ? collection.Add(name, value, expiration)
-            : _random.Next(2) == 0 ? collection.CompareAndSwap(name, value, info.Version, expiration)
-            : collection.Replace(name, value, expiration);
-        if (status == WriteStatus.Stored)
+        try
         {
-            _journal.RaiseFloor(key, sequence);
+            WriteStatus status = !isPresent ? collection.Add(name, value, expiration)
+                : _random.Next(2) == 0 ? collection.CompareAndSwap(name, value, info.Version, expiration)
+                : collection.Replace(name, value, expiration);
+            if (status == WriteStatus.Stored)
+            {
+                Acknowledge(key, sequence, expiration);
+            }
+        }
+        catch (StoreFullException) when (IsKept(key))
+        {
+            // And nothing has changed.
         }
     }
 
@@ -202,9 +251,16 @@ internal sealed class KillWork
 
             long sequence = _journal.Begin(key);
             byte[] value = NewValue(key, sequence, out Expiration expiration);
-            if (lease!.TrySet(value, expiration))
+            try
             {
-                _journal.RaiseFloor(key, sequence);
+                if (lease!.TrySet(value, expiration))
+                {
+                    Acknowledge(key, sequence, expiration);
+                }
+            }
+            catch (StoreFullException) when (IsKept(key))
+            {
+                // And nothing has changed.
             }
         }
     }
@@ -215,7 +271,14 @@ internal sealed class KillWork
         CairnCollection collection = CollectionOf(key);
         if (collection.TryGetInfo(NameOf(key), out EntryInfo info) && info.ExpiresAt is null)
         {
-            collection.Touch(NameOf(key), Expiration.None);
+            try
+            {
+                collection.Touch(NameOf(key), Expiration.None);
+            }
+            catch (StoreFullException) when (IsKept(key))
+            {
+                // And nothing has changed.
+            }
         }
     }
 

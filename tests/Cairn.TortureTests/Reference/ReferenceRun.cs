@@ -6,12 +6,17 @@ namespace Cairn.TortureTests.Reference;
 
 /// <summary>
 /// Random operations in one thread on a store and on a dictionary with deadlines. A cache may lose any entry at any moment: then the
-/// dictionary loses it, too, and it must not come back. Nothing else may differ.
+/// dictionary loses it, too, and it must not come back. What is kept it may not lose, but for want of room a write may fail. Nothing else
+/// may differ.
 /// </summary>
 internal sealed class ReferenceRun : IDisposable
 {
     private const int Keys = 24;
     private const int Operations = 250;
+
+    // Of a megabyte, with a segment for each log of each partition. Values longer than a segment need room in one piece.
+    private const int RoomBytes = 350_000;
+    private const int LongestInSegment = 3_000;
 
     private readonly StoreDirectory _directory;
     private readonly Random _random;
@@ -24,6 +29,8 @@ internal sealed class ReferenceRun : IDisposable
     private readonly HashSet<StoreLease> _cancelled = [];
     private readonly string[] _names;
     private readonly byte[] _buffer;
+    private readonly bool _isKept;
+    private long _latest;
     private CairnStore _store;
     private CairnCollection[] _collections;
 
@@ -33,8 +40,11 @@ internal sealed class ReferenceRun : IDisposable
     /// <param name="buffer">Room for several of the longest values.</param>
     /// <param name="seed">What happens.</param>
     /// <param name="encryption">What its store is encrypted with.</param>
-    public ReferenceRun(StoreDirectory directory, string file, byte[] buffer, int seed, StoreEncryption? encryption = null)
+    /// <param name="isKept">In a collection whose entries are kept, beside one that evicts.</param>
+    public ReferenceRun(
+        StoreDirectory directory, string file, byte[] buffer, int seed, StoreEncryption? encryption = null, bool isKept = false)
     {
+        _isKept = isKept;
         _buffer = buffer;
         _directory = directory;
         _random = new Random(seed);
@@ -73,7 +83,15 @@ internal sealed class ReferenceRun : IDisposable
         {
             for (int i = 0; i < Operations; i++)
             {
-                Step();
+                _latest = Math.Max(_latest, Now);
+                try
+                {
+                    Step();
+                }
+                catch (StoreFullException full) when (_isKept)
+                {
+                    Log($"full: {full.Message}"); // And nothing has changed.
+                }
             }
 
             StoreAudit.Check(_store);
@@ -84,11 +102,17 @@ internal sealed class ReferenceRun : IDisposable
         }
     }
 
-    private static CairnCollection[] CollectionsOf(CairnStore store) => [store, store.Collection("other")];
+    private CairnCollection[] CollectionsOf(CairnStore store) =>
+    [
+        store,
+        _isKept
+            ? store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash })
+            : store.Collection("other"),
+    ];
 
     private void Step()
     {
-        var id = (Collection: _random.Next(3) == 0 ? 1 : 0, Key: _names[_random.Next(Keys)]);
+        var id = (Collection: _isKept || _random.Next(3) == 0 ? 1 : 0, Key: _names[_random.Next(Keys)]);
         CairnCollection target = _collections[id.Collection];
         switch (_random.Next(100))
         {
@@ -165,9 +189,18 @@ internal sealed class ReferenceRun : IDisposable
         bool isStream = _random.Next(5) == 0;
         Log($"set {Describe(id)} {value.Length} bytes, until {deadline}, sliding {slidingMs}, stream {isStream}");
 
-        bool isStored = isStream
-            ? target.Set(id.Item2, new MemoryStream(value), value.Length, expiration, flags)
-            : target.Set(id.Item2, value, expiration, flags);
+        bool isStored;
+        try
+        {
+            isStored = isStream
+                ? target.Set(id.Item2, new MemoryStream(value), value.Length, expiration, flags)
+                : target.Set(id.Item2, value, expiration, flags);
+        }
+        catch (StoreFullException) when (_isKept && value.Length + id.Item2.Length <= LongestInSegment)
+        {
+            Expect(_entries.Sum(entry => entry.Value.Value.Length + entry.Key.Key.Length) > RoomBytes, "there is room");
+            throw;
+        }
 
         Expect(isStored, "nothing is pinned, so a set is stored");
         Put(id, value, flags, deadline, slidingMs);
@@ -260,7 +293,22 @@ internal sealed class ReferenceRun : IDisposable
     {
         long delta = _random.Next(-5, 6);
         long? initial = _random.Next(2) == 0 ? _log.Count * 1_000_000L : null; // Never a sum of another.
-        WriteStatus status = target.Increment(id.Item2, delta, out long value, initial);
+        WriteStatus status;
+        long value;
+        try
+        {
+            status = target.Increment(id.Item2, delta, out value, initial);
+        }
+        catch (StoreFullException) when (_isKept)
+        {
+            if (IsLive(id))
+            {
+                _entries[id].Slide(Now); // It was read.
+            }
+
+            throw;
+        }
+
         Log($"increment {Describe(id)} by {delta}, from {initial}: {status} {value}");
         bool wasLive = IsLive(id);
         long number = 0;
@@ -335,7 +383,7 @@ internal sealed class ReferenceRun : IDisposable
                 _leases.Add((lease!, id));
                 if (IsLive(id))
                 {
-                    _entries.Remove(id); // Evicted.
+                    LoseIfLive(id); // Evicted.
                 }
                 else if (_entries.TryGetValue(id, out ReferenceEntry? expired))
                 {
@@ -344,7 +392,7 @@ internal sealed class ReferenceRun : IDisposable
 
                 break;
             default:
-                Expect(id.Item2.Length > 4000, "nothing is pinned, so there is room for a lease");
+                Expect(_isKept || id.Item2.Length > 4000, "nothing is pinned, so there is room for a lease");
                 break;
         }
     }
@@ -355,7 +403,7 @@ internal sealed class ReferenceRun : IDisposable
         (StoreLease lease, (int Collection, string Key) id) = _leases[index];
         _leases.RemoveAt(index);
         byte[] value = Value();
-        bool isSet = _random.Next(4) != 0 && lease.TrySet(value);
+        bool isSet = _random.Next(4) != 0 && TrySet(lease, value);
         Log($"use the lease of {Describe(id)}: {isSet}");
         if (isSet)
         {
@@ -371,10 +419,26 @@ internal sealed class ReferenceRun : IDisposable
         Expect(!lease.IsHeld, "a lease that was given back is not held");
     }
 
+    private bool TrySet(StoreLease lease, byte[] value)
+    {
+        try
+        {
+            return lease.TrySet(value);
+        }
+        catch (StoreFullException) when (_isKept)
+        {
+            return false;
+        }
+    }
+
     private void SetMany(CairnCollection target, int collection)
     {
+        // Not to fail in the middle of it: what is kept is one.
         StoreItem[] items =
-            [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => new StoreItem(Encoding.UTF8.GetBytes(_names[_random.Next(Keys)]), Value()))];
+        [
+            .. Enumerable.Range(0, _isKept ? 1 : _random.Next(1, 12))
+                .Select(_ => new StoreItem(Encoding.UTF8.GetBytes(_names[_random.Next(Keys)]), Value())),
+        ];
         int stored = target.SetMany(items);
         Log($"set {items.Length} of {collection}: {stored}");
         Expect(stored == items.Length, "nothing is pinned, so all are stored");
@@ -402,7 +466,8 @@ internal sealed class ReferenceRun : IDisposable
         Log($"fill {count}");
         for (int i = 0; i < count; i++)
         {
-            Expect(_store.Set($"filler {_random.Next(10_000)}", new byte[_random.Next(4_000)]), "nothing is pinned, so a set is stored");
+            bool isStored = _store.Set($"filler {_random.Next(10_000)}", new byte[_random.Next(4_000)]);
+            Expect(isStored || _isKept, "nothing is pinned, so a set is stored");
         }
     }
 
@@ -478,7 +543,22 @@ internal sealed class ReferenceRun : IDisposable
     {
         Expiration expiration = Choose(out long deadline, out long slidingMs);
         Span<byte> buffer = _buffer.AsSpan(0, _random.Next(2) == 0 ? _store.MaxValueBytes : _random.Next(100));
-        bool isFound = target.TryGetAndTouch(id.Item2, expiration, buffer, out EntryInfo info);
+        bool isFound;
+        EntryInfo info;
+        try
+        {
+            isFound = target.TryGetAndTouch(id.Item2, expiration, buffer, out info);
+        }
+        catch (StoreFullException) when (_isKept)
+        {
+            if (IsLive(id) && buffer.Length >= _entries[id].Value.Length)
+            {
+                _entries[id].Slide(Now); // It was read.
+            }
+
+            throw;
+        }
+
         Log($"get {Describe(id)} and touch until {deadline}, sliding {slidingMs}: {isFound} {info.ValueBytes} bytes");
         if (info.Version == 0)
         {
@@ -598,11 +678,13 @@ internal sealed class ReferenceRun : IDisposable
 
     private bool IsLive((int, string) id) => _entries.TryGetValue(id, out ReferenceEntry? entry) && entry.IsLive(Now);
 
-    // A miss where there was a value: it was evicted, and must not come back.
+    // A miss where there was a value: it was evicted, and must not come back. What is kept may have been taken out only if it had expired
+    // before the clock went back.
     private void LoseIfLive((int, string) id)
     {
         if (IsLive(id))
         {
+            Expect(!_isKept || _entries[id].EffectiveDeadline <= _latest, "it is kept");
             _entries.Remove(id);
         }
     }

@@ -6,30 +6,25 @@ namespace Cairn.TortureTests.Reference;
 public sealed class ReferenceTests(ITestOutputHelper output)
 {
     [Fact]
-    public void Store_agrees_with_a_dictionary_but_for_what_it_evicts()
-    {
-        var run = new TortureRun(output);
-        using var directory = new StoreDirectory();
-        var buffer = new byte[1 << 20];
-        for (int i = 0; i < TortureRun.Count(1_500, 200_000); i++)
-        {
-            int seed = TortureRun.SeedOf(run.Seed, i);
-            using var sequence = new ReferenceRun(directory, $"{i}.cairn", buffer, seed);
-            sequence.Run(run.Replay);
-        }
-    }
+    public void Store_agrees_with_a_dictionary_but_for_what_it_evicts() =>
+        Run(new TortureRun(output), isKept: false);
 
     [Fact]
-    public void Encrypted_store_agrees_with_a_dictionary_but_for_what_it_evicts()
+    public void Collection_that_is_kept_agrees_with_a_dictionary_also_in_what_it_has() =>
+        Run(new TortureRun(output), isKept: true);
+
+    [Fact]
+    public void Encrypted_store_agrees_with_a_dictionary_but_for_what_it_evicts() =>
+        Run(new TortureRun(output), isKept: false, StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes)));
+
+    private static void Run(TortureRun run, bool isKept, StoreEncryption? encryption = null)
     {
-        var run = new TortureRun(output);
         using var directory = new StoreDirectory();
         var buffer = new byte[1 << 20];
-        StoreEncryption encryption = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));
         for (int i = 0; i < TortureRun.Count(1_000, 100_000); i++)
         {
             int seed = TortureRun.SeedOf(run.Seed, i);
-            using var sequence = new ReferenceRun(directory, $"{i}.cairn", buffer, seed, encryption);
+            using var sequence = new ReferenceRun(directory, $"{i}.cairn", buffer, seed, encryption, isKept);
             sequence.Run(run.Replay);
         }
     }

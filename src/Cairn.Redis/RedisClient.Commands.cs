@@ -102,7 +102,7 @@ public sealed partial class RedisClient
         await ReachAsync(deadlineMs, cancellationToken).ConfigureAwait(false);
         await Task.WhenAll(Nodes.Select(async node =>
         {
-            RedisConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+            ServerConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
             await connection.AskAsync(["PING"], Options.OperationTimeout, cancellationToken).ConfigureAwait(false);
         })).ConfigureAwait(false);
         return TimeProvider.System.GetElapsedTime(startedAt);
@@ -230,7 +230,7 @@ public sealed partial class RedisClient
     {
         long deadlineMs = Environment.TickCount64 + _timeoutMs;
         RedisNode node = await NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
-        RedisConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+        ServerConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
         bool isAdmitted = false;
         while (!connection.TrySend(command, call: null, isAdmitted))
         {

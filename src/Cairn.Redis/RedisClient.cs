@@ -51,7 +51,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     public bool IsCluster => _cluster is not null;
 
     /// <summary>Tells of a server that was connected to, soon after.</summary>
-    internal Action<RedisNode, RedisConnection>? Connected { get; set; }
+    internal Action<RedisNode, ServerConnection>? Connected { get; set; }
 
     /// <summary>Tells that the servers are others.</summary>
     internal Action? NodesChanged { get; set; }
@@ -204,6 +204,15 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     /// <summary>A second connection to the same server, for what cannot go over the shared one. The caller disposes of it.</summary>
     internal RedisNode MakeSideNode(RedisNode of, PushReader? onPush) => new(of.Places, _factory, Options, _logger, onPush);
 
+    /// <summary>Asks a Cluster again which nodes serve which slots, soon.</summary>
+    internal void RefreshTopology()
+    {
+        if (_cluster is { } cluster)
+        {
+            _ = cluster.RefreshAsync(); // It does not throw.
+        }
+    }
+
     /// <summary>Takes the tracking of keys for one cache: a connection has one set of prefixes.</summary>
     internal void ClaimTracking(object owner)
     {
@@ -224,7 +233,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
     }
 
-    internal static async ValueTask<RedisConnection> ConnectionOfAsync(RedisNode node, long deadlineMs, CancellationToken cancellationToken)
+    internal static async ValueTask<ServerConnection> ConnectionOfAsync(RedisNode node, long deadlineMs, CancellationToken cancellationToken)
     {
         long leftMs = deadlineMs - Environment.TickCount64;
         try
@@ -245,9 +254,9 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     private static bool IsReadOnly(RedisArgument[][] commands) => commands.Length == 1
         && (commands[0][0].Is("GET") || commands[0][0].Is("HMGET") || commands[0][0].Is("MGET") || commands[0][0].Is("HGET") || commands[0][0].Is("EXISTS"));
 
-    private void OnPush(RedisConnection connection, ref RespReplyReader push) => Pushes?.Invoke(connection, ref push);
+    private void OnPush(ServerConnection connection, ref RespReplyReader push) => Pushes?.Invoke(connection, ref push);
 
-    private void OnConnected(RedisNode node, RedisConnection connection) => Connected?.Invoke(node, connection);
+    private void OnConnected(RedisNode node, ServerConnection connection) => Connected?.Invoke(node, connection);
 
     // Finds out, with the first connection, whether the server is part of a Cluster.
     private ValueTask ReachAsync(long deadlineMs, CancellationToken cancellationToken)
@@ -313,7 +322,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             {
                 node = redirected ?? await NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
                 redirected = null;
-                RedisConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+                ServerConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
                 return await SendOverAsync(connection, parser, state, isAsking ? [["ASKING"], .. commands] : commands, deadlineMs, cancellationToken)
                     .ConfigureAwait(false);
             }
@@ -342,11 +351,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
                 // Perhaps another node serves the slot by now.
             }
 
-            if (_cluster is { } changing)
-            {
-                _ = changing.RefreshAsync();
-            }
-
+            RefreshTopology();
             await Task.Delay(s_pauseBeforeRetry, cancellationToken).ConfigureAwait(false);
         }
     }
@@ -355,7 +360,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         code is "MOVED" or "ASK" or "TRYAGAIN" or "CLUSTERDOWN" or "READONLY" or "LOADING" or "MASTERDOWN" && Environment.TickCount64 < deadlineMs;
 
     private static async ValueTask<T> SendOverAsync<T>(
-        RedisConnection connection, ReplyParser<T> parser, object? state, RedisArgument[][] commands, long deadlineMs, CancellationToken cancellationToken)
+        ServerConnection connection, ReplyParser<T> parser, object? state, RedisArgument[][] commands, long deadlineMs, CancellationToken cancellationToken)
     {
         bool isAdmitted = false;
         while (true)

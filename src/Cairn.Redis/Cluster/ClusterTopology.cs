@@ -201,7 +201,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
     {
         try
         {
-            RedisConnection connection = await node.GetAsync(_options.ConnectTimeout, _end.Token).ConfigureAwait(false);
+            ServerConnection connection = await node.GetAsync(_options.ConnectTimeout, _end.Token).ConfigureAwait(false);
             RedisReply reply = await connection.AskAsync(["CLUSTER", "SLOTS"], _options.OperationTimeout, _end.Token).ConfigureAwait(false);
             return await TryTakeAsync(reply, node).ConfigureAwait(false);
         }

@@ -25,9 +25,12 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
     private int _helpAsked;
     private int _finished;
     private int _finishedAtLastTick;
+    private volatile bool _isStalled;
 
     /// <summary>True if this thread runs continuations and others wait behind: what they send can wait for those.</summary>
     public bool IsBatching => t_draining == this && !_queue.IsEmpty;
+
+    public bool IsEmpty => _queue.IsEmpty;
 
     /// <summary>Puts an outcome into the queue and lets the pool see to it.</summary>
     public void Add(PendingCall call)
@@ -39,7 +42,7 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
     /// <summary>Lets the pool see to what is in the queue, unless a thread does already.</summary>
     public void Wake()
     {
-        if (!_queue.IsEmpty && Volatile.Read(ref _drainers) == 0)
+        if (!_queue.IsEmpty && (_isStalled || Volatile.Read(ref _drainers) == 0))
         {
             AskForHelp();
         }
@@ -51,8 +54,17 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
     /// <summary>Runs continuations until there are none left, unless another thread does.</summary>
     public void Drain()
     {
-        while (!_queue.IsEmpty && Interlocked.CompareExchange(ref _drainers, 1, 0) == 0)
+        while (!_queue.IsEmpty)
         {
+            if (_isStalled)
+            {
+                Interlocked.Increment(ref _drainers); // Beside the one that is blocked.
+            }
+            else if (Interlocked.CompareExchange(ref _drainers, 1, 0) != 0)
+            {
+                return;
+            }
+
             Run();
         }
     }
@@ -63,8 +75,13 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
         int finished = Volatile.Read(ref _finished);
         if (!_queue.IsEmpty && finished == _finishedAtLastTick)
         {
+            _isStalled = true;
             Volatile.Write(ref _helpAsked, 0);
             AskForHelp();
+        }
+        else if (_isStalled && Volatile.Read(ref _drainers) == 0)
+        {
+            _isStalled = false;
         }
 
         _finishedAtLastTick = finished;

@@ -15,6 +15,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
 
     private ManualResetValueTaskSourceCore<T> _core;
     private ReplyParser<T>? _parser;
+    private WrittenReplyParser<T>? _writtenParser;
     private object? _parserState;
     private T? _result;
 
@@ -38,8 +39,23 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
         return call;
     }
 
+    /// <summary>One whose reply is not RESP.</summary>
+    public static ReplyCall<T> RentWritten(
+        WrittenReplyParser<T> parser, object? parserState, CompletionQueue completions, long nowMs, long timeoutMs)
+    {
+        ReplyCall<T> call = Rent(null!, parserState, completions, nowMs, timeoutMs);
+        call._writtenParser = parser;
+        return call;
+    }
+
     public override void Accept(ReadOnlySpan<byte> reply)
     {
+        if (_writtenParser is not null)
+        {
+            AcceptWritten(reply);
+            return;
+        }
+
         var reader = new RespReplyReader(reply);
         reader.Read();
         while (reader.Type == RespType.Attribute)
@@ -58,6 +74,20 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
         try
         {
             _result = _parser!(ref reader, _parserState);
+        }
+        catch (Exception error)
+        {
+            Reject(error);
+        }
+#pragma warning restore CA1031
+    }
+
+    private void AcceptWritten(ReadOnlySpan<byte> reply)
+    {
+#pragma warning disable CA1031 // Whatever the caller's buffer throws is the caller's, not the connection's.
+        try
+        {
+            _result = _writtenParser!(reply, _parserState);
         }
         catch (Exception error)
         {
@@ -115,6 +145,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
     protected override void Recycle()
     {
         _parser = null;
+        _writtenParser = null;
         _parserState = null;
         _result = default;
         if (Interlocked.Increment(ref s_pooled) <= PooledAtMost)

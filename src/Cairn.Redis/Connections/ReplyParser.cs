@@ -6,3 +6,8 @@ namespace Cairn.Redis.Connections;
 /// <param name="reply">Stands on the reply's first element.</param>
 /// <param name="state">What the caller gave along, such as where the bytes go.</param>
 internal delegate T ReplyParser<out T>(ref RespReplyReader reply, object? state);
+
+/// <summary>The same of a reply that is not RESP.</summary>
+/// <param name="reply">All of it.</param>
+/// <param name="state">What the caller gave along.</param>
+internal delegate T WrittenReplyParser<out T>(ReadOnlySpan<byte> reply, object? state);

@@ -164,7 +164,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
     }
 
-    private void OnConnected(RedisNode node, RedisConnection connection) => Wake();
+    private void OnConnected(RedisNode node, ServerConnection connection) => Wake();
 
     private void OnNodesChanged()
     {
@@ -230,6 +230,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
                 // No heartbeat, and in time receivers trust nothing. What failed is logged by the connection.
                 _isHearing = false;
                 WakeWaiters();
+                _client.RefreshTopology();
             }
 
             try
@@ -297,7 +298,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
 
     // Of a server that tracks keys:   invalidate [key, ...]   or nothing in place of the keys: all of them
     // Of a subscription:              message channel text
-    private void OnPush(RedisConnection connection, ref RespReplyReader original)
+    private void OnPush(ServerConnection connection, ref RespReplyReader original)
     {
         RespReplyReader push = original;
         if (!push.Read())

@@ -14,8 +14,8 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
     private static readonly RedisArgument[] s_off = ["CLIENT", "TRACKING", "OFF"];
 
     private RedisNode? _subscriber;
-    private RedisConnection? _readyMain;
-    private RedisConnection? _readySubscriber;
+    private ServerConnection? _readyMain;
+    private ServerConnection? _readySubscriber;
     private string? _subscriberId;
     private int _readyVersion = -1;
     private bool _hasMissed;
@@ -33,8 +33,8 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
     public async ValueTask<bool> TendAsync(
         ChannelMode mode, IReadOnlyList<string> prefixes, int version, string channel, TimeSpan timeout, CancellationToken cancellationToken)
     {
-        RedisConnection? main = null;
-        RedisConnection? subscriber = null;
+        ServerConnection? main = null;
+        ServerConnection? subscriber = null;
         if (mode != ChannelMode.PublishSubscribe)
         {
             main = await Main.GetAsync(timeout, cancellationToken).ConfigureAwait(false);
@@ -84,8 +84,8 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
 
     private async ValueTask SetUpAsync(
         ChannelMode mode,
-        RedisConnection? main,
-        RedisConnection? subscriber,
+        ServerConnection? main,
+        ServerConnection? subscriber,
         IReadOnlyList<string> prefixes,
         string channel,
         TimeSpan timeout,

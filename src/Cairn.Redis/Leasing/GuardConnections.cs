@@ -29,7 +29,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
                 _nodes.Add(of.Name, node);
             }
 
-            RedisConnection connection = await RedisClient.ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+            ServerConnection connection = await RedisClient.ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
             try
             {
                 RedisReply held = await AskAsync(connection, Parsers.Reply, [["WATCH", key], ["GET", key]], cancellationToken).ConfigureAwait(false);
@@ -66,7 +66,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
         _turn.Dispose();
     }
 
-    private async ValueTask<T> AskAsync<T>(RedisConnection connection, ReplyParser<T> parser, RedisArgument[][] commands, CancellationToken cancellationToken)
+    private async ValueTask<T> AskAsync<T>(ServerConnection connection, ReplyParser<T> parser, RedisArgument[][] commands, CancellationToken cancellationToken)
     {
         ReplyCall<T> call = ReplyCall<T>.Rent(
             parser, null, connection.Completions, Environment.TickCount64, (long)client.Options.OperationTimeout.TotalMilliseconds);

@@ -10,25 +10,25 @@ using Cairn.Redis.Connections;
 namespace Cairn.Redis.Nodes;
 
 /// <summary>Makes connections: the socket, TLS, logging in, the protocol, the database.</summary>
-internal sealed class ConnectionFactory(RedisClientOptions options)
+internal class ConnectionFactory(RedisClientOptions options)
 {
     private readonly string _clientName = options.ClientName ?? NameOfMachine();
 
     /// <summary>Connects, within the connect time-out.</summary>
     /// <exception cref="RedisConnectionException">It could not be done. The message says what failed.</exception>
-    public async Task<(RedisConnection Connection, NodeStatus Status)> ConnectAsync(
-        EndPoint place, PushReader? onPush, CancellationToken cancellationToken, bool isResp2 = false)
+    public async Task<(ServerConnection Connection, NodeStatus Status)> ConnectAsync(
+        EndPoint place, PushReader? onPush, CancellationToken cancellationToken)
     {
         string name = NameOf(place);
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         end.CancelAfter(options.ConnectTimeout);
         Stream? stream = null;
-        RedisConnection? connection = null;
+        ServerConnection? connection = null;
         try
         {
             stream = await OpenAsync(place, end.Token).ConfigureAwait(false);
-            connection = RedisConnection.Start(stream, options, name, onPush);
-            NodeStatus status = await LogInAsync(connection, isResp2, end.Token).ConfigureAwait(false);
+            connection = ServerConnection.Start(stream, NewFormat(), options, name, onPush);
+            NodeStatus status = await LogInAsync(connection, end.Token).ConfigureAwait(false);
             return (connection, status);
         }
         catch (Exception failure)
@@ -170,14 +170,17 @@ internal sealed class ConnectionFactory(RedisClientOptions options)
         return tls;
     }
 
-    private async Task<NodeStatus> LogInAsync(RedisConnection connection, bool isResp2, CancellationToken cancellationToken)
+    protected virtual WireFormat NewFormat() => new RespFormat();
+
+    /// <summary>Says who we are, and finds out what the server is.</summary>
+    protected virtual async Task<NodeStatus> LogInAsync(ServerConnection connection, CancellationToken cancellationToken)
     {
-        NodeStatus? status = isResp2 || options.Protocol == RedisProtocol.Resp2
+        NodeStatus? status = options.Protocol == RedisProtocol.Resp2
             ? null
             : await SayHelloAsync(connection, cancellationToken).ConfigureAwait(false);
         if (status is null)
         {
-            if (options.Protocol == RedisProtocol.Resp3 && !isResp2)
+            if (options.Protocol == RedisProtocol.Resp3)
             {
                 throw new RedisException("the server has no RESP3, and the configuration asks for it.");
             }
@@ -216,7 +219,7 @@ internal sealed class ConnectionFactory(RedisClientOptions options)
     }
 
     // Null if the server has no HELLO, or none of version 3.
-    private async Task<NodeStatus?> SayHelloAsync(RedisConnection connection, CancellationToken cancellationToken)
+    private async Task<NodeStatus?> SayHelloAsync(ServerConnection connection, CancellationToken cancellationToken)
     {
         RedisArgument[] hello = options.Password is { } password ? ["HELLO", 3, "AUTH", options.User ?? "default", password] : ["HELLO", 3];
         try

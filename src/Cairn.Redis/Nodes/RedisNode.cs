@@ -22,9 +22,9 @@ internal sealed class RedisNode : IAsyncDisposable
     private readonly ILogger _logger;
     private readonly PushReader? _onPush;
     private readonly CancellationTokenSource _end = new();
-    private volatile RedisConnection? _current;
+    private volatile ServerConnection? _current;
     private volatile NodeStatus? _status;
-    private TaskCompletionSource<RedisConnection>? _attempt;
+    private TaskCompletionSource<ServerConnection>? _attempt;
     private Task? _loop;
     private Exception? _lastFailure;
     private bool _isEnded;
@@ -46,7 +46,7 @@ internal sealed class RedisNode : IAsyncDisposable
     }
 
     /// <summary>Tells of a connection that was made, soon after.</summary>
-    public Action<RedisNode, RedisConnection>? Connected { get; init; }
+    public Action<RedisNode, ServerConnection>? Connected { get; init; }
 
     public string Name { get; }
 
@@ -54,7 +54,7 @@ internal sealed class RedisNode : IAsyncDisposable
 
     public IReadOnlyList<EndPoint> Places => _places;
 
-    public RedisConnection? Current => _current;
+    public ServerConnection? Current => _current;
 
     /// <summary>What the server told when the last connection was made; null before the first.</summary>
     public NodeStatus? Status => _status;
@@ -68,14 +68,14 @@ internal sealed class RedisNode : IAsyncDisposable
     /// <summary>The connection, now or when the attempt that is under way has made it.</summary>
     /// <exception cref="RedisConnectionException">There is none, and none is being made; or the attempt failed.</exception>
     /// <exception cref="TimeoutException">It took too long.</exception>
-    public ValueTask<RedisConnection> GetAsync(TimeSpan timeout, CancellationToken cancellationToken)
+    public ValueTask<ServerConnection> GetAsync(TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (_current is { IsOpen: true } connection)
         {
             return new(connection);
         }
 
-        Task<RedisConnection> attempt;
+        Task<ServerConnection> attempt;
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isEnded, typeof(RedisClient));
@@ -92,7 +92,7 @@ internal sealed class RedisNode : IAsyncDisposable
 
             if (_attempt is null && _current is null)
             {
-                return ValueTask.FromException<RedisConnection>(new RedisConnectionException(_lastFailure?.Message ?? "", _lastFailure));
+                return ValueTask.FromException<ServerConnection>(new RedisConnectionException(_lastFailure?.Message ?? "", _lastFailure));
             }
 
             // A connection that was lost this instant, and whose loop does not know yet.
@@ -140,9 +140,9 @@ internal sealed class RedisNode : IAsyncDisposable
     }
 
     // Its exception is looked at by whoever waits; if nobody does, it is no news.
-    private static TaskCompletionSource<RedisConnection> NewAttempt()
+    private static TaskCompletionSource<ServerConnection> NewAttempt()
     {
-        var attempt = new TaskCompletionSource<RedisConnection>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var attempt = new TaskCompletionSource<ServerConnection>(TaskCreationOptions.RunContinuationsAsynchronously);
         _ = attempt.Task.ContinueWith(
             static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
         return attempt;
@@ -153,7 +153,7 @@ internal sealed class RedisNode : IAsyncDisposable
         int failures = 0;
         while (!_end.IsCancellationRequested)
         {
-            RedisConnection? connection = await TryConnectAsync().ConfigureAwait(false);
+            ServerConnection? connection = await TryConnectAsync().ConfigureAwait(false);
             if (connection is not null)
             {
                 long madeAt = Environment.TickCount64;
@@ -194,11 +194,11 @@ internal sealed class RedisNode : IAsyncDisposable
         }
     }
 
-    private async Task<RedisConnection?> TryConnectAsync()
+    private async Task<ServerConnection?> TryConnectAsync()
     {
-        RedisConnection? connection = null;
+        ServerConnection? connection = null;
         Exception? failure = null;
-        RedisConnection? replica = null;
+        ServerConnection? replica = null;
         NodeStatus? replicaStatus = null;
         foreach (EndPoint place in _places)
         {
@@ -234,7 +234,7 @@ internal sealed class RedisNode : IAsyncDisposable
 
         lock (_gate)
         {
-            TaskCompletionSource<RedisConnection> attempt = _attempt!;
+            TaskCompletionSource<ServerConnection> attempt = _attempt!;
             _attempt = null;
             if (connection is not null && !_isEnded)
             {

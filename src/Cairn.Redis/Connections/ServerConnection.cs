@@ -1,6 +1,6 @@
 // One connection to a server, shared by all callers: requests are written one after the other and replies come in the same order.
 //
-//   callers --lock--> _output --one flusher--> socket ... socket --one receive at a time--> scanner --> calls, in order
+//   callers --lock--> _output --one flusher--> socket ... socket --one receive at a time--> format --> calls, in order
 //
 //   I1  The order of _inFlight is the order of requests in the stream. Both change under _gate, in one step.
 //   I2  One thread flushes at a time (_isFlushing). What is appended meanwhile goes with its next round: the more callers there
@@ -20,7 +20,7 @@ namespace Cairn.Redis.Connections;
 
 #pragma warning disable VSTHRD002, CA2012 // Each GetResult is of what has completed; nothing waits here.
 
-internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
+internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 {
     private const int ReceiveBytes = 32 << 10;
     private const int KeptReceiveBytes = 1 << 20;
@@ -32,7 +32,7 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
     private readonly RedisClientOptions _options;
     private readonly PushReader? _onPush;
     private readonly Action _onReceived;
-    private readonly RespReplyScanner _scanner = new();
+    private readonly WireFormat _format;
     private readonly Queue<InFlight> _inFlight = new();
     private readonly Queue<TaskCompletionSource> _waiters = new();
     private readonly TaskCompletionSource<Exception> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -45,7 +45,6 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
     private byte[] _received = ArrayPool<byte>.Shared.Rent(ReceiveBytes);
     private int _receivedBytes;
     private int _headReplies;
-    private volatile bool _isSubscriber;
     private bool _isFlushing;
     private bool _isTicking;
     private bool _isClosed;
@@ -53,8 +52,9 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
     private long _lastReceivedMs;
     private long _silentSinceMs;
 
-    private RedisConnection(Stream stream, RedisClientOptions options, string name, PushReader? onPush)
+    private ServerConnection(Stream stream, WireFormat format, RedisClientOptions options, string name, PushReader? onPush)
     {
+        _format = format;
         _stream = stream;
         _options = options;
         _onPush = onPush;
@@ -62,7 +62,7 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
         _onReceived = OnReceived;
         Completions = new CompletionQueue(FlushHeldBack);
         _lastReceivedMs = Environment.TickCount64;
-        _timer = TimeProvider.System.CreateTimer(static connection => ((RedisConnection)connection!).OnTick(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = TimeProvider.System.CreateTimer(static connection => ((ServerConnection)connection!).OnTick(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>The server, as messages call it.</summary>
@@ -78,7 +78,7 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
     public bool IsOpen => !Volatile.Read(ref _isClosed);
 
     /// <summary>From now on, only subscriptions and PING are sent over it.</summary>
-    public void BecomeSubscriber() => _isSubscriber = true;
+    public void BecomeSubscriber() => ((RespFormat)_format).IsSubscriber = true;
 
     /// <summary>Requests without a reply, waiting to be sent or sent.</summary>
     public int InFlightCount
@@ -93,9 +93,9 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
     }
 
     /// <summary>Takes over a stream to a server and begins to receive.</summary>
-    public static RedisConnection Start(Stream stream, RedisClientOptions options, string name, PushReader? onPush)
+    public static ServerConnection Start(Stream stream, WireFormat format, RedisClientOptions options, string name, PushReader? onPush)
     {
-        var connection = new RedisConnection(stream, options, name, onPush);
+        var connection = new ServerConnection(stream, format, options, name, onPush);
         connection.Receive();
         return connection;
     }
@@ -129,6 +129,28 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
             }
 
             Enqueue(call, replies: 1);
+            if (!MustFlush())
+            {
+                return true;
+            }
+        }
+
+        Flush();
+        return true;
+    }
+
+    /// <summary>Queues requests that are written already; the call gets the last reply.</summary>
+    public bool TrySendWritten(ReadOnlySpan<byte> requests, int replies, PendingCall? call, bool isAdmitted = false)
+    {
+        lock (_gate)
+        {
+            if (!HasRoom(isAdmitted))
+            {
+                return false;
+            }
+
+            _output.Write(requests);
+            Enqueue(call, replies);
             if (!MustFlush())
             {
                 return true;
@@ -451,11 +473,11 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
         _replies.Clear();
         while (start < input.Length)
         {
-            ParseStatus status = _scanner.TryScan(input[start..], out int length);
+            ParseStatus status = _format.TryScan(input[start..], out int length);
             if (status == ParseStatus.Fatal)
             {
                 Answer();
-                Close(new InvalidDataException("The server sent what is no RESP."));
+                Close(new InvalidDataException("The server sent what is no RESP, nor what else was expected."));
                 return false;
             }
 
@@ -481,7 +503,7 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
     private void MakeRoom(int consumed)
     {
         int left = _receivedBytes - consumed;
-        int needed = Math.Max(ReceiveBytes, left > 0 ? _scanner.NeededBytes : 0);
+        int needed = Math.Max(ReceiveBytes, left > 0 ? _format.NeededBytes : 0);
         if (_received.Length < needed || (_received.Length > KeptReceiveBytes && needed <= ReceiveBytes))
         {
             byte[] other = ArrayPool<byte>.Shared.Rent(needed);
@@ -562,9 +584,7 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
 #pragma warning restore CA1031
     }
 
-    // Without RESP3, what a subscriber is told looks like a reply. Of its own requests none but PING is answered, with two elements.
-    private bool IsPush(Range range) =>
-        _received[range.Start.Value] == (byte)'>' || (_isSubscriber && _received.AsSpan(range).StartsWith("*3\r\n"u8));
+    private bool IsPush(Range range) => _format.IsPush(_received.AsSpan(range));
 
     // The calls of the next replies; an Earlier for those before the last of several.
     private bool TryTakeCalls(int replies)
@@ -637,7 +657,7 @@ internal sealed class RedisConnection : IThreadPoolWorkItem, IAsyncDisposable
                 return;
             }
 
-            if (_inFlight.Count == 0)
+            if (_inFlight.Count == 0 && Completions.IsEmpty)
             {
                 _isTicking = false;
                 _timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);

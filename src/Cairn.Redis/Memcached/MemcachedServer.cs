@@ -1,0 +1,175 @@
+// One server of the ring, and whether keys are given to it.
+//
+//   Serving --failures in a row, or refused--> Ejected --reached again, and emptied--> Serving
+//
+//   I1  While a server is ejected, its keys belong to the next one on the ring, and live there no longer than StandInLifetime.
+//   I2  For as long after its return no other takes its place: what stood in for it has expired before anything may again.
+using Cairn.Protocol;
+using Cairn.Redis.Connections;
+using Cairn.Redis.Nodes;
+
+namespace Cairn.Redis.Memcached;
+
+internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions options, RedisClientOptions clientOptions) : IAsyncDisposable
+{
+    [ThreadStatic]
+    private static OutputBuffer? t_request;
+
+    private readonly Lock _gate = new();
+    private readonly CancellationTokenSource _end = new();
+    private int _failures;
+    private long _noStandInBeforeMs = long.MinValue;
+    private volatile bool _isEjected;
+    private Task? _return;
+
+    public string Name => node.Name;
+
+    public bool IsServing => !_isEjected;
+
+    /// <summary>Whether another may take its place while it is ejected (I2).</summary>
+    public bool MayBeReplaced => Environment.TickCount64 >= Volatile.Read(ref _noStandInBeforeMs);
+
+    /// <summary>True if the server has meta commands; only to be asked of one that was reached.</summary>
+    public bool HasMeta => node.Status?.IsResp3 != false;
+
+    /// <summary>Sends a request and reads what it replies.</summary>
+    /// <param name="write">Writes the requests, each of which has one reply.</param>
+    /// <param name="replies">How many they are; the last reply counts.</param>
+    /// <param name="destination">Where a value goes; null to drop it.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <exception cref="MemcachedException">There was no reply, or it was an error.</exception>
+    public async ValueTask<MemcachedAnswer> AskAsync(
+        RequestWriter write, int replies, System.Buffers.IBufferWriter<byte>? destination, CancellationToken cancellationToken)
+    {
+        try
+        {
+            long startedMs = Environment.TickCount64;
+            ServerConnection connection = await node.GetAsync(options.OperationTimeout, cancellationToken).ConfigureAwait(false);
+            MemcachedAnswer answer = await SendAsync(
+                connection, write, replies, destination, options.OperationTimeout - TimeSpan.FromMilliseconds(Environment.TickCount64 - startedMs), cancellationToken)
+                .ConfigureAwait(false);
+            Volatile.Write(ref _failures, 0);
+            return answer.Error is { } error ? throw new MemcachedException($"{Name} replied: {error}") : answer;
+        }
+        catch (Exception failure) when (failure is RedisException or TimeoutException)
+        {
+            OnFailure(failure);
+            throw new MemcachedException(failure is TimeoutException ? $"There was no connection to {Name} within the time-out." : failure.Message, failure);
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _end.CancelAsync().ConfigureAwait(false);
+        Task? returning;
+        lock (_gate)
+        {
+            returning = _return;
+        }
+
+        if (returning is not null)
+        {
+            await returning.ConfigureAwait(false);
+        }
+
+        await node.DisposeAsync().ConfigureAwait(false);
+        _end.Dispose();
+    }
+
+    private static async ValueTask<MemcachedAnswer> SendAsync(
+        ServerConnection connection, RequestWriter write, int replies, System.Buffers.IBufferWriter<byte>? destination, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        bool isAdmitted = false;
+        while (true)
+        {
+            ReplyCall<MemcachedAnswer> call = ReplyCall<MemcachedAnswer>.RentWritten(
+                MemcachedAnswer.Parser, destination, connection.Completions, Environment.TickCount64, Math.Max(1, (long)timeout.TotalMilliseconds));
+            bool isSent;
+            try
+            {
+                isSent = TrySend(connection, write, replies, call, isAdmitted);
+            }
+            catch
+            {
+                call.Abandon();
+                throw;
+            }
+
+            if (isSent)
+            {
+                call.CancelWith(cancellationToken);
+                return await call.Task.ConfigureAwait(false);
+            }
+
+            call.Abandon();
+            await connection.WaitForRoomAsync().WaitAsync(timeout, cancellationToken).ConfigureAwait(false);
+            isAdmitted = true;
+        }
+    }
+
+    private static bool TrySend(ServerConnection connection, RequestWriter write, int replies, PendingCall call, bool isAdmitted)
+    {
+        OutputBuffer buffer = t_request ??= new OutputBuffer();
+        try
+        {
+            var writer = new MemcachedRequestWriter(buffer);
+            write(ref writer);
+            writer.Flush();
+            return connection.TrySendWritten(buffer.Written.Span, replies, call, isAdmitted);
+        }
+        finally
+        {
+            buffer.Clear();
+        }
+    }
+
+    private void OnFailure(Exception failure)
+    {
+        bool isRefused = failure is RedisConnectionException { MayHaveExecuted: false };
+        if (Interlocked.Increment(ref _failures) < options.FailuresBeforeEjection && !isRefused)
+        {
+            return;
+        }
+
+        lock (_gate)
+        {
+            if (!_isEjected && !_end.IsCancellationRequested)
+            {
+                _isEjected = true;
+                _return = Task.Run(ReturnAsync, CancellationToken.None);
+            }
+        }
+    }
+
+    private async Task ReturnAsync()
+    {
+        while (!_end.IsCancellationRequested)
+        {
+            try
+            {
+                await Task.Delay(options.ReturnInterval, _end.Token).ConfigureAwait(false);
+                ServerConnection connection = await node.GetAsync(clientOptions.ConnectTimeout, _end.Token).ConfigureAwait(false);
+                MemcachedAnswer answer = await SendAsync(
+                    connection,
+                    options.FlushOnReturn
+                        ? static (ref MemcachedRequestWriter writer) => writer.WriteFlushAll()
+                        : static (ref MemcachedRequestWriter writer) => writer.WriteLine("version"u8),
+                    replies: 1,
+                    destination: null,
+                    options.OperationTimeout,
+                    _end.Token).ConfigureAwait(false);
+                if (answer.Error is null)
+                {
+                    Volatile.Write(ref _noStandInBeforeMs, Environment.TickCount64 + (long)options.StandInLifetime.TotalMilliseconds + 1000);
+                    Volatile.Write(ref _failures, 0);
+                    _isEjected = false;
+                    return;
+                }
+            }
+            catch (Exception failure) when (failure is RedisException or TimeoutException or OperationCanceledException or ObjectDisposedException)
+            {
+                // It is tried again.
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+using System.Globalization;
+using System.Text;
+using Cairn.Caching;
+using Cairn.Redis.Cluster;
+using Cairn.Redis.Tests.Caching;
+using Cairn.Redis.Tests.Servers;
+using Cairn.Redis.Tests.Testing;
+
+namespace Cairn.Redis.Tests.Client;
+
+/// <summary>A Cluster is one server to its callers, also while it changes.</summary>
+public sealed class ClusterTests
+{
+    [RequiresToolFact("redis-server", "redis-cli")]
+    public async Task Cluster_serves_keys_of_all_slots_and_survives_the_death_of_a_master()
+    {
+        using RedisCluster cluster = await RedisCluster.StartAsync();
+        await using var client = RedisClient.Create(cluster.Configuration + ",asyncTimeout=20000");
+
+        // Keys of every node, one by one and many at once.
+        RedisArgument[] keys = [.. Enumerable.Range(0, 300).Select(i => new RedisArgument($"key:{i}"))];
+        await Task.WhenAll(keys.Select(key => client.SetAsync(key, key).AsTask()));
+        byte[]?[] values = await client.GetManyAsync(keys);
+        Assert.Equal(keys.Select(key => key.ToString()), values.Select(value => Encoding.UTF8.GetString(value!)));
+        Assert.True(client.IsCluster);
+        Assert.Equal(3, client.GetHealth().Servers.Count);
+        Assert.Equal(100, await client.DeleteAsync(keys[..100]));
+        Assert.Equal(2, (await client.ExecuteTransactionAsync([["SET", "{t}a", 1], ["SET", "{t}b", 2]])).Count);
+
+        // A slot that is handed over: ASK while it is, MOVED after.
+        string moving = "key:200";
+        int slot = HashSlot.Of(Encoding.UTF8.GetBytes(moving));
+        RedisServer source = cluster.Servers.Take(3).Single(server => server.Cli("GET", moving) == moving);
+        RedisServer target = cluster.Servers.Take(3).First(server => server != source);
+        string slotText = slot.ToString(CultureInfo.InvariantCulture);
+        target.Cli("CLUSTER", "SETSLOT", slotText, "IMPORTING", source.Cli("CLUSTER", "MYID"));
+        source.Cli("CLUSTER", "SETSLOT", slotText, "MIGRATING", target.Cli("CLUSTER", "MYID"));
+        source.Cli("MIGRATE", "127.0.0.1", target.Port.ToString(CultureInfo.InvariantCulture), moving, "0", "5000");
+        Assert.Equal(moving, Encoding.UTF8.GetString((await client.GetAsync(moving))!));
+        string owner = target.Cli("CLUSTER", "MYID");
+        target.Cli("CLUSTER", "SETSLOT", slotText, "NODE", owner);
+        source.Cli("CLUSTER", "SETSLOT", slotText, "NODE", owner);
+        Assert.Equal(moving, Encoding.UTF8.GetString((await client.GetAsync(moving))!));
+
+        // Changes on every node are heard of.
+        await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = cluster.Configuration });
+        await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = cluster.Configuration + ",asyncTimeout=20000" });
+        var receiver = new RecordingReceiver();
+        using IDisposable subscription = ((ICacheInvalidation)mine).Subscribe("cached:", receiver);
+        await Eventually.TrueAsync(() => receiver.Heartbeats > 0, "a heartbeat");
+        string[] cached = [.. Enumerable.Range(0, 30).Select(i => $"cached:{i}")];
+        await Task.WhenAll(cached.Select(key => other.SetAsync(key, Encoding.UTF8.GetBytes(key), new())));
+        await Eventually.TrueAsync(() => cached.All(key => receiver.Keys.Contains(key)), "changes on all nodes");
+        Assert.Equal(CacheLeaseStatus.Acquired, await ((ICacheLeases)mine).TryAcquireAsync("odd}{", "me", TimeSpan.FromMinutes(1), true, default));
+        Assert.Equal(CacheLeaseStatus.Acquired, await ((ICacheLeases)mine).TrySetAsync("odd}{", "me", new byte[1], new(), default));
+
+        // The master dies, its replica takes over. What was acknowledged long enough ago to be replicated is there.
+        Assert.Equal("1", cluster.Servers[0].Cli("WAIT", "1", "5000"));
+        cluster.Servers[0].Kill();
+        byte[]?[] after = await client.GetManyAsync(keys[100..]);
+        Assert.Equal(keys[100..].Select(key => key.ToString()), after.Select(value => Encoding.UTF8.GetString(value!)));
+        Assert.Contains("role:master", cluster.Replica.Cli("INFO", "replication"), StringComparison.Ordinal);
+        await Task.WhenAll(keys[100..].Select(key => client.SetAsync(key, "again").AsTask()));
+        Assert.All(await client.GetManyAsync(keys[100..]), value => Assert.Equal("again", Encoding.UTF8.GetString(value!)));
+
+        // And what it missed is told before it is trusted again.
+        int missed = receiver.Missed;
+        await Eventually.TrueAsync(() => receiver.Missed > missed || missed > 1, "missed changes");
+        await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard again");
+        await Task.WhenAll(cached.Select(key => other.RemoveAsync(key)));
+        await Eventually.TrueAsync(() => cached.All(key => receiver.Keys.Count(other => other == key) > 1), "changes on all nodes again");
+    }
+}

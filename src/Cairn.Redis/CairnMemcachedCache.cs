@@ -292,21 +292,24 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         }
 
         MemcachedAnswer found = await LookAsync(lease.Server, wireKey, cancellationToken).ConfigureAwait(false);
-        if (found.IsDone && found.Version == lease.Version)
+        if (!found.IsDone || found.Version != lease.Version)
         {
-            await lease.Server.AskAsync(
-                (ref MemcachedRequestWriter writer) =>
-                {
-                    writer.BeginMeta(MemcachedCommand.MetaGet, wireKey);
-                    writer.WriteFlag('T', seconds);
-                    writer.WriteLineEnd();
-                },
-                1,
-                null,
-                cancellationToken).ConfigureAwait(false);
+            return Keep(isHeld: false, 0);
         }
 
-        return Keep(found.IsDone && found.Version == lease.Version, lease.Version);
+        // To some servers a touch is a new version.
+        MemcachedAnswer touched = await lease.Server.AskAsync(
+            (ref MemcachedRequestWriter writer) =>
+            {
+                writer.BeginMeta(MemcachedCommand.MetaGet, wireKey);
+                writer.WriteFlag('c');
+                writer.WriteFlag('T', seconds);
+                writer.WriteLineEnd();
+            },
+            1,
+            null,
+            cancellationToken).ConfigureAwait(false);
+        return Keep(touched.IsDone, touched.Version);
 
         bool Keep(bool isHeld, ulong version)
         {

@@ -2,6 +2,7 @@ using System.CommandLine;
 using Cairn.Benchmarks;
 using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
+using Cairn.Benchmarks.Map;
 using Cairn.Benchmarks.Reporting;
 using Cairn.Benchmarks.Server;
 using Cairn.Benchmarks.Store;
@@ -17,5 +18,5 @@ if (args is [FileCases.OpenCommand, .. var openArguments])
     return FileCases.ServeOpening(openArguments);
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new ServerArea()];
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

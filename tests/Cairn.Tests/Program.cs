@@ -1,3 +1,4 @@
+using Cairn.Tests.Maps;
 using Cairn.Tests.Platform;
 
 namespace Cairn.Tests;
@@ -9,9 +10,11 @@ internal static class Program
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
         ["die-at"] = StoreRoles.DieAt,
+        ["end-with-map"] = MapRoles.EndWithMap,
         ["grow-with-limit"] = StoreRoles.GrowWithLimit,
         ["hold-byte"] = PlatformRoles.HoldByte,
         ["hold-lease"] = StoreRoles.HoldLease,
+        ["hold-map"] = MapRoles.HoldMap,
         ["hold-partitions"] = StoreRoles.HoldPartitions,
         ["hold-pins"] = StoreRoles.HoldPins,
         ["hold-store"] = StoreRoles.HoldStore,

@@ -9,6 +9,7 @@ internal static partial class ProcessSignals
 {
     private const int ContinueSignal = 18;
     private const int StopSignal = 19;
+    private const int TerminateSignal = 15;
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromMinutes(1);
 
@@ -53,6 +54,9 @@ internal static partial class ProcessSignals
     }
 
     public static void Continue(int process) => Send(process, ContinueSignal);
+
+    /// <summary>Asks a process to end.</summary>
+    public static void Terminate(int process) => Send(process, TerminateSignal);
 
     // "1234 (name) T ...": the name may hold anything, parentheses too.
     private static char StateOf(int process)

@@ -8,12 +8,14 @@ using Cairn.Benchmarks.Measuring;
 namespace Cairn.Benchmarks.Peers;
 
 // The maps of the JVM that keep their entries in a file. Their program runs anew in every round and prints a line for
-// each map: nanoseconds per put and per get of n integers, from the last of its own rounds, when the JVM is warm. The
-// lines after the last one wanted (maps that commit every put, milliseconds each) are not waited for.
+// each map: nanoseconds per put and per get of n integers, from the last of its own rounds, when the JVM is warm. Maps that
+// commit every put take milliseconds each, and so put fewer. The lines after the last one wanted are not waited for.
 internal sealed partial class JavaPeers : IDisposable
 {
     public const string ChronicleMap = "Chronicle Map";
     public const string MapDb = "MapDB mmap, no commit";
+    public const string MapDbCommitted = "MapDB mmap, a commit each";
+    public const string MapDbLogged = "MapDB with its log, a commit each";
 
     private const string PeerName = "Java peers";
     private const string Program = "Peers";
@@ -21,6 +23,7 @@ internal sealed partial class JavaPeers : IDisposable
     private readonly string _peersFolder;
     private readonly string _folder;
     private readonly int _entries;
+    private readonly HashSet<string> _wanted = new(StringComparer.Ordinal);
     private int _currentRound = -1;
     private Dictionary<string, JavaFigures> _currentFigures = [];
 
@@ -45,10 +48,10 @@ internal sealed partial class JavaPeers : IDisposable
     private string Libraries => Path.Combine(_peersFolder, "lib", "*");
 
     /// <summary>A contender that reports what the program measured for puts into <paramref name="map"/>.</summary>
-    public IContender Puts(string map) => new JavaContender(this, map, figures => figures.PutNs);
+    public IContender Puts(string map) => Enter(map, figures => figures.PutNs);
 
     /// <summary>The same for gets.</summary>
-    public IContender Gets(string map) => new JavaContender(this, map, figures => figures.GetNs);
+    public IContender Gets(string map) => Enter(map, figures => figures.GetNs);
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
@@ -65,6 +68,8 @@ internal sealed partial class JavaPeers : IDisposable
         {
             "ChronicleMap" => ChronicleMap,
             "MapDB mmap, no commit" => MapDb,
+            "MapDB mmap, commit each" => MapDbCommitted,
+            "MapDB mmap+WAL, commit each" => MapDbLogged,
             _ => null,
         };
         return map is null ? null : (map, new JavaFigures(Number(match, "put"), Number(match, "get")));
@@ -72,6 +77,12 @@ internal sealed partial class JavaPeers : IDisposable
 
     private static double Number(Match match, string group) =>
         double.Parse(match.Groups[group].ValueSpan, CultureInfo.InvariantCulture);
+
+    private JavaContender Enter(string map, Func<JavaFigures, double> select)
+    {
+        _wanted.Add(map);
+        return new JavaContender(this, map, select);
+    }
 
     private void Compile()
     {
@@ -106,7 +117,7 @@ internal sealed partial class JavaPeers : IDisposable
             "java", [jvmArguments, "-cp", classPath, Program, _entries.ToString(CultureInfo.InvariantCulture), _folder], errors);
 
         var figures = new Dictionary<string, JavaFigures>(StringComparer.Ordinal);
-        while (figures.Count < 2 && program.StandardOutput.ReadLine() is { } line)
+        while (!_wanted.IsSubsetOf(figures.Keys) && program.StandardOutput.ReadLine() is { } line)
         {
             if (ParseLine(line) is { } parsed)
             {
@@ -116,7 +127,7 @@ internal sealed partial class JavaPeers : IDisposable
 
         program.Kill();
         program.WaitForExit();
-        return figures.Count == 2
+        return _wanted.IsSubsetOf(figures.Keys)
             ? figures
             : throw new InvalidDataException($"{PeerName} ended early: {errors}");
     }

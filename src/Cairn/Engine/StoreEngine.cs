@@ -238,11 +238,27 @@ internal sealed unsafe partial class StoreEngine
             return partition;
         }
 
+        PartitionBlock* entered = EnterAsWaiter(partition, number, timeout, out bool isClosed);
+        if (isClosed)
+        {
+            ThrowClosed(); // Not as a waiter, whom Close waits for.
+        }
+
+        return entered;
+    }
+
+    private PartitionBlock* EnterAsWaiter(PartitionBlock* partition, int number, TimeSpan timeout, out bool isClosed)
+    {
         // A full fence, as are the locks that Close takes: either it waits for this thread or this thread sees that it has begun (I3).
         Interlocked.Increment(ref _waiters);
         try
         {
-            ThrowIfClosed();
+            isClosed = _isClosed;
+            if (isClosed)
+            {
+                return null;
+            }
+
             LockOutcome outcome = _lock.AcquireSlow(partition, timeout);
             if (outcome == LockOutcome.TimedOut)
             {
@@ -254,10 +270,11 @@ internal sealed unsafe partial class StoreEngine
                 _recovery.Run(number);
             }
 
-            if (_isClosed)
+            isClosed = _isClosed;
+            if (isClosed)
             {
                 _lock.Release(partition);
-                ThrowClosed();
+                return null;
             }
 
             return partition;

@@ -1,9 +1,12 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Cairn.Opening;
 
-// Closes stores that nobody closed when the process ends: normally, by SIGTERM (which the runtime makes a normal end), or by an
-// exception that nobody handles.
+// Closes stores that nobody closed when the process ends: normally, by SIGTERM, or by an exception that nobody handles.
+//
+// SIGTERM ends a process at once, unless one of its handlers says that it goes on; the runtime asks the newest first. So nothing is
+// closed if one that was asked before has said so, nor where there is a generic host, which always does: what it does then is a normal end.
 //
 // Other threads may still use them then. An exception in one of them would turn a clean end into a crash, so whoever finds a store closed
 // while the process ends is held back until it has; but not for ever, in case somebody waits for that thread before the process can end.
@@ -12,7 +15,7 @@ internal static class CloseAtExit
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(5);
     private static readonly Lock Gate = new();
     private static readonly List<WeakReference<CairnStore>> Stores = [];
-    private static bool s_isRegistered;
+    private static PosixSignalRegistration? s_signal;
     private static int s_exitThread;
 
     /// <summary>Closes the store at the process' end, if it is still there and open. Does not keep it alive.</summary>
@@ -20,9 +23,8 @@ internal static class CloseAtExit
     {
         lock (Gate)
         {
-            if (!s_isRegistered)
+            if (s_signal is null)
             {
-                s_isRegistered = true;
                 AppDomain.CurrentDomain.ProcessExit += (_, _) => CloseAll();
                 AppDomain.CurrentDomain.UnhandledException += (_, e) =>
                 {
@@ -31,6 +33,7 @@ internal static class CloseAtExit
                         CloseAll();
                     }
                 };
+                s_signal = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
             }
 
             Stores.RemoveAll(reference => !reference.TryGetTarget(out _));
@@ -56,6 +59,17 @@ internal static class CloseAtExit
             Thread.Sleep(LongestHold);
         }
     }
+
+    private static void OnSignal(PosixSignalContext context)
+    {
+        if (!context.Cancel && !HasHost())
+        {
+            CloseAll();
+        }
+    }
+
+    private static bool HasHost() =>
+        Array.Exists(AppDomain.CurrentDomain.GetAssemblies(), assembly => assembly.GetName().Name == "Microsoft.Extensions.Hosting");
 
     private static void CloseAll()
     {

@@ -1,0 +1,93 @@
+using System.Diagnostics;
+using Cairn.Benchmarks.Measuring;
+using Cairn.Benchmarks.Store;
+
+namespace Cairn.Benchmarks.Map;
+
+/// <summary>Puts that wait for the disk, many tasks at a time, against what the disk takes for one record.</summary>
+internal static class DurableCases
+{
+    public static void Measure(AreaRun run, MapScale scale)
+    {
+        run.Measure("group commit", scale.Rounds, group =>
+        {
+            var map = group.Own(BenchmarkMap.Create(run.Settings.Folder, "group", scale.Entries, Durability.GroupCommit));
+            var put = group.Enter(new GroupPut(map, scale.DurablePuts));
+            var one = group.Enter(new RecordSync(Path.Combine(run.Settings.Folder, "records"), scale.DurablePuts / MapScale.WritingTasks));
+            group.Compare($"put, group commit, {MapScale.WritingTasks} tasks, per put", put, one, Goal.AtMost(0.1), Quantity.WallTime);
+        });
+    }
+
+    // Several tasks that put, each waiting for its own.
+    private sealed class GroupPut(PersistentMap<int, int> map, int puts) : IContender
+    {
+        public string Name => CairnSubject.Name;
+
+        public void WarmUp() => Measure(0);
+
+        public Sample Measure(int round)
+        {
+            var each = puts / MapScale.WritingTasks;
+            var meter = Meter.Start();
+            var threads = Enumerable.Range(0, MapScale.WritingTasks).Select(task => new Thread(() =>
+            {
+                for (var i = task * each; i < (task + 1) * each; i++)
+                {
+                    map[i] = i + round;
+                }
+            })).ToList();
+            threads.ForEach(thread => thread.Start());
+            threads.ForEach(thread => thread.Join());
+            return meter.Stop(each * MapScale.WritingTasks);
+        }
+
+        public void Dispose()
+        {
+        }
+    }
+}
+
+/// <summary>Writes a record of 64 bytes to a file whose space is taken, and waits until it is on the disk.</summary>
+internal sealed partial class RecordSync(string path, int operations) : IContender
+{
+    private const int RecordBytes = 64;
+    private const int FileBytes = 64 << 20;
+
+    private readonly FileStream _file = new(path, new FileStreamOptions
+    {
+        Mode = FileMode.Create,
+        Access = FileAccess.ReadWrite,
+        PreallocationSize = FileBytes,
+        BufferSize = 0,
+    });
+
+    private readonly byte[] _record = new byte[RecordBytes];
+    private long _position;
+
+    public string Name => "one fdatasync";
+
+    public void WarmUp() => Measure(0);
+
+    public Sample Measure(int round)
+    {
+        var startedAt = Stopwatch.GetTimestamp();
+        for (var i = 0; i < operations; i++)
+        {
+            RandomAccess.Write(_file.SafeFileHandle, _record, _position);
+            _position = (_position + RecordBytes) % FileBytes;
+            if (SynchronizeData(_file.SafeFileHandle) != 0)
+            {
+                throw new IOException($"fdatasync failed: {System.Runtime.InteropServices.Marshal.GetLastPInvokeErrorMessage()}");
+            }
+        }
+
+        var ns = Stopwatch.GetElapsedTime(startedAt).TotalNanoseconds / operations;
+        return new Sample(CpuNs: ns, WallNs: ns, BytesAllocated: 0);
+    }
+
+    public void Dispose() => _file.Dispose();
+
+    [System.Runtime.InteropServices.LibraryImport("libc", EntryPoint = "fdatasync", SetLastError = true)]
+    [System.Runtime.InteropServices.DefaultDllImportSearchPaths(System.Runtime.InteropServices.DllImportSearchPath.SafeDirectories)]
+    private static partial int SynchronizeData(Microsoft.Win32.SafeHandles.SafeFileHandle file);
+}

@@ -1,0 +1,101 @@
+using System.Runtime.CompilerServices;
+using Cairn.Storage;
+
+namespace Cairn.Tests.Maps;
+
+/// <summary>A map that has its file to itself is closed when its process ends.</summary>
+public sealed class MapExitTests : StoreTest
+{
+    private const int Aborted = 128 + 6;
+    private const int Terminated = 128 + 15;
+
+    [Theory]
+    [InlineData("return", 0)]
+    [InlineData("exit", 3)]
+    [InlineData("throw", Aborted)]
+    [InlineData("return", 0, "busy")]
+    [InlineData("exit", 3, "busy")]
+    [InlineData("throw", Aborted, "busy")]
+    public void Map_is_closed_when_its_process_ends_by_itself(string way, int exitCode, params string[] busy)
+    {
+        using ChildProcess child = ChildProcess.Start(typeof(Program), ["end-with-map", FilePath, way, .. busy]);
+        Assert.Equal("ready", child.ReadLine());
+
+        Assert.Equal(exitCode, child.Finish());
+
+        Assert.True(IsClosed());
+        Assert.True(OpenAgain().Map<int, int>("map").ContainsKey(1));
+    }
+
+    [Theory]
+    [InlineData]
+    [InlineData("busy")]
+    public void Map_is_closed_when_its_process_is_asked_to_end(params string[] busy)
+    {
+        using ChildProcess child = ChildProcess.Start(typeof(Program), ["end-with-map", FilePath, "wait", .. busy]);
+        Assert.Equal("ready", child.ReadLine());
+        Assert.False(IsClosed());
+
+        ProcessSignals.Terminate(child.Id);
+
+        Assert.Equal(Terminated, child.Finish());
+        Assert.True(IsClosed());
+        Assert.True(OpenAgain().Map<int, int>("map").ContainsKey(1));
+    }
+
+    [Fact]
+    public void Map_stays_open_in_a_process_that_goes_on_when_it_is_asked_to_end()
+    {
+        using ChildProcess child = ChildProcess.Start(typeof(Program), "end-with-map", FilePath, "go-on");
+        Assert.Equal("ready", child.ReadLine());
+
+        ProcessSignals.Terminate(child.Id);
+
+        Assert.Equal(0, child.Finish());
+        Assert.True(IsClosed());
+        Assert.Equal(2, OpenAgain().Map<int, int>("map")[2]);
+    }
+
+    [Fact]
+    public void Map_of_a_killed_process_is_not_closed_and_not_lost()
+    {
+        using ChildProcess child = ChildProcess.Start(typeof(Program), "end-with-map", FilePath, "wait");
+        Assert.Equal("ready", child.ReadLine());
+
+        child.Kill();
+
+        Assert.False(IsClosed());
+        Assert.Equal(1, OpenAgain().Map<int, int>("map")[1]);
+    }
+
+    [Fact]
+    public void Forgotten_map_is_not_kept_alive()
+    {
+        WeakReference store = OpenAndForget();
+
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+
+        Assert.False(store.IsAlive);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private WeakReference OpenAndForget()
+    {
+        PersistentMap<int, int> map = PersistentMap.Open(Options, PersistentMapTests.Kept<int, int>());
+        map[1] = 1;
+        return new WeakReference(map.Store);
+    }
+
+    private unsafe bool IsClosed()
+    {
+        byte[] page = new byte[StoreLayout.SuperblockBytes];
+        using FileStream file = File.OpenRead(FilePath);
+        file.ReadExactly(page);
+        fixed (byte* bytes = page)
+        {
+            return ((Superblock*)bytes)->State == Superblock.StateClosed;
+        }
+    }
+}

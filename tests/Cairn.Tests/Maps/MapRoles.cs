@@ -1,0 +1,93 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+
+namespace Cairn.Tests.Maps;
+
+/// <summary>What the second process of a map's test does.</summary>
+internal static class MapRoles
+{
+    /// <summary>PATH: opens a map of text to numbers, says "opened", does what each line of input says: put KEY NUMBER, get KEY, add KEY TIMES, remove KEY, count.</summary>
+    public static void HoldMap(string[] args)
+    {
+        using PersistentMap<string, int> map = PersistentMap.Open(OptionsFor(args[0]), PersistentMapTests.Kept<string, int>());
+        Console.WriteLine("opened");
+        while (Console.ReadLine() is { } line)
+        {
+            string[] words = line.Split(' ');
+            Console.WriteLine(words switch
+            {
+                ["put", var key, var number] => $"{map[key] = int.Parse(number, CultureInfo.InvariantCulture)}",
+                ["get", var key] => map.TryGet(key, out int value) ? $"{value}" : "none",
+                ["add", var key, var times] => $"{Add(map, key, int.Parse(times, CultureInfo.InvariantCulture))}",
+                ["remove", var key] => $"{map.Invalidate(key)}",
+                _ => $"{map.Count}",
+            });
+        }
+    }
+
+    /// <summary>
+    /// PATH WAY [busy]: opens a map of numbers, puts one, perhaps starts threads that write to it all the time, says "ready", and ends in that way without closing
+    /// the map: return, exit, throw; or waits to be ended, and with "go-on" goes on when it is asked to end, puts another number and returns.
+    /// </summary>
+    public static void EndWithMap(string[] args)
+    {
+        PersistentMap<int, int> map = PersistentMap.Open(OptionsFor(args[0]), PersistentMapTests.Kept<int, int>());
+        map[1] = 1;
+        if (args is [_, _, "busy"])
+        {
+            using var started = new CountdownEvent(2);
+            for (int thread = 0; thread < 2; thread++)
+            {
+                new Thread(() =>
+                {
+                    started.Signal();
+                    for (int i = 2; ; i++)
+                    {
+                        map[i % 1000] = i;
+                        _ = map.Get(i % 500);
+                    }
+                }) { IsBackground = true }.Start();
+            }
+
+            started.Wait();
+        }
+
+        using var asked = new ManualResetEventSlim();
+        using PosixSignalRegistration? handler = args[1] != "go-on" ? null : PosixSignalRegistration.Create(PosixSignal.SIGTERM, context =>
+        {
+            context.Cancel = true;
+            asked.Set();
+        });
+        Console.WriteLine("ready");
+        switch (args[1])
+        {
+            case "go-on":
+                asked.Wait();
+                map[2] = 2;
+                return;
+            case "return":
+                return;
+            case "exit":
+                Environment.Exit(3);
+                return;
+            case "throw":
+                throw new InvalidOperationException("This process was asked to end so.");
+            default:
+                Thread.Sleep(Timeout.Infinite);
+                return;
+        }
+    }
+
+    private static int Add(PersistentMap<string, int> map, string key, int times)
+    {
+        int value = 0;
+        for (int i = 0; i < times; i++)
+        {
+            value = map.AddOrUpdate(key, 1, static (_, count) => count + 1);
+        }
+
+        return value;
+    }
+
+    private static StoreOptions OptionsFor(string path) => new() { Path = path, CapacityBytes = StoreDirectory.SmallCapacityBytes };
+}

@@ -274,7 +274,8 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         FixedFormat.Write(value, (byte*)&valueBytes);
         KeyPlacement place = _engine.Memory.Place(KeyHash.Compute((byte*)&keyBytes, FixedFormat.SizeOf<TKey>(), _keySeed));
         return _engine.TryReplacePlain(
-            new BytesKey((byte*)&keyBytes, FixedFormat.SizeOf<TKey>()), _shape, place, ref *(byte*)&valueBytes, FixedFormat.SizeOf<TValue>());
+            new BytesKey((byte*)&keyBytes, FixedFormat.SizeOf<TKey>()), _shape, place, ref *(byte*)&valueBytes, FixedFormat.SizeOf<TValue>(),
+            isExact: true);
     }
 
     private StoreException NotDone(WriteStatus status) => status switch

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using Cairn.Eviction;
 using Cairn.Indexing;
@@ -84,14 +85,10 @@ internal sealed unsafe partial class StoreEngine
 
             // Acquire, as in HashIndex.Find.
             uint bucketVersion = Volatile.Read(ref bucket->Version);
-            for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
+            for (uint used = Bucket.MatchUsed(bucket); used != 0; used &= used - 1)
             {
+                int slotIndex = BitOperations.TrailingZeroCount(used);
                 ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
-                if (slot == 0)
-                {
-                    continue;
-                }
-
                 byte* entry = memory.TryLocate(slot, out long available);
                 if (entry is not null
                     && TryCopyFixed<TKey, TValue>(entry, available, slot, shape, watermark, keySeed, checksumSeed, (byte*)&key, (byte*)&value))
@@ -141,7 +138,7 @@ internal sealed unsafe partial class StoreEngine
         }
 
         ShortBytes.Copy(entry + keyOffset, key, keyLength);
-        uint valueSum = ValueChecksum.ComputeAndCopy(entry + keyOffset + keyLength, value, valueLength, checksumSeed);
+        uint valueSum = ValueChecksum.ComputeAndCopyFixed(entry + keyOffset + keyLength, value, valueLength, checksumSeed);
         return shape.Checksum(word0, version, valueSum, KeyHash.Compute(key, keyLength, keySeed)) == *(uint*)(entry + 16);
     }
 

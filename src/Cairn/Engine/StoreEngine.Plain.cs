@@ -74,7 +74,9 @@ internal sealed unsafe partial class StoreEngine
         uint valueSum;
         fixed (byte* target = &destination)
         {
-            valueSum = ValueChecksum.ComputeAndCopy(entry + keyOffset + keyLength, target, valueLength, memory.ChecksumSeed);
+            valueSum = isExact
+                ? ValueChecksum.ComputeAndCopyFixed(entry + keyOffset + keyLength, target, valueLength, memory.ChecksumSeed)
+                : ValueChecksum.ComputeAndCopy(entry + keyOffset + keyLength, target, valueLength, memory.ChecksumSeed);
         }
 
         ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
@@ -103,12 +105,14 @@ internal sealed unsafe partial class StoreEngine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReplacePlain<TKey>(TKey key, in KeyPlacement place, ref byte value, int valueLength)
         where TKey : struct, IPlainKey =>
-        TryReplacePlain(key, default(StoreShape), place, ref value, valueLength);
+        TryReplacePlain(key, default(StoreShape), place, ref value, valueLength, isExact: false);
 
-    /// <summary>Replaces a key's value, if that is simple.</summary>
+    /// <summary>
+    /// Replaces a key's value, if that is simple; with <paramref name="isExact"/> in code of its own for this length, where the compiler knows it.
+    /// </summary>
     /// <returns>False, with nothing changed, if the value must be set the long way.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryReplacePlain<TKey, TShape>(TKey key, TShape shape, in KeyPlacement place, ref byte value, int valueLength)
+    public bool TryReplacePlain<TKey, TShape>(TKey key, TShape shape, in KeyPlacement place, ref byte value, int valueLength, bool isExact)
         where TKey : struct, IPlainKey
         where TShape : struct, IPlainShape
     {
@@ -136,7 +140,7 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            bool isReplaced = TryReplacePlainLocked(partition, key, shape, place, bucket, slotIndex, ref value, valueLength, bytes);
+            bool isReplaced = TryReplacePlainLocked(partition, key, shape, place, bucket, slotIndex, ref value, valueLength, bytes, isExact);
             Leave(partition);
             GC.KeepAlive(this);
             return isReplaced;
@@ -151,7 +155,7 @@ internal sealed unsafe partial class StoreEngine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlainLocked<TKey, TShape>(
         PartitionBlock* partition, TKey key, TShape shape, in KeyPlacement place, Bucket* bucket, int slotIndex, ref byte value,
-        int valueLength, int bytes)
+        int valueLength, int bytes, bool isExact)
         where TKey : struct, IPlainKey
         where TShape : struct, IPlainShape
     {
@@ -198,7 +202,9 @@ internal sealed unsafe partial class StoreEngine
         uint valueSum;
         fixed (byte* source = &value)
         {
-            valueSum = ValueChecksum.ComputeAndCopyIn(source, target + keyOffset + keyLength, valueLength, memory.ChecksumSeed);
+            valueSum = isExact
+                ? ValueChecksum.ComputeAndCopyInFixed(source, target + keyOffset + keyLength, valueLength, memory.ChecksumSeed)
+                : ValueChecksum.ComputeAndCopyIn(source, target + keyOffset + keyLength, valueLength, memory.ChecksumSeed);
         }
 
         *(uint*)(target + 16) = shape.Checksum(word0, version, valueSum, place.Hash);

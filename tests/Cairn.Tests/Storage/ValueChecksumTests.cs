@@ -9,11 +9,19 @@ public sealed unsafe class ValueChecksumTests
     private delegate uint Copying(byte* source, byte* target, int length, ulong seed);
 
     [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public void Copying_gives_the_same_sum_and_the_same_bytes_and_no_more(bool isIn)
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(true, true)]
+    public void Copying_gives_the_same_sum_and_the_same_bytes_and_no_more(bool isIn, bool isFixed)
     {
-        Copying copy = isIn ? ValueChecksum.ComputeAndCopyIn : ValueChecksum.ComputeAndCopy;
+        Copying copy = (isIn, isFixed) switch
+        {
+            (false, false) => ValueChecksum.ComputeAndCopy,
+            (true, false) => ValueChecksum.ComputeAndCopyIn,
+            (false, true) => ValueChecksum.ComputeAndCopyFixed,
+            (true, true) => ValueChecksum.ComputeAndCopyInFixed,
+        };
         foreach (int length in Lengths)
         {
             byte[] source = TestBytes.Of(length + 1, seed: 5);

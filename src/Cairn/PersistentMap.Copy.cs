@@ -1,6 +1,8 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 using Cairn.Encryption;
 using Cairn.Engine;
+using Cairn.Indexing;
 using Cairn.Maps;
 
 namespace Cairn;
@@ -18,7 +20,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     {
         _engine.ThrowIfClosed();
         long perPartition = _engine.Memory.Layout.BucketsPerPartition;
-        var sink = new Sink(_keys, wantsValues ? _values : null, capacity: (int)Math.Clamp(_engine.CountOf(_collection.Number), 4, Array.MaxLength));
+        var sink = new Sink(_keys, wantsValues ? _values : null, capacity: (int)Math.Min(_engine.CountOf(_collection.Number) + Bucket.Slots, Array.MaxLength));
         byte[] buffer = ArrayPool<byte>.Shared.Rent(FirstBufferBytes);
         isSteady = true;
         try
@@ -118,26 +120,26 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
 
         public void Clear() => _count = 0;
 
-        [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.AggressiveInlining)]
-        public void Add(TKey key, TValue value)
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public Span<KeyValuePair<TKey, TValue>> Reserve(int count)
         {
-            KeyValuePair<TKey, TValue>[] items = _items;
-            int count = _count;
-            if ((uint)count >= (uint)items.Length)
+            if (_items.Length - _count < count)
             {
-                items = Grow();
+                Grow(count);
             }
 
-            items[count] = new KeyValuePair<TKey, TValue>(key, value);
-            _count = count + 1;
+            return _items.AsSpan(_count, count);
         }
 
-        public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Add(keys.Read(key), values is null ? default! : values.Read(value));
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public void Take(int count) => _count += count;
 
-        private KeyValuePair<TKey, TValue>[] Grow()
+        public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
         {
-            Array.Resize(ref _items, Math.Max(16, _items.Length * 2));
-            return _items;
+            Reserve(1)[0] = new KeyValuePair<TKey, TValue>(keys.Read(key), values is null ? default! : values.Read(value));
+            Take(1);
         }
+
+        private void Grow(int count) => Array.Resize(ref _items, Math.Max(_count + count, Math.Max(16, _items.Length * 2)));
     }
 }

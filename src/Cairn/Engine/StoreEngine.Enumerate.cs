@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Maps;
@@ -74,8 +75,7 @@ internal sealed unsafe partial class StoreEngine
         Bucket* bucket = memory.BucketAt(0, 0) + first;
         Bucket* last = bucket + (end - first);
         Bucket* ahead = bucket;
-        UInt128 key;
-        UInt128 value;
+        ulong* slots = stackalloc ulong[1 + Bucket.Slots];
         for (; bucket < last; bucket++)
         {
             for (; ahead < last && ahead - bucket < BucketsAhead; ahead++)
@@ -83,26 +83,47 @@ internal sealed unsafe partial class StoreEngine
                 PrefetchEntries(ahead);
             }
 
-            // Acquire, as in HashIndex.Find.
-            uint bucketVersion = Volatile.Read(ref bucket->Version);
-            for (uint used = Bucket.MatchUsed(bucket); used != 0; used &= used - 1)
+            // Acquire, as in HashIndex.Find: the slots must not be read before the version.
+            uint version = Volatile.Read(ref bucket->Version);
+            Vector256<ulong> low = Vector256.Load((ulong*)bucket);
+            Vector256<ulong> high = Vector256.Load((ulong*)bucket + 4);
+            low.Store(slots);
+            high.Store(slots + 4);
+            Span<KeyValuePair<TKey, TValue>> room = sink.Reserve(Bucket.Slots);
+            int copied = 0;
+            uint others = 0;
+            uint empty = Vector256.Equals(low, Vector256<ulong>.Zero).ExtractMostSignificantBits()
+                | (Vector256.Equals(high, Vector256<ulong>.Zero).ExtractMostSignificantBits() << 4);
+            for (uint used = ~empty & (((1u << Bucket.Slots) - 1) << 1); used != 0; used &= used - 1)
             {
-                int slotIndex = BitOperations.TrailingZeroCount(used);
-                ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
-                byte* entry = memory.TryLocate(slot, out long available);
-                if (entry is not null
-                    && TryCopyFixed<TKey, TValue>(entry, available, slot, shape, watermark, keySeed, checksumSeed, (byte*)&key, (byte*)&value))
+                int index = BitOperations.TrailingZeroCount(used); // Slot 0 is at 1.
+                byte* entry = memory.TryLocate(slots[index], out long available);
+                if (entry is not null && TryCopyFixed(entry, available, slots[index], shape, watermark, keySeed, checksumSeed, out room[copied]))
                 {
-                    Volatile.ReadBarrier(); // As in HashIndex.Validate.
-                    if (*Bucket.SlotAt(bucket, slotIndex) == slot && bucket->Version == bucketVersion)
-                    {
-                        sink.Add(FixedFormat.Read<TKey>((byte*)&key), FixedFormat.Read<TValue>((byte*)&value));
-                        continue;
-                    }
+                    copied++;
                 }
+                else
+                {
+                    others |= 1u << (index - 1);
+                }
+            }
 
-                CopySlot<TKey, TValue, TSink>(partition, bucket, slotIndex, shape.Collection, ref buffer, ref sink);
-                bucketVersion = Volatile.Read(ref bucket->Version);
+            // As HashIndex.Validate, for all slots at once; the frequencies, beside the version, may change.
+            Volatile.ReadBarrier();
+            Vector256<ulong> changed = ((low ^ Vector256.Load((ulong*)bucket)) & Vector256.Create(uint.MaxValue, ulong.MaxValue, ulong.MaxValue, ulong.MaxValue))
+                | (high ^ Vector256.Load((ulong*)bucket + 4));
+            if (changed == Vector256<ulong>.Zero && (uint)slots[0] == version)
+            {
+                sink.Take(copied);
+            }
+            else
+            {
+                others = (1u << Bucket.Slots) - 1;
+            }
+
+            for (; others != 0; others &= others - 1)
+            {
+                CopySlot<TKey, TValue, TSink>(partition, bucket, BitOperations.TrailingZeroCount(others), shape.Collection, ref buffer, ref sink);
             }
         }
 
@@ -121,8 +142,11 @@ internal sealed unsafe partial class StoreEngine
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool TryCopyFixed<TKey, TValue>(
-        byte* entry, long available, ulong slot, in CollectionShape shape, ulong watermark, ulong keySeed, ulong checksumSeed, byte* key, byte* value)
+        byte* entry, long available, ulong slot, in CollectionShape shape, ulong watermark, ulong keySeed, ulong checksumSeed,
+        out KeyValuePair<TKey, TValue> copy)
     {
+        UInt128 key;
+        UInt128 value;
         int keyOffset = EntryView.HeaderBytes + shape.FieldsBytes;
         int keyLength = FixedFormat.SizeOf<TKey>();
         int valueLength = FixedFormat.SizeOf<TValue>();
@@ -134,12 +158,21 @@ internal sealed unsafe partial class StoreEngine
             || version <= watermark
             || !shape.HasFields(entry))
         {
+            Unsafe.SkipInit(out copy);
             return false;
         }
 
-        ShortBytes.Copy(entry + keyOffset, key, keyLength);
-        uint valueSum = ValueChecksum.ComputeAndCopyFixed(entry + keyOffset + keyLength, value, valueLength, checksumSeed);
-        return shape.Checksum(word0, version, valueSum, KeyHash.Compute(key, keyLength, keySeed)) == *(uint*)(entry + 16);
+        ShortBytes.Copy(entry + keyOffset, (byte*)&key, keyLength);
+        uint valueSum = ValueChecksum.ComputeAndCopyFixed(entry + keyOffset + keyLength, (byte*)&value, valueLength, checksumSeed);
+        if (shape.Checksum(word0, version, valueSum, KeyHash.Compute((byte*)&key, keyLength, keySeed)) != *(uint*)(entry + 16))
+        {
+            Unsafe.SkipInit(out copy);
+            return false;
+        }
+
+        // The sum says that these are an entry's bytes, if perhaps not of one that is still there: a format can be read of them.
+        copy = new KeyValuePair<TKey, TValue>(FixedFormat.Read<TKey>((byte*)&key), FixedFormat.Read<TValue>((byte*)&value));
+        return true;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

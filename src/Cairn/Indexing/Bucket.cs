@@ -78,19 +78,6 @@ internal unsafe struct Bucket
         return mask;
     }
 
-    /// <summary>A bit for each slot that is used. A filter only: read the slot again before use.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static uint MatchUsed(Bucket* bucket)
-    {
-        if (Vector512.IsHardwareAccelerated)
-        {
-            Vector512<ulong> words = Vector512.Load((ulong*)bucket);
-            return (uint)(~Vector512.Equals(words, Vector512<ulong>.Zero).ExtractMostSignificantBits() & 0xFF) >> 1;
-        }
-
-        return ~EmptySlots(bucket) & ((1u << Slots) - 1);
-    }
-
     /// <summary>A bit for each slot that is empty.</summary>
     public static uint EmptySlots(Bucket* bucket)
     {

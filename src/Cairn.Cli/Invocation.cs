@@ -74,9 +74,28 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
         return store;
     }
 
+    /// <summary>What the store is encrypted with, as it was given; null if nothing was.</summary>
+    /// <exception cref="ToolException">There is more than one, or a file cannot be read.</exception>
+    public StoreEncryption? FindEncryption()
+    {
+        string? keyFile = parsed.GetValue(shared.KeyFile);
+        string? passwordFile = parsed.GetValue(shared.PasswordFile);
+        if (keyFile is not null)
+        {
+            return passwordFile is null
+                ? SecretFile.ReadKey(keyFile)
+                : throw ToolException.Usage("a store is encrypted with a key or with a password: name one of --key-file and --password-file");
+        }
+
+        return passwordFile is not null ? SecretFile.ReadPassword(passwordFile)
+            : console.GetEnvironmentVariable(SharedOptions.PasswordVariable) is { Length: > 0 } password ? StoreEncryption.FromPassword(password)
+            : null;
+    }
+
     /// <summary>Opens a store and passes on what the library has to say about it.</summary>
     public CairnStore Open(StoreOptions options)
     {
+        options = options with { Encryption = FindEncryption() };
         CairnStore store = OnStore(options.Path, () => CairnStore.Open(options));
         foreach (string warning in store.Warnings)
         {

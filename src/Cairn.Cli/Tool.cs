@@ -32,6 +32,7 @@ internal static class Tool
         new("import", shared => new ImportCommand(shared)),
         new("verify", shared => new VerifyCommand(shared)),
         new("compact", shared => new CompactCommand(shared)),
+        new("rekey", shared => new RekeyCommand(shared)),
         new("stats", shared => new StatsCommand(shared)),
         new("top", shared => new TopCommand(shared)),
         new("bigkeys", shared => new BigKeysCommand(shared)),
@@ -91,6 +92,8 @@ internal static class Tool
         }
 
         root.Add(shared.Store);
+        root.Add(shared.KeyFile);
+        root.Add(shared.PasswordFile);
         root.Add(shared.Json);
         root.Add(shared.Help);
         root.Add(shared.Version);

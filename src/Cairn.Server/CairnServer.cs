@@ -154,13 +154,24 @@ public sealed class CairnServer : IAsyncDisposable
     private static CairnStore OpenStore(ServerOptions options, ServerLog log)
     {
         string path = options.StorePath!;
-        CairnStore store = CairnStore.Open(new StoreOptions
+        CairnStore store;
+        try
         {
-            Path = path,
-            CapacityBytes = options.CapacityBytes,
-            MaxCapacityBytes = options.MaxCapacityBytes,
-            FlushOnClose = !options.IsEphemeral,
-        });
+            store = CairnStore.Open(new StoreOptions
+            {
+                Path = path,
+                CapacityBytes = options.CapacityBytes,
+                MaxCapacityBytes = options.MaxCapacityBytes,
+                FlushOnClose = !options.IsEphemeral,
+            });
+        }
+        catch (StoreEncryptionException encrypted)
+        {
+            throw new StoreEncryptionException(
+                $"The store '{path}' is encrypted, and the server does not serve encrypted stores. Name another, or decrypt it with 'cairn rekey --full --decrypt'.",
+                encrypted);
+        }
+
         foreach (string warning in store.Warnings)
         {
             log.Write(ServerLogLevel.Warning, warning);

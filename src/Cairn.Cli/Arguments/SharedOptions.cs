@@ -6,11 +6,26 @@ namespace Cairn.Cli.Arguments;
 internal sealed class SharedOptions
 {
     public const string StoreVariable = "CAIRN_STORE";
+    public const string PasswordVariable = "CAIRN_PASSWORD";
 
     public Option<string?> Store { get; } = new("--store")
     {
         HelpName = "FILE",
         Description = $"The store's file. Default: the environment variable {StoreVariable}.",
+        Recursive = true,
+    };
+
+    public Option<string?> KeyFile { get; } = new("--key-file")
+    {
+        HelpName = "FILE",
+        Description = "The key of an encrypted store: 32 bytes, or their 64 hexadecimal digits.",
+        Recursive = true,
+    };
+
+    public Option<string?> PasswordFile { get; } = new("--password-file")
+    {
+        HelpName = "FILE",
+        Description = $"The password of an encrypted store, in the first line. Default: the environment variable {PasswordVariable}.",
         Recursive = true,
     };
 

@@ -90,6 +90,11 @@ internal sealed class ServeCommand : ToolCommand
             return ExitCode.Done;
         }
 
+        if (invocation.FindEncryption() is not null)
+        {
+            throw ToolException.Usage("an encrypted store cannot be served; see the manual, how to encrypt a store");
+        }
+
         string? store = invocation.FindStorePath();
         ServerOptions options = ServeConfiguration.Read(_settings, invocation, store, GetText(invocation, _config, ConfigVariable));
         _memcachedFlags.Apply(invocation, invocation.Warn, ref options);

@@ -51,6 +51,12 @@ public class CairnStoreFileOptions
     /// </summary>
     public bool FlushOnClose { get; set; } = Defaults.FlushOnClose;
 
+    /// <summary>
+    /// What the store is encrypted with, as <see cref="StoreOptions.Encryption"/>. Default null: nothing. Caches that share a file must share
+    /// this object, too.
+    /// </summary>
+    public StoreEncryption? Encryption { get; set; } = Defaults.Encryption;
+
     /// <summary>Source of time for expiration; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; set; } = Defaults.Clock;
 
@@ -70,6 +76,7 @@ public class CairnStoreFileOptions
                 AverageEntryBytes = AverageEntryBytes,
                 LockTimeout = LockTimeout,
                 FlushOnClose = FlushOnClose,
+                Encryption = Encryption,
                 Clock = Clock,
             });
         }

@@ -10,7 +10,7 @@ internal static class SharedStores
     private static readonly Lock Gate = new();
     private static readonly Dictionary<Identity, SharedStore> Table = [];
 
-    /// <summary>Opens a store, or joins an opening of the same file with the same lock time-out, clock and way of closing.</summary>
+    /// <summary>Opens a store, or joins an opening of the same file with the same lock time-out, clock, way of closing and key.</summary>
     /// <remarks>
     /// What describes only how a file is created or opened matters to the first alone. A file that was deleted or replaced since it was
     /// opened is another store by now: who asks then gets that one.
@@ -26,7 +26,7 @@ internal static class SharedStores
             return StoreHandle.Own(CairnStore.Open(options));
         }
 
-        var identity = new Identity(Path.GetFullPath(options.Path), options.LockTimeout, options.Clock, options.FlushOnClose);
+        var identity = new Identity(Path.GetFullPath(options.Path), options.LockTimeout, options.Clock, options.FlushOnClose, options.Encryption);
         SharedStore shared = Join(identity);
         try
         {
@@ -73,7 +73,7 @@ internal static class SharedStores
         shared.Close();
     }
 
-    private readonly record struct Identity(string FullPath, TimeSpan LockTimeout, TimeProvider Clock, bool FlushOnClose);
+    private readonly record struct Identity(string FullPath, TimeSpan LockTimeout, TimeProvider Clock, bool FlushOnClose, StoreEncryption? Encryption);
 
     private sealed class SharedStore
     {

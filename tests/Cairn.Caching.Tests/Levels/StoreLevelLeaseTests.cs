@@ -4,7 +4,7 @@ using Cairn.Caching.Levels;
 namespace Cairn.Caching.Tests.Levels;
 
 /// <summary>Who may make a value, among processes: one at a time, and nobody for longer than he lives.</summary>
-public sealed class StoreLevelLeaseTests : StoreLevelTest
+public class StoreLevelLeaseTests : StoreLevelTest
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
     private static readonly byte[] Dune = [.. "Dune"u8];

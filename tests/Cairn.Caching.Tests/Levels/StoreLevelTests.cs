@@ -5,7 +5,7 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Tests.Levels;
 
-public sealed class StoreLevelTests : StoreLevelTest
+public class StoreLevelTests : StoreLevelTest
 {
     private static readonly byte[] Dune = [.. "Dune"u8];
 

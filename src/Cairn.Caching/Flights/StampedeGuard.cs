@@ -18,7 +18,10 @@ internal sealed class StampedeGuard
     /// <summary>True if nothing is being made that others could join or a change would concern.</summary>
     public bool IsEmpty => Array.TrueForAll(_stripes, stripe => Volatile.Read(ref stripe.First) is null);
 
-    /// <summary>Joins the flight of the same key that makes a <typeparamref name="TFlight"/>, or adds the new one.</summary>
+    /// <summary>
+    /// Joins the flight of the same key that makes a <typeparamref name="TFlight"/>, or adds the new one. One that has ended and has not
+    /// been taken out yet is not joined: what it made is found in the levels, or has been invalidated since.
+    /// </summary>
     /// <returns>The flight that was joined; null if the new one was added.</returns>
     public TFlight? JoinOrAdd<TFlight>(TFlight flight)
         where TFlight : JoinableFlight
@@ -29,7 +32,7 @@ internal sealed class StampedeGuard
             for (Flight? other = stripe.First; other is not null; other = other.Next)
             {
                 if (other.Hash == flight.Hash && other is TFlight joinable && other.Key == flight.Key
-                    && joinable.Purpose == flight.Purpose && joinable.TryJoin())
+                    && joinable.Purpose == flight.Purpose && !joinable.HasEnded && joinable.TryJoin())
                 {
                     return joinable;
                 }

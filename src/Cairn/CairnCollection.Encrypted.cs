@@ -55,6 +55,36 @@ public unsafe partial class CairnCollection
         Return(rented);
     }
 
+    /// <summary>What the engine knows a key by; the key itself, if the store is not encrypted.</summary>
+    internal byte[] EngineKeyOf(byte[] key)
+    {
+        if (_cipher is null)
+        {
+            return key;
+        }
+
+        var tag = new byte[KeyTag.Bytes];
+        MemoryMarshal.Write(tag, _cipher.TagOf(key, Number));
+        return tag;
+    }
+
+    /// <summary>What the engine keeps as a key's value; the value itself, if the store is not encrypted.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="flags">With which it will be written.</param>
+    /// <param name="expiration">With which it will be written.</param>
+    internal byte[] EngineValueOf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags, in ResolvedExpiration expiration)
+    {
+        if (_cipher is null)
+        {
+            return value.ToArray();
+        }
+
+        var bytes = new byte[StoreCipher.SealedBytes(key.Length, value.Length)];
+        _cipher.Seal(_cipher.TagOf(key, Number), EntryTerms.Of(Number, flags, expiration), key, value, default, bytes);
+        return bytes;
+    }
+
     private static ReadOutcome Peek(StoreEngine engine, in KeyRef place, Span<byte> buffer, out EntryInfo info)
     {
         var wait = default(SpinWait);

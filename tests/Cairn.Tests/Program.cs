@@ -24,6 +24,7 @@ internal static class Program
         ["open-store-as-nobody"] = PlatformRoles.OpenStoreAsNobody,
         ["preallocate-with-limit"] = PlatformRoles.PreallocateWithLimit,
         ["wait-on-word"] = PlatformRoles.WaitOnWord,
+        ["write-encrypted"] = StoreRoles.WriteEncrypted,
     };
 
     private static int Main(string[] args) => TestRoles.Run(Roles, args);

@@ -55,6 +55,20 @@ internal static class StoreRoles
         store.Engine.EndHold(hold);
     }
 
+    /// <summary>PATH NAME COUNT: opens the encrypted store, sets so many keys that begin with the name, and says so.</summary>
+    public static void WriteEncrypted(string[] args)
+    {
+        using CairnStore store = CairnStore.Open(
+            OptionsFor(args[0]) with { Encryption = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes)) });
+        int count = int.Parse(args[2], CultureInfo.InvariantCulture);
+        for (int i = 0; i < count; i++)
+        {
+            store.Set($"{args[1]}:{i}", "value"u8);
+        }
+
+        Console.WriteLine("written");
+    }
+
     /// <summary>PATH: opens the store, says "opened", does what each line of input says: set KEY VALUE, get KEY.</summary>
     public static void HoldStore(string[] args)
     {

@@ -12,6 +12,7 @@ internal sealed class MapArea : IArea
         var scale = run.Settings.IsQuick ? MapScale.Quick : MapScale.Full;
         MemoryCases.Measure(run, scale);
         MemoryCases.MeasureJava(run, scale);
+        EncryptedCases.Measure(run, scale);
         DurableCases.Measure(run, scale);
     }
 }

@@ -224,6 +224,34 @@ public sealed unsafe class SecrecyTests : StoreTest
     }
 
     [Fact]
+    public void No_salt_and_counter_is_used_twice_in_several_processes()
+    {
+        const int Processes = 3;
+        const int Entries = 200;
+        CairnStore store = Open(Encrypted);
+        ChildProcess[] children =
+        [
+            .. Enumerable.Range(0, Processes).Select(number => ChildProcess.Start(typeof(Program), "write-encrypted", FilePath, $"{number}", $"{Entries}")),
+        ];
+        foreach (ChildProcess child in children)
+        {
+            Assert.Equal("written", child.ReadLine());
+            child.WaitForExit();
+            child.Dispose();
+        }
+
+        string[] nonces =
+        [
+            .. Enumerable.Range(0, Processes * Entries)
+                .Select(i => Convert.ToHexString(ReadSealed(store, store, $"{i % Processes}:{i / Processes}").Bytes.AsSpan(0, 24))),
+        ];
+
+        Assert.Equal(nonces.Length, nonces.Distinct().Count());
+        Assert.Equal(Processes, nonces.Select(nonce => nonce[..32]).Distinct().Count());
+        Assert.All(Enumerable.Range(0, Processes * Entries), i => Assert.Equal("value", store.GetString($"{i % Processes}:{i / Processes}")));
+    }
+
+    [Fact]
     public void The_same_value_of_the_same_key_looks_different_each_time()
     {
         CairnStore store = Open(Encrypted);

@@ -14,5 +14,6 @@ internal sealed class MapArea : IArea
         MemoryCases.MeasureJava(run, scale);
         EncryptedCases.Measure(run, scale);
         DurableCases.Measure(run, scale);
+        EncryptionCases.Measure(run, scale);
     }
 }

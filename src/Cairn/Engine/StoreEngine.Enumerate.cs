@@ -80,7 +80,7 @@ internal sealed unsafe partial class StoreEngine
         {
             for (; ahead < last && ahead - bucket < BucketsAhead; ahead++)
             {
-                PrefetchEntries(ahead);
+                PrefetchEntries(ahead, EntryView.HeaderBytes + shape.FieldsBytes + FixedFormat.SizeOf<TKey>() + FixedFormat.SizeOf<TValue>());
             }
 
             // Acquire, as in HashIndex.Find: the slots must not be read before the version.
@@ -131,12 +131,14 @@ internal sealed unsafe partial class StoreEngine
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void PrefetchEntries(Bucket* bucket)
+    private void PrefetchEntries(Bucket* bucket, int entryBytes)
     {
         for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
         {
             // A hint: an empty slot leads to the superblock, and an address outside the mapping is not followed by the processor.
-            HashIndex.Prefetch(Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, slotIndex)));
+            byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, slotIndex));
+            HashIndex.Prefetch(entry);
+            HashIndex.Prefetch(entry + entryBytes - 1); // Most lie across two cache lines.
         }
     }
 

@@ -127,6 +127,11 @@ internal sealed unsafe partial class StoreEngine
         // Fetched before the lock is taken, so that it is not held while memory is waited for. A hint, as in PrefetchEntry.
         byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, slotIndex));
         HashIndex.Prefetch(entry);
+        if (shape.FieldsBytes != 0)
+        {
+            HashIndex.Prefetch(entry + EntryView.HeaderBytes + shape.FieldsBytes + key.Length); // With them, the key may be in the next line.
+        }
+
         PartitionBlock* partition = Memory.Partition(place.Partition);
         if (!_lock.TryTake(partition, out uint taken))
         {

@@ -12,7 +12,6 @@ internal sealed class MapArea : IArea
         var scale = run.Settings.IsQuick ? MapScale.Quick : MapScale.Full;
         MemoryCases.Measure(run, scale);
         MemoryCases.MeasureJava(run, scale);
-        EncryptedCases.Measure(run, scale);
         DurableCases.Measure(run, scale);
         EncryptionCases.Measure(run, scale);
     }

@@ -4,6 +4,7 @@ using Cairn.Encryption;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Offline;
 
@@ -11,6 +12,8 @@ namespace Cairn.Offline;
 //
 //   R1  The new block is on disk before the old one is cleared (KeyBlock I2): at any moment one of them is whole, and once this returns, the
 //       old key opens the file no more.
+//   R2  The files of a log repeat the block, so that they can be read without the map. The next to open the store therefore makes them
+//       anew, as after a disk that failed; until then they are as they were.
 internal static unsafe class Rekeyer
 {
     public static void Rekey(string path, StoreEncryption current, StoreEncryption replacement)
@@ -27,10 +30,25 @@ internal static unsafe class Rekeyer
             throw new StoreEncryptionException($"The store '{path}' is not encrypted, so it has no key to change. 'cairn rekey --full' encrypts it.");
         }
 
+        bool isWhole = super.State == Superblock.StateClosed
+            || (super.State == Superblock.StateInUse && StoreFormatter.BootIdOf(&super) == platform.BootId);
+        if (super.Log.LogId != 0 && !isWhole)
+        {
+            throw new StoreException(
+                $"The machine restarted before the store '{path}' was closed. Open it once, which makes it anew from its log, and then change its key.");
+        }
+
         byte[] storeKey = StoreKeys.Unwrap(&super, path, current);
         KeyBlock old = StoreKeys.Find(&super)!.Value;
         KeyBlock changed = KeyBlock.Wrap(replacement, storeKey, old.KeyId, old.Generation + 1);
         CryptographicOperations.ZeroMemory(storeKey);
+
+        if (super.Log.LogId != 0)
+        {
+            file.Write( // R2
+                Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)) + Marshal.OffsetOf<LogBlock>(nameof(LogBlock.Failed)),
+                BitConverter.GetBytes(1u));
+        }
 
         bool isInFirst = super.FirstKey.IsWhole && super.FirstKey.Generation == old.Generation;
         long first = Marshal.OffsetOf<Superblock>(nameof(Superblock.FirstKey));

@@ -3,6 +3,7 @@ using Cairn.Benchmarks;
 using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
+using Cairn.Benchmarks.ReadableFile;
 using Cairn.Benchmarks.Reporting;
 using Cairn.Benchmarks.Server;
 using Cairn.Benchmarks.Store;
@@ -18,5 +19,10 @@ if (args is [FileCases.OpenCommand, .. var openArguments])
     return FileCases.ServeOpening(openArguments);
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea()];
+if (args is [FileWriteCases.SightCommand, .. var sightArguments])
+{
+    return FileWriteCases.ServeSight(sightArguments);
+}
+
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

@@ -4,6 +4,7 @@ using System.Reflection;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
 using Cairn.Cli.Output;
+using Cairn.FileStore;
 
 namespace Cairn.Cli;
 
@@ -40,6 +41,7 @@ internal static class Tool
         new("serve", shared => new ServeCommand(shared)),
         new("bench", shared => new BenchCommand(shared)),
         new("serializers", shared => new SerializersCommand(shared)),
+        new("file", shared => new FileCommand(shared)),
         new("completion", _ => new CompletionCommand()),
     ];
 
@@ -158,7 +160,8 @@ internal static class Tool
             ToolException known => (known.ExitCode, known.Message),
             OutputClosedException => (ExitCode.OutputClosed, null),
             OperationCanceledException => (console.InterruptedCode, "interrupted"),
-            StoreCorruptException => (ExitCode.Damaged, failure.Message),
+            StoreCorruptException or FileStoreFormatException => (ExitCode.Damaged, failure.Message),
+            DistributedFileStoreCacheException => (ExitCode.Store, failure.Message),
             StoreException => (ExitCode.Store, failure.Message),
             ArgumentException wrong => (ExitCode.Usage, Invocation.WithoutParameterName(wrong)),
             IOException or UnauthorizedAccessException => (ExitCode.File, failure.Message),

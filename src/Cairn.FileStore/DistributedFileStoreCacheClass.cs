@@ -21,7 +21,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
 
     /// <inheritdoc/>
     public T? GetClassFromString<T>(string? jsonString)
-        where T : class, new() => jsonString is null ? null : _json.Deserialize<T>(jsonString);
+        where T : class, new() => jsonString is null ? null : Deserialize<T>(jsonString);
 
     /// <inheritdoc/>
     public T? GetClass<T>(string key)
@@ -32,12 +32,12 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
         if (value is not JsonText json)
         {
             // A string is JSON as well if an earlier version or an application stored it as such.
-            return value is null ? null : _json.Deserialize<T>(EntryText.OfValue(value));
+            return value is null ? null : Deserialize<T>(EntryText.OfValue(value));
         }
 
         if (!_isSharing)
         {
-            return _json.Deserialize<T>(json.Text);
+            return Deserialize<T>(json.Text);
         }
 
         if (json.Shared is T shared)
@@ -45,7 +45,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
             return shared;
         }
 
-        T? made = _json.Deserialize<T>(json.Text);
+        T? made = Deserialize<T>(json.Text);
         json.Shared = made;
         return made;
     }
@@ -75,12 +75,15 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
         List<KeyValuePair<string, T>> manyEntries, DistributedCacheEntryOptions? options = null, CancellationToken token = default)
         where T : class, new() => ChangeAsync(NewClasses(manyEntries, TimesOf(options)), isClearing: false, token);
 
+    private T? Deserialize<T>(string text)
+        where T : class => (T?)_json.Deserialize(text, typeof(T));
+
     private EntryChange NewClass<T>(string key, T yourClass, EntryTimes times)
         where T : class, new()
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(yourClass);
-        return NewChange(key, new JsonText(_json.Serialize(yourClass)), times);
+        return NewChange(key, new JsonText(_json.Serialize(yourClass, typeof(T))), times);
     }
 
     private EntryChange[] NewClasses<T>(List<KeyValuePair<string, T>> manyEntries, EntryTimes times)

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Cairn.FileStore.Engine;
+using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore;
 
@@ -89,6 +90,12 @@ public class DistributedFileStoreCacheOptions
     /// false. To be set for a volume that several machines share and that is not recognised; in all processes alike.
     /// </summary>
     public bool UsePolling { get; set; }
+
+    /// <summary>
+    /// The distributed cache that the registered interfaces use instead of a file, once an application runs on several machines. Default null: a file.
+    /// The other options but <see cref="WhichVersion"/> and <see cref="JsonSerializerForCacheFile"/> then mean nothing.
+    /// </summary>
+    public Func<IServiceProvider, IDistributedCache>? DistributedCache { get; set; }
 
     /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; set; } = TimeProvider.System;

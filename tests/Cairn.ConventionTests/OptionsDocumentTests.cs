@@ -3,6 +3,7 @@ using System.Reflection;
 using System.Text.RegularExpressions;
 using Cairn.Caching;
 using Cairn.Caching.AspNetCore;
+using Cairn.FileStore;
 
 namespace Cairn.ConventionTests;
 
@@ -20,6 +21,7 @@ public partial class OptionsDocumentTests
         [nameof(CairnOutputCacheOptions)] = new CairnOutputCacheOptions(),
         [nameof(CairnHybridCacheOptions)] = new CairnHybridCacheOptions(),
         [nameof(CairnEntryOptions)] = new CairnEntryOptions(),
+        [nameof(DistributedFileStoreCacheOptions)] = new DistributedFileStoreCacheOptions(),
     };
 
     public static TheoryData<string> Types => [.. Defaults.Keys];

@@ -9,6 +9,7 @@ internal static class Program
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
         ["answer"] = FileStoreRoles.Answer,
+        ["hold-turn"] = FileStoreRoles.HoldTurn,
         ["write-forever"] = FileStoreRoles.WriteForever,
         ["write-many"] = FileStoreRoles.WriteMany,
     };

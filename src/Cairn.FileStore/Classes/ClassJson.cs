@@ -9,6 +9,7 @@ namespace Cairn.FileStore.Classes;
 internal sealed class ClassJson
 {
     private readonly JsonSerializerOptions _options;
+    private JsonTypeInfo? _last;
 
     public ClassJson(JsonSerializerOptions? options)
     {
@@ -22,11 +23,23 @@ internal sealed class ClassJson
         _options.MakeReadOnly();
     }
 
-    public string Serialize<T>(T value) => JsonSerializer.Serialize(value, InfoOf<T>());
+    public string Serialize(object value, Type type) => JsonSerializer.Serialize(value, InfoOf(type));
 
-    public T? Deserialize<T>(string text) => JsonSerializer.Deserialize(text, InfoOf<T>());
+    // Not generic: code that all classes share would look up again in each call what it is called for.
+    public object? Deserialize(string text, Type type) => JsonSerializer.Deserialize(text, InfoOf(type));
 
-    private JsonTypeInfo<T> InfoOf<T>() => (JsonTypeInfo<T>)_options.GetTypeInfo(typeof(T));
+    private JsonTypeInfo InfoOf(Type type)
+    {
+        // Most callers read one type many times. A stale value is only slower.
+        if (Volatile.Read(ref _last) is { } last && last.Type == type)
+        {
+            return last;
+        }
+
+        JsonTypeInfo info = _options.GetTypeInfo(type);
+        Volatile.Write(ref _last, info);
+        return info;
+    }
 
     [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "Called only where JsonSerializer.IsReflectionEnabledByDefault, which is false in trimmed applications unless they ask for it.")]
     [UnconditionalSuppressMessage("AOT", "IL3050", Justification = "As for IL2026.")]

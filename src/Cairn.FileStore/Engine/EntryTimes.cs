@@ -4,12 +4,12 @@ using Microsoft.Extensions.Caching.Distributed;
 namespace Cairn.FileStore.Engine;
 
 /// <summary>When an entry ends, as the options of a call say it.</summary>
-internal readonly record struct EntryTimes(long ExpiresTicks, long SlidingTicks, long LatestTicks)
+internal readonly record struct EntryTimes(long ExpiresTicks, SlidingTimes? Sliding = null)
 {
     public const string NoSliding =
         "This library doesn't support sliding expirations for performance reasons, unless AllowSlidingExpiration is set in its options.";
 
-    public static EntryTimes Never => new(Entry.Never, 0, Entry.Never);
+    public static EntryTimes Never => new(Entry.Never);
 
     public static EntryTimes From(DistributedCacheEntryOptions? options, bool isSlidingAllowed, TimeProvider clock)
     {
@@ -31,16 +31,11 @@ internal readonly record struct EntryTimes(long ExpiresTicks, long SlidingTicks,
             _ => Entry.Never,
         };
         return options.SlidingExpiration is { } sliding
-            ? new EntryTimes(Math.Min(After(now, sliding.Ticks), latest), sliding.Ticks, latest)
-            : new EntryTimes(latest, 0, Entry.Never);
+            ? new EntryTimes(Math.Min(After(now, sliding.Ticks), latest), new SlidingTimes(sliding.Ticks, latest))
+            : new EntryTimes(latest);
     }
 
-    public Entry ToEntry(string key, object value) => new(key, value)
-    {
-        ExpiresTicks = ExpiresTicks,
-        SlidingTicks = SlidingTicks,
-        LatestTicks = LatestTicks,
-    };
+    public Entry ToEntry(string key, object value) => new(key, value) { ExpiresTicks = ExpiresTicks, Sliding = Sliding };
 
     // Beyond the calendar is never.
     private static long After(long now, long ticks) => ticks > DateTime.MaxValue.Ticks - now ? Entry.Never : now + ticks;

@@ -69,7 +69,7 @@ internal sealed partial class FileEngine
 
             FileStamp stamp = FileStamp.Of(_path);
             bool isCommitted = record.Matches(stamp);
-            if (isCommitted ? isSameBase && TryFollow(record) : _hasContent && stamp == _seen)
+            if (isCommitted ? isSameBase && TryFollow(record) : _hasContent && stamp == _seen && !(hasTurn && _isProvisional))
             {
                 Advance(generation);
                 return;
@@ -125,6 +125,7 @@ internal sealed partial class FileEngine
 
         _seen = new FileStamp(record.Device, record.Inode, record.Length, record.ChangedTicks, IsWritable: true);
         _mustRewrite = false;
+        _isProvisional = false;
         _isBehind = false;
         return true;
     }
@@ -196,7 +197,11 @@ internal sealed partial class FileEngine
 
             // A writer died while it appended, or is appending now: the record says up to where it is whole.
             case ReadOutcome.Torn when isOfFile && reader.EndOfEntries >= record.End && TryReadCommitted(text, stamp, record, out Content? whole):
-                return Accept(whole with { MustRewrite = true }, ref handle, canWrite);
+                return Accept(whole with { MustRewrite = true, IsProvisional = true }, ref handle, canWrite);
+
+            // Half of a change that is being appended can look like anything. A writer, who looks in its turn, is not in doubt.
+            case ReadOutcome.Invalid when !hasTurn && isOfFile && TryReadCommitted(text, stamp, record, out Content? known):
+                return Accept(known with { MustRewrite = true, IsProvisional = true }, ref handle, canWrite);
 
             case ReadOutcome.Torn:
                 return IsMomentary(stamp, hasTurn, attempt, out bool isToWait)
@@ -267,6 +272,7 @@ internal sealed partial class FileEngine
         _hasEntries = content.HasEntries;
         _mustRewrite = content.MustRewrite;
         _isOldFormat = content.IsOldFormat;
+        _isProvisional = content.IsProvisional;
         _hasContent = true;
         _writtenSinceSweep = content.Stamp.Length;
         _view.Snapshot = null;
@@ -360,6 +366,9 @@ internal sealed partial class FileEngine
 
         /// <summary>Whether a change cannot be appended.</summary>
         public bool MustRewrite { get; init; }
+
+        /// <summary>Whether there is more in the file, of which only a writer can say what it is.</summary>
+        public bool IsProvisional { get; init; }
     }
 }
 

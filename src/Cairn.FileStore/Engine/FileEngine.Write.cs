@@ -48,6 +48,23 @@ internal sealed partial class FileEngine
         }
     }
 
+    /// <summary>Rewrites the file without what changes have left behind; a file of the old format becomes one of this format.</summary>
+    public void Compact()
+    {
+        lock (_writers)
+        {
+            _isToCompact = true;
+            try
+            {
+                Change([], isClearing: false);
+            }
+            finally
+            {
+                _isToCompact = false;
+            }
+        }
+    }
+
     /// <summary>Whether changes can be made without waiting for another thread of this process.</summary>
     public bool TryChangeNow(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
@@ -120,14 +137,15 @@ internal sealed partial class FileEngine
         }
 
         changes = WithoutIdle(changes, isClearing);
-        if (changes.IsEmpty && !isClearing && !_mustRewrite)
+        bool mustRewrite = isClearing || _mustRewrite || _isToCompact;
+        if (changes.IsEmpty && !mustRewrite)
         {
             return true;
         }
 
         SweepNowAndThen();
         _buffer.ResetWrittenCount();
-        if (isClearing || _mustRewrite)
+        if (mustRewrite)
         {
             return Rewrite(changes, isClearing);
         }
@@ -332,18 +350,14 @@ internal sealed partial class FileEngine
         }
 
         _buffer.ResetWrittenCount();
-        _buffer.Write(FileFormat.Header);
         Entry[] entries = merged.InOrder(NowTicks);
+        FileWriter.Write(_buffer, entries);
         var table = new EntryTable(entries.Length);
         foreach (Entry entry in entries)
         {
-            _buffer.Write(table.Count == 0 ? FileFormat.FirstSeparator : FileFormat.Separator);
-            int bytes = EntryWriter.Write(_buffer, entry);
-            entry.LineBytes = bytes + FileFormat.Separator.Length;
             table.Put(entry);
         }
 
-        _buffer.Write(FileFormat.Closing);
         return table;
     }
 

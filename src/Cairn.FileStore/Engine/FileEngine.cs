@@ -50,9 +50,11 @@ internal sealed partial class FileEngine : IDisposable
     private bool _hasEntries;
     private bool _hasContent;
     private bool _isBehind;
+    private bool _isProvisional;
     private bool _mustLook = true;
     private bool _mustRewrite = true;
     private bool _isOldFormat;
+    private bool _isToCompact;
     private bool _isMappingRefused;
     private bool _isClosed;
     private long _writtenSinceSweep;
@@ -157,9 +159,9 @@ internal sealed partial class FileEngine : IDisposable
     /// <summary>Lets an entry with a sliding expiration live on from now.</summary>
     public void Touch(string key)
     {
-        if (FindEntry(key) is { SlidingTicks: > 0 } entry)
+        if (FindEntry(key) is { Sliding: { } sliding } entry)
         {
-            Prolong(entry);
+            Prolong(entry, sliding);
         }
     }
 
@@ -191,12 +193,12 @@ internal sealed partial class FileEngine : IDisposable
             return null;
         }
 
-        if (entry.SlidingTicks > 0 && entry.ExpiresTicks != entry.LatestTicks &&
-            entry.ExpiresTicks - now < entry.SlidingTicks - (entry.SlidingTicks / SlidingParts))
+        if (entry.Sliding is { } sliding && entry.ExpiresTicks != sliding.LatestTicks &&
+            entry.ExpiresTicks - now < sliding.Ticks - (sliding.Ticks / SlidingParts))
         {
             try
             {
-                Prolong(entry);
+                Prolong(entry, sliding);
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException or DistributedFileStoreCacheException)
             {
@@ -207,9 +209,9 @@ internal sealed partial class FileEngine : IDisposable
         return entry.Value;
     }
 
-    private void Prolong(Entry entry)
+    private void Prolong(Entry entry, SlidingTimes sliding)
     {
-        long expires = Math.Min(NowTicks + entry.SlidingTicks, entry.LatestTicks);
+        long expires = Math.Min(NowTicks + sliding.Ticks, sliding.LatestTicks);
         Change([new EntryChange(entry.With(expires, entry.LineBytes), IsTouch: true)], isClearing: false);
     }
 

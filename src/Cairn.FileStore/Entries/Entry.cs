@@ -8,9 +8,11 @@ internal sealed class Entry(string key, object? value)
     /// <summary><see cref="ExpiresTicks"/> of what never expires.</summary>
     public const long Never = long.MaxValue;
 
-    // While a batch that this entry belongs to is not complete, readers see Previous; see EntryTable.
-    private ChangeBatch? _batch;
-    private Entry? _previous;
+    // While a batch that this entry belongs to is not complete, readers see what was there before; see EntryTable.
+    private PendingChange? _pending;
+
+    // What few entries have, apart from what every read looks at.
+    private SlidingTimes? _sliding;
 
     public string Key { get; } = key;
 
@@ -19,11 +21,12 @@ internal sealed class Entry(string key, object? value)
     /// <summary>From this moment on (UTC ticks) the entry is gone.</summary>
     public long ExpiresTicks { get; init; } = Never;
 
-    /// <summary>How much longer each use lets it live; 0 if uses do not.</summary>
-    public long SlidingTicks { get; init; }
-
-    /// <summary>Beyond this no use prolongs it (UTC ticks).</summary>
-    public long LatestTicks { get; init; } = Never;
+    /// <summary>How uses prolong its life; null if they do not.</summary>
+    public SlidingTimes? Sliding
+    {
+        get => _sliding;
+        init => _sliding = value;
+    }
 
     /// <summary>Bytes of its line in the file, with the comma and the line feed before it.</summary>
     public int LineBytes { get; set; }
@@ -31,14 +34,13 @@ internal sealed class Entry(string key, object? value)
     /// <summary>Rises with the lines of the file.</summary>
     public long Order { get; set; }
 
-    public bool IsPending => _batch is not null;
+    public bool IsPending => _pending is not null;
 
     /// <summary>The same with another expiration and line.</summary>
     public Entry With(long expiresTicks, int lineBytes) => new(Key, Value)
     {
         ExpiresTicks = expiresTicks,
-        SlidingTicks = SlidingTicks,
-        LatestTicks = LatestTicks,
+        Sliding = Sliding,
         LineBytes = lineBytes,
     };
 
@@ -54,34 +56,21 @@ internal sealed class Entry(string key, object? value)
     public bool IsAliveAt(long nowTicks) => Value is not null && nowTicks < ExpiresTicks;
 
     /// <summary>What readers see under this key now.</summary>
-    public Entry? Visible()
-    {
-        ChangeBatch? batch = Volatile.Read(ref _batch);
-        if (batch is null)
-        {
-            return this;
-        }
-
-        // In this order: Settle forgets the previous entry only after the batch is complete, so if it is not yet complete
-        // now, what was read before is the previous entry and not its absence.
-        Entry? previous = Volatile.Read(ref _previous);
-        return batch.IsComplete ? this : previous;
-    }
+    public Entry? Visible() => Volatile.Read(ref _pending) is { Batch.IsComplete: false } pending ? pending.Previous : this;
 
     /// <summary>Makes it part of a batch. Nobody else sees it yet.</summary>
-    public void HideUntil(ChangeBatch batch, Entry? previous)
-    {
-        _previous = previous;
-        _batch = batch;
-    }
+    public void HideUntil(ChangeBatch batch, Entry? previous) => _pending = new PendingChange(batch, previous);
 
     /// <summary>Its batch is complete: lets go of what was there before.</summary>
-    public void Settle()
-    {
-        Volatile.Write(ref _previous, null);
-        Volatile.Write(ref _batch, null);
-    }
+    public void Settle() => Volatile.Write(ref _pending, null);
+
+    private sealed record PendingChange(ChangeBatch Batch, Entry? Previous);
 }
+
+/// <summary>How uses prolong the life of an entry.</summary>
+/// <param name="Ticks">How long it lives from each use.</param>
+/// <param name="LatestTicks">Beyond this no use prolongs it (UTC ticks).</param>
+internal sealed record SlidingTimes(long Ticks, long LatestTicks);
 
 /// <summary>Changes that readers see all at once.</summary>
 internal sealed class ChangeBatch

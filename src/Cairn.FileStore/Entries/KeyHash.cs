@@ -15,58 +15,54 @@ internal static class KeyHash
     private static readonly ulong Seed = (ulong)Random.Shared.NextInt64() | 1;
     private static readonly ulong SecondSeed = (ulong)Random.Shared.NextInt64() | 0x8000_0000_0000_0001;
 
+    // Pieces overlap unless they fill the key; its length, which is mixed in, tells such keys apart.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Of(string key)
     {
         ReadOnlySpan<byte> bytes = MemoryMarshal.AsBytes(key.AsSpan());
-        ulong low;
-        ulong high;
-        if (bytes.Length > StrideBytes)
+        if (bytes.Length is >= sizeof(ulong) and <= 2 * StrideBytes)
         {
-            return OfLong(bytes);
+            ulong state = Seed;
+            if (bytes.Length > StrideBytes)
+            {
+                state = Mix(Read(bytes) ^ Seed, Read(bytes[sizeof(ulong)..]) ^ SecondSeed);
+                bytes = bytes[^StrideBytes..];
+            }
+
+            return Fold(Read(bytes) ^ state, Read(bytes[^sizeof(ulong)..]), (uint)key.Length);
         }
 
-        // The two halves overlap unless the key fills them, and its length tells such keys apart.
-        if (bytes.Length >= sizeof(ulong))
-        {
-            low = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
-            high = BinaryPrimitives.ReadUInt64LittleEndian(bytes[^sizeof(ulong)..]);
-        }
-        else if (bytes.Length >= sizeof(uint))
-        {
-            low = BinaryPrimitives.ReadUInt32LittleEndian(bytes);
-            high = BinaryPrimitives.ReadUInt32LittleEndian(bytes[^sizeof(uint)..]);
-        }
-        else
-        {
-            low = bytes.Length == 0 ? 0u : BinaryPrimitives.ReadUInt16LittleEndian(bytes);
-            high = 0;
-        }
-
-        return Fold(low, high, (uint)bytes.Length);
+        return bytes.Length < sizeof(ulong) ? OfShort(bytes, key.Length) : OfLong(bytes, key.Length);
     }
 
-    private static int OfLong(ReadOnlySpan<byte> bytes)
+    private static int OfShort(ReadOnlySpan<byte> bytes, int length)
+    {
+        ulong low = 0;
+        foreach (char unit in MemoryMarshal.Cast<byte, char>(bytes))
+        {
+            low = (low << 16) | unit;
+        }
+
+        return Fold(low ^ Seed, 0, (uint)length);
+    }
+
+    private static int OfLong(ReadOnlySpan<byte> bytes, int length)
     {
         ulong state = Seed;
-        ReadOnlySpan<byte> rest = bytes;
-        for (; rest.Length > StrideBytes; rest = rest[StrideBytes..])
+        for (ReadOnlySpan<byte> rest = bytes; rest.Length > StrideBytes; rest = rest[StrideBytes..])
         {
-            state = Mix(
-                BinaryPrimitives.ReadUInt64LittleEndian(rest) ^ state,
-                BinaryPrimitives.ReadUInt64LittleEndian(rest[sizeof(ulong)..]) ^ SecondSeed);
+            state = Mix(Read(rest) ^ state, Read(rest[sizeof(ulong)..]) ^ SecondSeed);
         }
 
         ReadOnlySpan<byte> last = bytes[^StrideBytes..];
-        return Fold(
-            BinaryPrimitives.ReadUInt64LittleEndian(last) ^ state,
-            BinaryPrimitives.ReadUInt64LittleEndian(last[sizeof(ulong)..]),
-            (uint)bytes.Length);
+        return Fold(Read(last) ^ state, Read(last[sizeof(ulong)..]), (uint)length);
     }
+
+    private static ulong Read(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64LittleEndian(bytes);
 
     private static int Fold(ulong low, ulong high, uint length)
     {
-        ulong mixed = Mix(low ^ Seed, high ^ SecondSeed ^ length);
+        ulong mixed = Mix(low, high ^ SecondSeed ^ length);
         return (int)(mixed ^ (mixed >> 32));
     }
 

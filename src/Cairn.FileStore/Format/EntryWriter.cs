@@ -43,12 +43,12 @@ internal static class EntryWriter
         }
 
         WriteTime(target, ",\"expires\":\""u8, entry.ExpiresTicks);
-        if (entry.SlidingTicks > 0)
+        if (entry.Sliding is { } sliding)
         {
             target.Write(",\"sliding\":\""u8);
-            WriteSpan(target, entry.SlidingTicks);
+            WriteSpan(target, sliding.Ticks);
             target.Write("\""u8);
-            WriteTime(target, ",\"latest\":\""u8, entry.LatestTicks);
+            WriteTime(target, ",\"latest\":\""u8, sliding.LatestTicks);
         }
 
         target.Write("}"u8);

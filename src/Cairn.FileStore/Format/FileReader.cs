@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Buffers.Text;
 using System.Globalization;
 using System.Text;
 using Cairn.FileStore.Entries;
@@ -367,12 +366,17 @@ internal ref struct FileReader
                 return false;
             }
 
-            if (!Utf8Parser.TryParse(_text[_position..], out long ticks, out int used) || ticks < 0)
+            int start = _position;
+            if (!SkipNumber())
             {
-                return Fail(_position, "a number of ticks was expected");
+                return false;
             }
 
-            _position += used;
+            if (!long.TryParse(_text[start.._position], NumberStyles.None, CultureInfo.InvariantCulture, out long ticks))
+            {
+                return Fail(start, "a number of ticks was expected");
+            }
+
             expirations[key] = Math.Min(ticks, DateTime.MaxValue.Ticks);
             SkipSpace();
         }
@@ -491,8 +495,7 @@ internal ref struct FileReader
         Add(table, new Entry(key, value)
         {
             ExpiresTicks = expires,
-            SlidingTicks = sliding,
-            LatestTicks = latest,
+            Sliding = sliding == 0 ? null : new SlidingTimes(sliding, latest),
             LineBytes = LineBytes(start),
         });
         return true;

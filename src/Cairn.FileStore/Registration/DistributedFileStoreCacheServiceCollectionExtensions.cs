@@ -1,4 +1,5 @@
 using Cairn.FileStore;
+using Cairn.FileStore.Moved;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Hosting;
 
@@ -23,16 +24,16 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
         switch (options.WhichVersion)
         {
             case FileStoreCacheVersions.Class:
-                services.AddSingleton<IDistributedFileStoreCacheClass>(_ => new DistributedFileStoreCacheClass(options));
+                services.AddSingleton(provider => CreateClass(provider, options));
                 break;
             case FileStoreCacheVersions.Bytes:
-                services.AddSingleton<IDistributedFileStoreCacheBytes>(_ => new DistributedFileStoreCacheBytes(options));
+                services.AddSingleton(provider => CreateBytes(provider, options));
                 break;
             case FileStoreCacheVersions.IDistributedCache:
                 services.AddSingleton<IDistributedCache>(_ => new DistributedFileStoreCacheBytes(options));
                 break;
             default:
-                services.AddSingleton<IDistributedFileStoreCacheString>(_ => new DistributedFileStoreCacheString(options));
+                services.AddSingleton(provider => CreateString(provider, options));
                 break;
         }
 
@@ -59,16 +60,16 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
         switch (options.WhichVersion)
         {
             case FileStoreCacheVersions.Class:
-                services.AddKeyedSingleton<IDistributedFileStoreCacheClass>(serviceKey, (_, _) => new DistributedFileStoreCacheClass(options));
+                services.AddKeyedSingleton(serviceKey, (provider, _) => CreateClass(provider, options));
                 break;
             case FileStoreCacheVersions.Bytes:
-                services.AddKeyedSingleton<IDistributedFileStoreCacheBytes>(serviceKey, (_, _) => new DistributedFileStoreCacheBytes(options));
+                services.AddKeyedSingleton(serviceKey, (provider, _) => CreateBytes(provider, options));
                 break;
             case FileStoreCacheVersions.IDistributedCache:
                 services.AddKeyedSingleton<IDistributedCache>(serviceKey, (_, _) => new DistributedFileStoreCacheBytes(options));
                 break;
             default:
-                services.AddKeyedSingleton<IDistributedFileStoreCacheString>(serviceKey, (_, _) => new DistributedFileStoreCacheString(options));
+                services.AddKeyedSingleton(serviceKey, (provider, _) => CreateString(provider, options));
                 break;
         }
 
@@ -81,7 +82,28 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
         optionsAction?.Invoke(options);
         options.PathToCacheFileDirectory ??= environment?.ContentRootPath;
         options.SecondPartOfCacheFileName ??= environment?.EnvironmentName;
-        _ = options.ToEngineOptions(); // A mistake shows when the application starts.
+
+        // A mistake shows when the application starts.
+        if (options.DistributedCache is null)
+        {
+            _ = options.ToEngineOptions();
+        }
+        else if (options.WhichVersion == FileStoreCacheVersions.IDistributedCache)
+        {
+            throw new ArgumentException(
+                $"With {nameof(DistributedFileStoreCacheOptions)}.{nameof(DistributedFileStoreCacheOptions.DistributedCache)} there is an IDistributedCache already; " +
+                "leave AddDistributedFileStoreCache out, or choose another WhichVersion.");
+        }
+
         return options;
     }
+
+    private static IDistributedFileStoreCacheString CreateString(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
+        options.DistributedCache is { } find ? new MovedStrings(find(provider), options) : new DistributedFileStoreCacheString(options);
+
+    private static IDistributedFileStoreCacheClass CreateClass(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
+        options.DistributedCache is { } find ? new MovedStrings(find(provider), options) : new DistributedFileStoreCacheClass(options);
+
+    private static IDistributedFileStoreCacheBytes CreateBytes(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
+        options.DistributedCache is { } find ? new MovedBytes(find(provider)) : new DistributedFileStoreCacheBytes(options);
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Cairn.FileStore.Sharing;
 
 namespace Cairn.FileStore.Tests.Processes;
 
@@ -25,6 +26,15 @@ internal static class FileStoreRoles
         }
     }
 
+    /// <summary>The side file: has a writer's turn until it is killed.</summary>
+    public static void HoldTurn(string[] args)
+    {
+        MappedChannel channel = MappedChannel.TryOpen(args[0], args[0], out _)!;
+        channel.Enter(TimeSpan.FromSeconds(10));
+        Console.WriteLine("held");
+        Console.ReadLine();
+    }
+
     /// <summary>Directory, name, number of sets, number of keys: sets its own keys in turn, then reports the exceptions and the longest times.</summary>
     public static void WriteMany(string[] args)
     {
@@ -33,7 +43,7 @@ internal static class FileStoreRoles
         using var cache = new DistributedFileStoreCacheString(CacheFile.Options(args[0], options => options.UsePolling = args.Length > 4));
         for (int i = 0; i < 200; i++)
         {
-            cache.Set($"{args[1]}:0", "value -1"); // Compiled by now, so that the times below are of the writes.
+            cache.Set($"{args[1]}:0", "value 0"); // Compiled by now, so that the times below are of the writes.
             cache.Get("warm");
         }
 

@@ -1,0 +1,34 @@
+using System.Globalization;
+using Cairn.FileStore;
+
+namespace Cairn.Benchmarks.ReadableFile;
+
+/// <summary>How large the cases of the readable file are.</summary>
+/// <param name="Sizes">Numbers of entries.</param>
+/// <param name="Reads">Reads per round.</param>
+/// <param name="Writes">Writes per round.</param>
+/// <param name="Rounds">Rounds of each case.</param>
+internal sealed record FileScale(IReadOnlyList<int> Sizes, int Reads, int Writes, int Rounds)
+{
+    public static FileScale Full { get; } = new([100, 1_000, 10_000, 100_000], Reads: 2_000_000, Writes: 20_000, Rounds: 9);
+
+    public static FileScale Quick { get; } = new([100, 10_000], Reads: 200_000, Writes: 2_000, Rounds: 3);
+
+    public static string Spell(int entries) => entries.ToString("N0", CultureInfo.InvariantCulture);
+
+    public static string Key(int number) => string.Create(CultureInfo.InvariantCulture, $"key{number:D7}");
+
+    public static string Value(int number) => string.Create(CultureInfo.InvariantCulture, $"value of the entry {number:D7}");
+
+    public static DistributedFileStoreCacheOptions Options(string folder, string name) => new()
+    {
+        PathToCacheFileDirectory = folder,
+        FirstPartOfCacheFileName = name,
+        SecondPartOfCacheFileName = "Benchmark",
+        MaxBytesInJsonCacheFile = int.MaxValue,
+    };
+
+    /// <summary>A new file with so many entries.</summary>
+    public static void Fill(DistributedFileStoreCacheString cache, int entries) =>
+        cache.ClearAll([.. Enumerable.Range(0, entries).Select(number => KeyValuePair.Create(Key(number), Value(number)))]);
+}

@@ -1,0 +1,44 @@
+using Cairn.FileStore.Engine;
+using Cairn.FileStore.Entries;
+
+namespace Cairn.Cli.CacheFiles;
+
+/// <summary>What is to be done with a readable cache file.</summary>
+internal sealed record CacheFileRequest(Invocation Invocation, string Path, string[] Words)
+{
+    public TimeSpan? TimeToLive { get; init; }
+
+    public bool IsJsonValue { get; init; }
+
+    public bool IsBase64 { get; init; }
+
+    public bool IsAll { get; init; }
+
+    /// <summary>Opens a file that must be there.</summary>
+    public FileEngine OpenExisting()
+    {
+        RequireFile();
+        return Open();
+    }
+
+    /// <summary>Opens a file, which the first change creates.</summary>
+    public FileEngine Open() => new(new EngineOptions { Path = Path, MaxBytes = long.MaxValue, Clock = Invocation.Console.Clock });
+
+    public void RequireFile()
+    {
+        if (!File.Exists(Path))
+        {
+            throw new ToolException(ExitCode.File, $"there is no cache file '{Path}'");
+        }
+    }
+
+    public void RequireWords(int count, string what)
+    {
+        if (Words.Length != count)
+        {
+            throw ToolException.Usage($"{what}, not {Words.Length} words after the file");
+        }
+    }
+
+    public static EntryChange Removal(string key) => new(new Entry(key, value: null));
+}

@@ -1,0 +1,30 @@
+using Microsoft.Extensions.Caching.Distributed;
+
+namespace Cairn.FileStore.Moved;
+
+/// <summary>The Bytes version over any distributed cache. See <see cref="MovedStrings"/>.</summary>
+internal sealed class MovedBytes(IDistributedCache cache) : IDistributedFileStoreCacheBytes
+{
+    public byte[]? Get(string key) => cache.Get(key);
+
+    public Task<byte[]?> GetAsync(string key, CancellationToken token = default) => cache.GetAsync(key, token);
+
+    public void Set(string key, byte[] value, DistributedCacheEntryOptions options) => cache.Set(key, value, options);
+
+    public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default) =>
+        cache.SetAsync(key, value, options, token);
+
+    public void Refresh(string key) => cache.Refresh(key);
+
+    public Task RefreshAsync(string key, CancellationToken token = default) => cache.RefreshAsync(key, token);
+
+    public void Remove(string key) => cache.Remove(key);
+
+    public Task RemoveAsync(string key, CancellationToken token = default) => cache.RemoveAsync(key, token);
+
+    public void ClearAll() => throw MovedStrings.Unsupported(nameof(ClearAll));
+
+    public Dictionary<string, byte[]> GetAllKeyValues() => throw MovedStrings.Unsupported(nameof(GetAllKeyValues));
+
+    public Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() => throw MovedStrings.Unsupported(nameof(GetAllKeyValuesAsync));
+}

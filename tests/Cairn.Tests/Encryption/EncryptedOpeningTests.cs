@@ -53,6 +53,28 @@ public sealed class EncryptedOpeningTests : StoreTest
     }
 
     [Fact]
+    public void After_a_restart_of_the_machine_a_store_is_emptied_by_who_has_its_key_only()
+    {
+        Fill(Options with { Encryption = ByKey(1) });
+        using (var surgeon = new StoreSurgeon(FilePath))
+        {
+            surgeon.Flip(Marshal.OffsetOf<Superblock>(nameof(Superblock.BootId)), 0);
+        }
+
+        byte[] before = File.ReadAllBytes(FilePath);
+        Refusal(ByKey(2));
+        Assert.Equal(before, File.ReadAllBytes(FilePath));
+
+        CairnStore emptied = Open(Options with { Encryption = ByKey(1) });
+        Assert.Single(emptied.Warnings);
+        Assert.Null(emptied.GetString("book:42"));
+        emptied.Set("book:42", "Arrakis"u8);
+        emptied.Dispose();
+        Refusal(ByKey(2));
+        Assert.Equal("Arrakis", Open(Options with { Encryption = ByKey(1) }).GetString("book:42"));
+    }
+
+    [Fact]
     public void A_damaged_key_is_found_by_opening_and_by_verifying()
     {
         Fill(Options with { Encryption = ByKey(1) });

@@ -4,6 +4,7 @@ using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
 using Cairn.Benchmarks.ReadableFile;
+using Cairn.Benchmarks.RedisClients;
 using Cairn.Benchmarks.Reporting;
 using Cairn.Benchmarks.Server;
 using Cairn.Benchmarks.Store;
@@ -24,5 +25,10 @@ if (args is [FileWriteCases.SightCommand, .. var sightArguments])
     return FileWriteCases.ServeSight(sightArguments);
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea()];
+if (args is [InvalidationCase.Command, .. var hearArguments])
+{
+    return InvalidationCase.Serve(hearArguments);
+}
+
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

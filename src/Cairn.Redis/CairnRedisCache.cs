@@ -314,7 +314,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
             {
                 // Garnet, and servers from before version 6.2, do not know it.
                 await Client.ExecuteAsync(["CLIENT", "TRACKINGINFO"], cancellationToken).ConfigureAwait(false);
-                mode = Client.GetHealth().Servers is [{ ProtocolVersion: 2 }, ..] ? ChannelMode.RedirectedTracking : ChannelMode.Tracking;
+                mode = Client.GetHealth().Servers.Any(server => server.ProtocolVersion == 2) ? ChannelMode.RedirectedTracking : ChannelMode.Tracking;
             }
             catch (RedisServerException refusal) when (_invalidation == RedisInvalidationMode.Automatic || refusal.Code == "LOADING")
             {

@@ -47,7 +47,7 @@ public sealed partial class RedisClient
     public ValueTask PostAsync(ReadOnlySpan<RedisArgument> command, CancellationToken cancellationToken = default)
     {
         Check(command);
-        if (_cluster is null && _node?.Current is { IsOpen: true } connection && !cancellationToken.IsCancellationRequested)
+        if (_cluster is null && _node is { Status: { IsCluster: false }, Current: { IsOpen: true } connection } && !cancellationToken.IsCancellationRequested)
         {
             try
             {

@@ -30,6 +30,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     private readonly int _timeoutMs;
     private readonly Lock _gate = new();
     private object? _trackingOwner;
+    private Task? _finding;
     private RedisNode? _node;
     private volatile ClusterTopology? _cluster;
     private volatile bool _isDisposed;
@@ -148,7 +149,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
 
         // The usual case costs nothing but the call: one server, connected, with room.
-        if (_cluster is null && _node?.Current is { IsOpen: true } connection)
+        if (_cluster is null && _node is { Status: { IsCluster: false }, Current: { IsOpen: true } connection })
         {
             ReplyCall<T> call = ReplyCall<T>.Rent(parser, state, connection.Completions, Environment.TickCount64, _timeoutMs);
             try
@@ -275,6 +276,30 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
 
         await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
         if (node.Status is not { IsCluster: true })
+        {
+            return;
+        }
+
+        // One finds out for all.
+        Task finding;
+        lock (_gate)
+        {
+            finding = _finding is { IsCompleted: false } ? _finding : _finding = Task.Run(() => ReadClusterAsync(node), CancellationToken.None);
+        }
+
+        try
+        {
+            await finding.WaitAsync(TimeSpan.FromMilliseconds(Math.Max(0, deadlineMs - Environment.TickCount64)), cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException late)
+        {
+            throw new RedisTimeoutException($"{node.Name} did not tell the topology of its Cluster within the time-out.", late);
+        }
+    }
+
+    private async Task ReadClusterAsync(RedisNode node)
+    {
+        if (_cluster is not null)
         {
             return;
         }

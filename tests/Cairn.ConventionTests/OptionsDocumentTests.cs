@@ -4,6 +4,7 @@ using System.Text.RegularExpressions;
 using Cairn.Caching;
 using Cairn.Caching.AspNetCore;
 using Cairn.FileStore;
+using Cairn.Redis;
 
 namespace Cairn.ConventionTests;
 
@@ -22,7 +23,12 @@ public partial class OptionsDocumentTests
         [nameof(CairnHybridCacheOptions)] = new CairnHybridCacheOptions(),
         [nameof(CairnEntryOptions)] = new CairnEntryOptions(),
         [nameof(DistributedFileStoreCacheOptions)] = new DistributedFileStoreCacheOptions(),
+        [nameof(RedisClientOptions)] = new RedisClientOptions { EndPoints = [] },
+        [nameof(CairnRedisOptions)] = new CairnRedisOptions(),
+        [nameof(CairnMemcachedOptions)] = new CairnMemcachedOptions(),
     };
+
+    private static readonly string[] s_documents = ["docs/reference/options.md", "docs/reference/redis.md"];
 
     public static TheoryData<string> Types => [.. Defaults.Keys];
 
@@ -41,7 +47,7 @@ public partial class OptionsDocumentTests
 
     private static Dictionary<string, string> RowsOf(string type)
     {
-        var section = File.ReadAllText(Repository.At("docs/reference/options.md")).Split("\n## ")
+        var section = s_documents.SelectMany(document => File.ReadAllText(Repository.At(document)).Split("\n## "))
             .Single(part => part.StartsWith($"{type}\n", StringComparison.Ordinal));
         return Row().Matches(section).ToDictionary(
             match => match.Groups[1].Value, match => match.Groups[2].Value.Replace("`", "", StringComparison.Ordinal), StringComparer.Ordinal);

@@ -17,6 +17,7 @@ internal static class Program
         ["damage-use"] = DamageRoles.Use,
         ["damage-work"] = DamageRoles.WorkScribbled,
         ["hybrid-make"] = HybridRoles.Make,
+        ["hybrid-redis"] = HybridRoles.WorkOverRedis,
         ["hybrid-work"] = HybridRoles.Work,
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,

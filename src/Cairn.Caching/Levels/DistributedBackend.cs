@@ -52,6 +52,11 @@ internal sealed class DistributedBackend
         _channelCalls = new("messages of changes", isInline: false, options, Counters, _log);
         Records = new(options.Name);
         Ledger = new(options, Counters, _log, AttemptAsync, () => _calls.Breaker.WaitMs, _calls.Breaker.EndBreak, OnOverflow);
+        if (channel is null && !_isPrivate && !options.IsInMemory)
+        {
+            _log.NoChannel(cache.GetType().Name);
+        }
+
         Hub = new(channel, Records, _isPrivate, options, HashOf, OnChangedElsewhere);
     }
 

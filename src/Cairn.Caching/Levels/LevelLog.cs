@@ -60,10 +60,17 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
         }
     }
 
+    /// <summary>Told once in the life of a cache.</summary>
+    public void NoChannel(string type) => LogNoChannel(logger, type);
+
     /// <summary>Told whenever it happens: once in the life of a cache.</summary>
     public void LeftUndone(int keys) => LogLeftUndone(logger, keys);
 
     private bool MayTell(int kind, out long others) => _gates[kind].TryPass(_clock.NowMs, out others);
+
+    [LoggerMessage(517, LogLevel.Information,
+        "{Type} tells of no changes, and no ICacheInvalidation is registered beside it: what other machines change is seen when entries of the first level expire.")]
+    private static partial void LogNoChannel(ILogger logger, string type);
 
     [LoggerMessage(510, LogLevel.Warning, "The second level failed ({What}). The cache goes on without it. {Others} more since the last such line.")]
     private static partial void LogFailed(ILogger logger, string what, long others, Exception exception);

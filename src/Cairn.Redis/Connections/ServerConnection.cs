@@ -18,7 +18,8 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-#pragma warning disable VSTHRD002, CA2012 // Each GetResult is of what has completed; nothing waits here.
+// Each GetResult is of what has completed; nothing waits here. And whatever goes wrong with a connection ends it, not the process.
+#pragma warning disable VSTHRD002, CA2012, CA1031
 
 internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 {
@@ -377,7 +378,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
                 sent.GetAwaiter().GetResult();
             }
-            catch (Exception failure) when (IsStreamFailure(failure))
+            catch (Exception failure)
             {
                 Close(failure);
                 return;
@@ -398,7 +399,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         {
             await sent.ConfigureAwait(false);
         }
-        catch (Exception failure) when (IsStreamFailure(failure))
+        catch (Exception failure)
         {
             Close(failure);
             return;
@@ -431,7 +432,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 Completions.Wake();
             }
         }
-        catch (Exception failure) when (IsStreamFailure(failure))
+        catch (Exception failure)
         {
             Close(failure);
         }
@@ -447,7 +448,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 return;
             }
         }
-        catch (Exception failure) when (IsStreamFailure(failure))
+        catch (Exception failure)
         {
             Close(failure);
             return;
@@ -713,9 +714,6 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     };
 
     private RedisConnectionException ClosedException() => new($"The connection to {Name} is closed: {_closeReason?.Message}", _closeReason);
-
-    private static bool IsStreamFailure(Exception failure) =>
-        failure is IOException or System.Net.Sockets.SocketException or ObjectDisposedException or OperationCanceledException or InvalidOperationException;
 
     /// <summary>A call, or none if the replies are dropped, and how many replies belong to it.</summary>
     private readonly record struct InFlight(PendingCall? Call, int Replies);

@@ -12,6 +12,9 @@ namespace Cairn.Redis.Memcached;
 
 internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions options, RedisClientOptions clientOptions) : IAsyncDisposable
 {
+    // A call that was given up sooner says nothing of the server.
+    private const long PatienceMs = 100;
+
     [ThreadStatic]
     private static OutputBuffer? t_request;
 
@@ -41,15 +44,21 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
     public async ValueTask<MemcachedAnswer> AskAsync(
         RequestWriter write, int replies, System.Buffers.IBufferWriter<byte>? destination, CancellationToken cancellationToken)
     {
+        long startedMs = Environment.TickCount64;
         try
         {
-            long startedMs = Environment.TickCount64;
             ServerConnection connection = await node.GetAsync(options.OperationTimeout, cancellationToken).ConfigureAwait(false);
             MemcachedAnswer answer = await SendAsync(
                 connection, write, replies, destination, options.OperationTimeout - TimeSpan.FromMilliseconds(Environment.TickCount64 - startedMs), cancellationToken)
                 .ConfigureAwait(false);
             Volatile.Write(ref _failures, 0);
             return answer.Error is { } error ? throw new MemcachedException($"{Name} replied: {error}") : answer;
+        }
+        catch (OperationCanceledException given) when (Environment.TickCount64 - startedMs >= PatienceMs)
+        {
+            // A caller's time-out, shorter than the server's own, tells the same.
+            OnFailure(given);
+            throw;
         }
         catch (Exception failure) when (failure is RedisException or TimeoutException)
         {

@@ -15,6 +15,8 @@ internal sealed class RedisNode : IAsyncDisposable
     // A connection that does not last as long counts as a failed attempt, or a server that drops everybody would be asked without end.
     private static readonly TimeSpan s_shortLife = TimeSpan.FromSeconds(1);
 
+    private const long LogIntervalMs = 60_000;
+
     private readonly Lock _gate = new();
     private readonly IReadOnlyList<EndPoint> _places;
     private readonly ConnectionFactory _factory;
@@ -28,6 +30,7 @@ internal sealed class RedisNode : IAsyncDisposable
     private Task? _loop;
     private Exception? _lastFailure;
     private bool _isEnded;
+    private long? _failureLoggedMs;
 
     /// <summary>Creates one that connects when it is first needed.</summary>
     /// <param name="places">Where the server is. Of several, the first that is reached and is no replica.</param>
@@ -254,7 +257,7 @@ internal sealed class RedisNode : IAsyncDisposable
         {
             if (!_end.IsCancellationRequested)
             {
-                NodeLog.Failed(_logger, Name, failure!.Message);
+                LogFailure(failure!);
             }
         }
         else if (_end.IsCancellationRequested)
@@ -263,11 +266,23 @@ internal sealed class RedisNode : IAsyncDisposable
         }
         else
         {
+            _failureLoggedMs = null;
             NodeLog.Made(_logger, connection.Name, _status!.IsResp3 ? 3 : 2);
             Connected?.Invoke(this, connection);
         }
 
         return connection;
+    }
+
+    // A server that stays away is news once, and then once a minute.
+    private void LogFailure(Exception failure)
+    {
+        long nowMs = Environment.TickCount64;
+        if (_failureLoggedMs is not { } loggedMs || nowMs - loggedMs >= LogIntervalMs)
+        {
+            _failureLoggedMs = nowMs;
+            NodeLog.Failed(_logger, Name, failure.Message);
+        }
     }
 
     private async Task PauseAsync(int failures)

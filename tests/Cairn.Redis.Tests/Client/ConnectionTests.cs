@@ -234,8 +234,7 @@ public sealed class ConnectionTests
         {
             using TcpClient accepted = await listener.AcceptTcpClientAsync();
             await accepted.GetStream().WriteAsync(Encoding.ASCII.GetBytes("SSH-2.0-OpenSSH\r\n"));
-            Assert.NotEqual(0, await accepted.GetStream().ReadAsync(new byte[1]));
-            await accepted.GetStream().CopyToAsync(Stream.Null);
+            await Record.ExceptionAsync(() => accepted.GetStream().CopyToAsync(Stream.Null)); // Until the client has had enough.
         });
         await using var client = RedisClient.Create($"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port},connectTimeout=2000");
 
@@ -253,7 +252,7 @@ public sealed class ConnectionTests
         await client.SetAsync("key", "value");
         using var release = new ManualResetEventSlim();
 
-        Task blocked = BlockAfterCallAsync();
+        Task blocked = Task.Run(BlockAfterCallAsync);
         for (int i = 0; i < 100; i++)
         {
             Assert.NotNull(await client.GetAsync("key").AsTask().WaitAsync(TimeSpan.FromSeconds(30)));

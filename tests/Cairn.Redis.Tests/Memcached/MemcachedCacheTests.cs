@@ -17,7 +17,14 @@ public sealed class MemcachedCacheTests
 
     private static CairnMemcachedCache Open(params string[] servers)
     {
-        var options = new CairnMemcachedOptions { ReturnInterval = TimeSpan.FromMilliseconds(100), StandInLifetime = TimeSpan.FromSeconds(1) };
+        var options = new CairnMemcachedOptions
+        {
+            // A busy machine is no dead server.
+            ConnectTimeout = TimeSpan.FromSeconds(20),
+            OperationTimeout = TimeSpan.FromSeconds(20),
+            ReturnInterval = TimeSpan.FromMilliseconds(100),
+            StandInLifetime = TimeSpan.FromSeconds(1),
+        };
         foreach (string server in servers)
         {
             options.Servers.Add(server);

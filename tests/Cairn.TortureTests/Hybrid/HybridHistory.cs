@@ -24,12 +24,15 @@ internal sealed class HybridHistory
     private readonly Dictionary<long, Operation> _origins = [];
     private readonly Dictionary<long, long> _calls = [];
     private readonly List<string> _faults = [];
+    private readonly long _boundTicks;
 
     /// <summary>Looks at what was done.</summary>
     /// <param name="operations">All of it.</param>
     /// <param name="restsFrom">The moment from which nobody changed or made anything.</param>
-    public HybridHistory(IReadOnlyList<Operation> operations, long restsFrom)
+    /// <param name="bound">How long after a change was acknowledged older values may be read, where caches are not on one machine.</param>
+    public HybridHistory(IReadOnlyList<Operation> operations, long restsFrom, TimeSpan bound = default)
     {
+        _boundTicks = (long)(bound.TotalSeconds * System.Diagnostics.Stopwatch.Frequency);
         foreach (IGrouping<int, Operation> ofKey in operations.Where(o => o.Effect is Effect.Wrote or Effect.Removed).GroupBy(o => o.Key))
         {
             _changes[ofKey.Key] = new Changes([.. ofKey]);
@@ -91,7 +94,7 @@ internal sealed class HybridHistory
         long madeBy = origin.Effect == Effect.Made ? origin.Start : origin.End;
         foreach (Changes changes in ChangesOf(read.Key))
         {
-            if (changes.LatestBefore(read.Start) is { } change && change.Start > madeBy)
+            if (changes.LatestBefore(read.Start - _boundTicks) is { } change && change.Start > madeBy)
             {
                 _faults.Add($"key {read.Key}: what was read is older than a change (R2):\n  {origin}\n  {change}\n  {read}");
                 return;

@@ -89,10 +89,10 @@ public sealed class HybridProcessTests(ITestOutputHelper output)
 }
 
 /// <summary>One process of the run.</summary>
-internal sealed class HybridProcess(HybridRun run, int worker) : IDisposable
+internal sealed class HybridProcess(HybridRun run, int worker, string role = "hybrid-work", params string[] more) : IDisposable
 {
     private readonly ChildProcess _process = ChildProcess.Start(
-        typeof(Program), ["hybrid-work", worker.ToString(System.Globalization.CultureInfo.InvariantCulture), .. run.ToArguments()]);
+        typeof(Program), [role, worker.ToString(System.Globalization.CultureInfo.InvariantCulture), .. run.ToArguments(), .. more]);
 
     private long _deathTime = long.MaxValue;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Cairn.Caching;
+using Cairn.Redis;
 
 namespace Cairn.TortureTests.Hybrid;
 
@@ -18,6 +19,25 @@ internal static class HybridRoles
         var run = HybridRun.Parse(args[1..]);
         using CairnStore store = CairnStore.Open(run.Store);
         using var cache = CairnHybridCache.Create(run.OptionsOf(store));
+        Work(run, cache, number);
+    }
+
+    /// <summary>WORKER RUN ADDRESS MODE: the same over a Redis server, as a machine of its own would.</summary>
+    public static void WorkOverRedis(string[] args)
+    {
+        int number = int.Parse(args[0], CultureInfo.InvariantCulture);
+        var run = HybridRun.Parse(args[1..]);
+        using var redis = new CairnRedisCache(new CairnRedisOptions
+        {
+            Configuration = args[^2],
+            Invalidation = Enum.Parse<RedisInvalidationMode>(args[^1]),
+        });
+        using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { LocalMaxEntries = run.LocalMaxEntries, DistributedCache = redis });
+        Work(run, cache, number);
+    }
+
+    private static void Work(HybridRun run, CairnHybridCache cache, int number)
+    {
         using var worker = new HybridWorker(run, cache, number);
         Console.WriteLine("open");
         foreach (Func<Task> work in new Func<Task>[] { worker.WorkAsync, worker.LookAtAllAsync })

@@ -1,0 +1,69 @@
+using System.ComponentModel;
+using System.Diagnostics;
+using System.Globalization;
+using Cairn.Benchmarks.Measuring;
+
+namespace Cairn.Benchmarks.RedisClients;
+
+/// <summary>A client in C with hiredis, compiled from its source, that keeps as many requests under way as there are callers.</summary>
+internal sealed class HiredisGets : IContender
+{
+    private readonly string _program;
+    private readonly string[] _arguments;
+    private readonly int _operations;
+
+    /// <summary>Compiles it.</summary>
+    /// <exception cref="PeerUnavailableException">There is no compiler, or no hiredis.</exception>
+    public HiredisGets(string root, string folder, int port, string key, int depth, int operations)
+    {
+        _program = Path.Combine(folder, "hiredis_get");
+        _operations = operations;
+        _arguments = [Text(port), key, Text(depth), Text(operations)];
+        try
+        {
+            using var compiler = Process.Start(new ProcessStartInfo(
+                "cc", [Path.Combine(root, "bench", "loadgen", "hiredis_get.c"), "-O2", "-o", _program, "-lhiredis"])
+            {
+                RedirectStandardError = true,
+                UseShellExecute = false,
+            })!;
+            var errors = compiler.StandardError.ReadToEnd();
+            compiler.WaitForExit();
+            if (compiler.ExitCode != 0)
+            {
+                throw new PeerUnavailableException("hiredis", $"it cannot be compiled (Debian package libhiredis-dev): {errors.Split('\n')[0]}");
+            }
+        }
+        catch (Win32Exception)
+        {
+            throw new PeerUnavailableException("hiredis", "there is no C compiler (Debian package gcc).");
+        }
+    }
+
+    public string Name => "hiredis";
+
+    public void WarmUp() => RunAll();
+
+    public Sample Measure(int round)
+    {
+        var ns = RunAll();
+        return new Sample(ns / _operations, ns / _operations, BytesAllocated: 0);
+    }
+
+    public void Dispose()
+    {
+        // The program goes with its folder.
+    }
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private double RunAll()
+    {
+        using var process = Process.Start(new ProcessStartInfo(_program, _arguments) { RedirectStandardOutput = true, UseShellExecute = false })!;
+        var output = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        return process.ExitCode == 0
+            ? double.Parse(output, CultureInfo.InvariantCulture)
+            : throw new InvalidOperationException("hiredis_get failed.");
+    }
+}

@@ -1,0 +1,91 @@
+using System.Diagnostics;
+using Cairn.Redis;
+using Cairn.Redis.Tests.Servers;
+using Cairn.TortureTests.Histories;
+using Xunit.Abstractions;
+
+namespace Cairn.TortureTests.Hybrid;
+
+/// <summary>
+/// Processes that have nothing in common but a Redis server, as machines would, get, set and remove keys and tags through hybrid caches,
+/// while their connections to it are cut at random. No read is older than a change that was acknowledged longer ago than the bound.
+/// </summary>
+public sealed class HybridRedisTests(ITestOutputHelper output)
+{
+    private const int Processes = 3;
+    private const int HotKeys = 40;
+
+    // A first level is distrusted two seconds after the last heartbeat. The rest is for a machine that is busy with other things.
+    private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(3);
+
+    private static readonly int Rounds = TortureRun.Count(inShort: 1, inLong: 30);
+    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 9_000, inLong: 60_000);
+
+    [RequiresToolTheory("redis-server", "redis-cli")]
+    [InlineData(RedisInvalidationMode.Tracking, "")]
+    [InlineData(RedisInvalidationMode.Tracking, ",protocol=resp2")]
+    [InlineData(RedisInvalidationMode.PublishSubscribe, "")]
+    public void No_machine_reads_what_is_older_than_the_bound(RedisInvalidationMode mode, string settings)
+    {
+        var torture = new TortureRun(output);
+        for (int round = 0; round < Rounds; round++)
+        {
+            Work(torture, torture.Random.Next(), mode, settings, isCut: true);
+        }
+    }
+
+    [RequiresToolFact("redis-server", "redis-cli")]
+    public void One_machine_makes_a_value_that_all_miss()
+    {
+        var torture = new TortureRun(output);
+        HybridHistory history = Work(torture, torture.Random.Next(), RedisInvalidationMode.Tracking, "", isCut: false);
+
+        Assert.True(
+            history.Overlaps.Count * 100 <= history.FactoryRuns,
+            $"{history.Overlaps.Count} of {history.FactoryRuns} factories ran beside another of their key.\n{string.Join('\n', history.Overlaps.Take(3))}\n{torture.Replay}");
+    }
+
+    private HybridHistory Work(TortureRun torture, int seed, RedisInvalidationMode mode, string settings, bool isCut)
+    {
+        using var directory = new TestDirectory();
+        using RedisServer server = RedisServer.Start();
+        var random = new Random(seed);
+        var run = new HybridRun(directory.Path, seed, MillisecondsPerRound, HotKeys);
+        var workers = new List<HybridProcess>();
+        try
+        {
+            for (int i = 0; i < Processes; i++)
+            {
+                workers.Add(new HybridProcess(
+                    run with { LocalMaxEntries = i == 0 ? 200 : 100_000 }, i, "hybrid-redis", server.Address + settings, mode.ToString()));
+            }
+
+            workers.ForEach(worker => worker.Expect("open"));
+            workers.ForEach(worker => worker.Go());
+            long start = Stopwatch.GetTimestamp();
+            while (isCut && Stopwatch.GetElapsedTime(start).TotalMilliseconds < MillisecondsPerRound)
+            {
+                Thread.Sleep(random.Next(50, 1_200)); // Nothing waits for a cut: it shall come at any moment.
+                server.Cli("CLIENT", "KILL", "TYPE", random.Next(2) == 0 ? "normal" : "pubsub");
+            }
+
+            workers.ForEach(worker => worker.Expect("done"));
+            Thread.Sleep(s_bound + TimeSpan.FromSeconds(2)); // What is owed is paid, and what was missed is told.
+            long restsFrom = Stopwatch.GetTimestamp();
+            workers.ForEach(worker => worker.Go());
+            workers.ForEach(worker => worker.Expect("done"));
+            workers.ForEach(worker => worker.End());
+            var history = new HybridHistory([.. workers.SelectMany(worker => worker.Operations())], restsFrom, s_bound);
+            output.WriteLine(history.ToString());
+            Console.WriteLine(history);
+
+            Assert.True(history.Faults.Count == 0, $"{history.Faults.Count} faults.\n{string.Join('\n', history.Faults.Take(3))}\n{torture.Replay}");
+            Assert.True(history.FactoryRuns > 100 && history.Reads > 500, $"Too little was done: {history}");
+            return history;
+        }
+        finally
+        {
+            workers.ForEach(worker => worker.Dispose());
+        }
+    }
+}

@@ -11,7 +11,7 @@ internal static class StatisticsReport
     {
         long entries = statistics.Entries - statistics.Collections.Sum(collection => collection.Entries);
         long bytes = statistics.Bytes - statistics.Collections.Sum(collection => collection.Bytes);
-        return [new CollectionStatistics("", Math.Max(0, entries), Math.Max(0, bytes), 0), .. statistics.Collections];
+        return [new CollectionStatistics("", Math.Max(0, entries), Math.Max(0, bytes), 0, StoreRegion.Evict), .. statistics.Collections];
     }
 
     public static void WriteJson(Utf8JsonWriter writer, string path, StoreStatistics statistics, bool withPartitions, SizeHistogram? sizes)
@@ -39,6 +39,7 @@ internal static class StatisticsReport
             writer.WriteNumber("entries"u8, collection.Entries);
             writer.WriteNumber("bytes"u8, collection.Bytes);
             writer.WriteNumber("budgetBytes"u8, collection.BudgetBytes);
+            writer.WriteString("region"u8, collection.Region == StoreRegion.Keep ? "keep"u8 : "evict"u8);
             writer.WriteEndObject();
         }
 
@@ -123,14 +124,15 @@ internal static class StatisticsReport
 
     private static void WriteCollections(ToolOutput output, StoreStatistics statistics)
     {
-        var table = new TextTable("collection", ">entries", ">bytes", ">budget");
+        var table = new TextTable("collection", ">entries", ">bytes", ">budget", "region");
         foreach (CollectionStatistics collection in AllCollections(statistics))
         {
             table.Add(
                 NameOf(collection),
                 Figures.Count(collection.Entries),
                 Figures.Bytes(collection.Bytes),
-                collection.BudgetBytes == 0 ? "-" : Figures.Bytes(collection.BudgetBytes));
+                collection.BudgetBytes == 0 ? "-" : Figures.Bytes(collection.BudgetBytes),
+                collection.Region == StoreRegion.Keep ? "keep" : "evict");
         }
 
         table.WriteTo(output);

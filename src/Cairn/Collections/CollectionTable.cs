@@ -80,7 +80,7 @@ internal static unsafe class CollectionTable
             bytes += counters[1];
         }
 
-        return new CollectionStatistics(NameOf(memory, number), entries, bytes, Record(memory, number)->BudgetBytes);
+        return new CollectionStatistics(NameOf(memory, number), entries, bytes, Record(memory, number)->BudgetBytes, memory.RegionOf(number));
     }
 
     /// <summary>False if the collection is new and its number, <paramref name="number"/>, is not the cleared one.</summary>

@@ -288,6 +288,8 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 
         CollectionCheck.Repair((CollectionRecord*)_target.Memory.CollectionRecord(0), count);
         _target.Memory.Super->CollectionCount = count;
+        _target.Memory.RefreshRegions();
+        _target.AreBudgetsKept = false; // What they have, they keep.
     }
 
     // C4
@@ -325,7 +327,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         return headers;
     }
 
-    // The main log first, and in each log the oldest segment first; an open one is the youngest.
+    // What is kept first, then the main log, and in each log the oldest segment first; an open one is the youngest.
     private void Copy(int partition, SegmentHeader[] headers)
     {
         if (!_walk.TryBegin(partition, this, _cancellationToken))
@@ -335,7 +337,8 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 
         IEnumerable<int> segments = Enumerable.Range(0, headers.Length)
             .Where(segment => headers[segment].Partition == partition && headers[segment].State is SegmentState.Open or SegmentState.Sealed)
-            .OrderByDescending(segment => headers[segment].Log == PartitionBlock.LogMain)
+            .OrderByDescending(segment => headers[segment].Log == PartitionBlock.LogKeep)
+            .ThenByDescending(segment => headers[segment].Log == PartitionBlock.LogMain)
             .ThenBy(segment => headers[segment].State == SegmentState.Open)
             .ThenBy(segment => headers[segment].SealOrder);
         foreach (int segment in segments)
@@ -356,9 +359,10 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             return;
         }
 
+        bool isKept = _target.Memory.IsKept(entry.Collection);
         if (value.Length > _target.Memory.MaxValueBytes)
         {
-            _refused++;
+            _refused += isKept ? throw DoesNotFit($"one of its values, of {value.Length:N0} bytes, is longer than a value may be then", null) : 1;
             return;
         }
 
@@ -378,16 +382,24 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         fixed (byte* bytes = keyBytes)
         {
             KeyRef key = _target.Place(bytes, keyBytes.Length, entry.Collection);
-            if (_target.Import(key, content, isMain, frequency) == WriteStatus.Stored)
+            try
             {
-                _imported++;
+                bool isStored = _target.Import(key, content, isMain, frequency) == WriteStatus.Stored;
+                _imported += isStored ? 1 : 0;
+                _refused += isStored ? 0 : 1;
             }
-            else
+            catch (StoreFullException full)
             {
-                _refused++;
+                throw DoesNotFit("they are more than it or its index holds", full);
             }
         }
     }
+
+    private StoreFullException DoesNotFit(string why, StoreFullException? cause) => new(
+        $"The entries of the store '{_image.File.Path}' that are to be kept do not fit a store of {_target.Memory.Layout.MaxCapacityBytes:N0} bytes with " +
+        $"entries of {_target.Memory.Layout.AverageEntryBytes:N0} bytes on average: {why}. The store stays as it was. Compact it with a larger " +
+        $"{nameof(CompactOptions)}.{nameof(CompactOptions.MaxCapacityBytes)}, or a smaller {nameof(CompactOptions.AverageEntryBytes)}.",
+        cause);
 
     /// <summary>How many of the imported entries were evicted by later ones. The statistics then begin at zero.</summary>
     private long TakeStatistics()

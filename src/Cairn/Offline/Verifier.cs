@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Platform;
 using Cairn.Storage;
@@ -28,7 +29,9 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
     private readonly NativeBuffer _headerBytes = new();
     private readonly NativeBuffer _blockBytes = new();
     private readonly HashSet<long> _deadAndDamaged = [];
+    private readonly Dictionary<uint, bool> _regions = [];
     private readonly bool _isInUse;
+    private bool _hasOverflow;
     private long _bytesDone;
     private long _bytesTold;
     private long[] _liveBytes = [];
@@ -113,12 +116,71 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
                 break;
         }
 
+        if (verdict.Fate != EntryFate.Damaged)
+        {
+            CheckRegion(entry, at, header, segment);
+        }
+
         _liveBytes[segment] += entry.PaddedBytes;
         if (entry.Collection < StoreLayout.MaxCollections && entry.Version > *PartitionBlock.Watermark(_walk.Block, entry.Collection))
         {
             _count.Add(entry.Collection, entry.PaddedBytes);
         }
     }
+
+    // Evicting one segment must not take what is kept, and cleaning another must not keep what may be evicted.
+    private void CheckRegion(in EntryView entry, in SlotPlace at, in SegmentHeader header, int segment)
+    {
+        bool isInKeepLog = header.Log == PartitionBlock.LogKeep;
+        bool isKept = entry.Type != EntryType.Lease && IsKept(entry.Collection);
+        if (isKept != isInKeepLog)
+        {
+            _findings.Damage(
+                VerifyArea.Segments, _image.HeaderOffset(segment),
+                $"Segment {segment} is in log {header.Log}, but holds an entry of collection {entry.Collection}, whose entries {(isKept ? "are kept" : "may be evicted")}.");
+        }
+
+        if (at.Bucket >= _image.Layout.HomeBuckets && !_hasOverflow)
+        {
+            // Read again: the flag is stored before the first slot that it tells of.
+            _hasOverflow = !_image.TryReadUInt32(OffsetOfOverflow, out uint flag) || flag != 0;
+            if (!_hasOverflow)
+            {
+                _findings.Damage(
+                    VerifyArea.Superblock, OffsetOfOverflow, $"{at}, an overflow bucket, is in use, but the superblock says that none is: nobody looks there.");
+                _hasOverflow = true; // Once is enough.
+            }
+        }
+
+        if (isInKeepLog && !_isInUse && entry.KeepDeadline != long.MaxValue && (header.MinDeadline == 0 || header.MinDeadline > entry.KeepDeadline))
+        {
+            _findings.Leftover(
+                VerifyArea.Segments, _image.HeaderOffset(segment),
+                $"The header of segment {segment} says that nothing in it expires before {header.MinDeadline}; an entry does, at {entry.KeepDeadline}.");
+        }
+    }
+
+    private bool IsKept(uint collection)
+    {
+        if (collection == 0)
+        {
+            return false;
+        }
+
+        if (!_regions.TryGetValue(collection, out bool isKept))
+        {
+            var record = default(CollectionRecord);
+            isKept = _image.TryRead(
+                _image.Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes), &record, StoreLayout.CollectionRecordBytes)
+                && record.Region != (byte)StoreRegion.Evict;
+            _regions.Add(collection, isKept);
+        }
+
+        return isKept;
+    }
+
+    private static long OffsetOfOverflow { get; } =
+        System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.HasOverflow));
 
     void IPartitionVisitor.OnBadSlot(in SlotPlace at, in Verdict verdict)
     {

@@ -149,6 +149,10 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
             && SegmentHeader.StateOf(word) is SegmentState.Open or SegmentState.Sealed;
     }
 
+    /// <summary>As the collection's record has it. One that damage made neither is kept: nothing may be lost that was to stay.</summary>
+    public StoreRegion RegionOf(uint collection) =>
+        ((CollectionRecord*)CollectionRecord((int)collection))->Region == (byte)StoreRegion.Evict ? StoreRegion.Evict : StoreRegion.Keep;
+
     /// <summary>Reads the regions of the collections that there are now.</summary>
     public void RefreshRegions()
     {
@@ -157,7 +161,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         int count = Math.Clamp(Volatile.Read(ref Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
         for (int number = 1; number <= count; number++)
         {
-            bool isKept = ((CollectionRecord*)CollectionRecord(number))->Region != (byte)StoreRegion.Evict;
+            bool isKept = RegionOf((uint)number) == StoreRegion.Keep;
             (number < 64 ? ref low : ref high) |= (isKept ? 1UL : 0) << (number & 63);
         }
 

@@ -23,7 +23,7 @@ public unsafe partial class CairnCollection
     /// <param name="flags">32 bits that the store does not interpret.</param>
     /// <returns>
     /// False if the value could not be stored, because a stopped process holds the lock or everything is pinned by readers. The
-    /// earlier value is gone either way: it is never left readable.
+    /// earlier value is gone either way: it is never left readable. Never false where entries are kept.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public bool Set(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>

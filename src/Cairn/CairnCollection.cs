@@ -12,11 +12,14 @@ namespace Cairn;
 /// effect at one moment between its call and its return. There is no order between keys.
 /// </para>
 /// <para>
-/// Any entry may be evicted at any time: this is a cache. A write whose process is killed in the middle either happened or did not.
+/// Any entry may be evicted at any time: this is a cache, unless the collection was created with <see cref="StoreRegion.Keep"/>. A write whose process is
+/// killed in the middle either happened or did not.
 /// </para>
 /// <para>
 /// Every operation throws <see cref="ArgumentException"/> for a key that is empty, longer than 65,536 bytes, or text with a lone
-/// surrogate, and <see cref="ObjectDisposedException"/> once the store is closed.
+/// surrogate, and <see cref="ObjectDisposedException"/> once the store is closed. Where entries are kept, every write that finds no room throws
+/// <see cref="StoreFullException"/>; a set or removal that cannot have the lock, <see cref="StoreBusyException"/>; and every read of a
+/// damaged entry, <see cref="StoreCorruptException"/>.
 /// </para>
 /// </remarks>
 public unsafe partial class CairnCollection

@@ -41,7 +41,7 @@ public record PartitionStatistics
     /// <summary>Keys that came back soon after their eviction and were put into the main log at once.</summary>
     public long GhostHits { get; init; }
 
-    /// <summary>Writes that found no room, because everything was pinned.</summary>
+    /// <summary>Writes that found no room, because everything was pinned or kept.</summary>
     public long Declined { get; init; }
 
     /// <summary>Writes and removals that did not get the lock in time and only removed the earlier value.</summary>
@@ -53,7 +53,7 @@ public record PartitionStatistics
     /// <summary>Times that the partition was repaired after a process died in the middle of a write.</summary>
     public long Recoveries { get; init; }
 
-    /// <summary>Entries found to be damaged and removed.</summary>
+    /// <summary>Entries found to be damaged and, unless they are kept, removed; those are counted with each read.</summary>
     public long DamagedEntries { get; init; }
 
     /// <summary>Hits as a part of all reads, 0 to 1; 0 if there were none.</summary>

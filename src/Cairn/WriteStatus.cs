@@ -28,8 +28,8 @@ public enum WriteStatus
     TooLarge,
 
     /// <summary>
-    /// Not done: there was no room, because everything that could be evicted is pinned by readers. If the operation replaces values
-    /// unconditionally, the earlier value is gone.
+    /// Not done: there was no room, because everything that could be evicted is pinned by readers, or there is nothing. If the operation replaces values
+    /// unconditionally, the earlier value is gone. Where entries are kept, no room is a <see cref="StoreFullException"/> instead.
     /// </summary>
     NoRoom,
 

@@ -69,7 +69,7 @@ public partial class ConcurrencyDocumentTests
         file == $"{type}.cs" || (file.StartsWith($"{type}.", StringComparison.Ordinal) && file.EndsWith(".cs", StringComparison.Ordinal));
 
     // `Bucket I1`, `SegmentHeader I1`, `I2` and `StoreEngine I2`, `I3`.
-    [GeneratedRegex(@"`(\w+) ([A-Z]\d)`(?:, `([A-Z]\d)`)?")]
+    [GeneratedRegex(@"`([\w.]+) ([A-Z]\d)`(?:, `([A-Z]\d)`)?")]
     private static partial Regex NamedInvariant();
 
     [GeneratedRegex(@"`([A-Z]\w+)\.([A-Z]\w+)`")]

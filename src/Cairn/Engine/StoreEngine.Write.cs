@@ -456,7 +456,7 @@ internal sealed unsafe partial class StoreEngine
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private byte* TryReserve(PartitionBlock* partition, int log, long bytes) =>
         log == PartitionBlock.LogKeep && partition->SpareCount <= 0
-            ? null // SegmentEvictor K2
+            ? null // SegmentEvictor.Keep K2
             : _log.TryReserve(partition, log, bytes);
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -416,7 +416,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 {
                     if (memory.IsKeptSlot(slot) && IsBelowTail(slot, number))
                     {
-                        // A kept entry that was damaged: nobody but its owner may give it up (SegmentEvictor K1).
+                        // A kept entry that was damaged: nobody but its owner may give it up (SegmentEvictor.Keep K1).
                         CountDamaged(partition, slot, isEntry, entry);
                         continue;
                     }

@@ -142,6 +142,28 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         return Engine.Clear(0, isAll: true);
     }
 
+    /// <summary>Begins a transaction: writes to several keys of kept collections that happen together or not at all.</summary>
+    /// <returns>An empty one. It holds nothing: one that is not committed is simply forgotten.</returns>
+    public StoreTransaction BeginTransaction()
+    {
+        Engine.ThrowIfClosed();
+        return new StoreTransaction(Engine);
+    }
+
+    /// <summary>Returns when everything that logged collections have acknowledged, in any process, is on the disk.</summary>
+    /// <remarks>
+    /// A write to such a collection (<see cref="CollectionOptions.Durability"/>) waits for that by itself. Other collections are not brought to the disk
+    /// before the store is closed.
+    /// </remarks>
+    /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
+    public void Flush() => Engine.Flush();
+
+    /// <summary>As <see cref="Flush"/>, without blocking a thread.</summary>
+    /// <param name="cancellationToken">Ends the waiting, not what is waited for.</param>
+    /// <returns>Complete when everything is on the disk.</returns>
+    /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
+    public ValueTask FlushAsync(CancellationToken cancellationToken = default) => Engine.FlushAsync(cancellationToken);
+
     /// <summary>The partition a key belongs to.</summary>
     /// <param name="key">1 to 65,536 bytes, or text, of the store's own collection.</param>
     /// <returns>0 to <see cref="PartitionCount"/> - 1.</returns>

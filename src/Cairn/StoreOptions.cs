@@ -56,6 +56,16 @@ public sealed record StoreOptions
     /// </summary>
     public TimeSpan LockTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>The most for <see cref="CommitDelay"/>: 100 milliseconds.</summary>
+    public static readonly TimeSpan LargestCommitDelay = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>
+    /// How long a write with <see cref="Durability.GroupCommit"/> waits for others to share its synchronisation of the disk, if there are others
+    /// writing; zero to 100 milliseconds. Default zero: it waits a fraction of what a synchronisation takes, which is enough for the
+    /// threads of one process. Longer spares the disk and costs each write that much.
+    /// </summary>
+    public TimeSpan CommitDelay { get; init; }
+
     /// <summary>
     /// Whether the last process to close the file writes it to disk first, so that it is still there after a restart of the machine.
     /// Default true. With false, closing is immediate, and after a restart of the machine the store starts empty.
@@ -115,6 +125,13 @@ public sealed record StoreOptions
         {
             throw new ArgumentOutOfRangeException(
                 nameof(LockTimeout), LockTimeout, $"{nameof(StoreOptions)}.{nameof(LockTimeout)} must be above zero and at most an hour.");
+        }
+
+        if (CommitDelay < TimeSpan.Zero || CommitDelay > LargestCommitDelay)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(CommitDelay), CommitDelay,
+                $"{nameof(StoreOptions)}.{nameof(CommitDelay)} must be zero to {LargestCommitDelay.TotalMilliseconds:N0} ms.");
         }
 
         if (OpenMode is < StoreOpenMode.OpenOrCreate or > StoreOpenMode.CreateNew)

@@ -21,6 +21,7 @@ internal static class Program
         ["hybrid-work"] = HybridRoles.Work,
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
+        ["log-victim"] = LogRoles.Victim,
         ["serve"] = ProcessRoles.Serve,
         ["stop-at"] = ProcessRoles.StopAt,
         ["stop-with-pins"] = ProcessRoles.StopWithPins,

@@ -1,12 +1,17 @@
+using System.Runtime.InteropServices;
 using System.Text;
 using Cairn.Engine;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Collections;
 
 // The named collections of a store: a table in the file that only grows, changed under the lock of partition 0.
 internal static unsafe class CollectionTable
 {
+    /// <summary>The partition whose lock guards the table.</summary>
+    public const int LockingPartition = 0;
+
     /// <summary>The number of a collection, which is created if there is none of that name.</summary>
     public static uint OpenOrCreate(StoreEngine engine, string name, CollectionOptions? options)
     {
@@ -87,7 +92,7 @@ internal static unsafe class CollectionTable
     private static bool TryOpenOrCreate(
         StoreEngine engine, string name, byte[] bytes, CollectionOptions? options, uint cleared, out uint number)
     {
-        PartitionBlock* partition = engine.Enter(0);
+        PartitionBlock* partition = engine.Enter(LockingPartition);
         if (partition is null)
         {
             throw new StoreException($"The collection '{name}' could not be opened, because a stopped process holds the store's lock. Continue or end it.");
@@ -107,6 +112,7 @@ internal static unsafe class CollectionTable
             number = found ?? free;
             if (found is null && number != cleared)
             {
+                engine.Leave(partition);
                 return false;
             }
 
@@ -118,29 +124,77 @@ internal static unsafe class CollectionTable
                     $"{options.Region}. Open it with {(StoreRegion)record->Region}, or use another name.");
             }
 
+            bool isLogged = (options?.ResolvedDurability ?? Durability.ProcessCrash) > Durability.ProcessCrash;
+            if (found is not null && options is not null && isLogged != record->Durability > (byte)Durability.ProcessCrash)
+            {
+                throw new StoreException(
+                    $"The collection '{name}' was created with {nameof(CollectionOptions.Durability)} {(Durability)record->Durability}, which cannot become " +
+                    $"{options.ResolvedDurability}: what it holds {(isLogged ? "is not" : "is")} in the log. Open it with its own, or copy it to another name.");
+            }
+
+            CollectionRecord defined = *record;
             if (found is null || options is not null)
             {
                 // Without options, one that another process has just created keeps its own.
-                Write(record, options ?? new CollectionOptions());
+                Write(&defined, options ?? new CollectionOptions());
             }
 
             if (found is null)
             {
-                record->NameBytes = (ushort)bytes.Length;
-                bytes.CopyTo(new Span<byte>(record->Name, CollectionRecord.MaxNameBytes));
-
-                // Release: the record is complete before it is counted (CollectionRecord I1).
-                Volatile.Write(ref engine.Memory.Super->CollectionCount, Math.Max(count, (int)number));
+                defined.NameBytes = (ushort)bytes.Length;
+                bytes.CopyTo(new Span<byte>(defined.Name, CollectionRecord.MaxNameBytes));
             }
 
+            Define(engine, partition, number, defined, isLogged);
             engine.Memory.RefreshRegions();
-
-            return true;
         }
-        finally
+        catch
         {
+            StoreLog.TakeRefusal();
+            if (partition->PendingRecord != 0)
+            {
+                engine.Recovery.Run(LockingPartition);
+            }
+
             engine.Leave(partition);
+            throw;
         }
+
+        engine.Leave(partition);
+        engine.Settle(number);
+        return true;
+    }
+
+    private static void Define(StoreEngine engine, PartitionBlock* partition, uint number, in CollectionRecord defined, bool isLogged)
+    {
+        CollectionRecord* record = Record(engine.Memory, number);
+        var bytes = MemoryMarshal.AsBytes(new ReadOnlySpan<CollectionRecord>(in defined));
+        if (bytes.SequenceEqual(new ReadOnlySpan<byte>(record, StoreLayout.CollectionRecordBytes)))
+        {
+            return;
+        }
+
+        if (isLogged && engine.WriteAhead.IsEnabled)
+        {
+            engine.LogDefinition(partition, number, bytes);
+        }
+
+        Redefine(engine.Memory, number, bytes);
+        Volatile.Write(ref partition->PendingRecord, 0);
+    }
+
+    /// <summary>Makes a record of the table what it is said to be, and counts it.</summary>
+    public static void Redefine(StoreMemory memory, uint number, ReadOnlySpan<byte> bytes)
+    {
+        if (number is 0 or >= StoreLayout.MaxCollections || bytes.Length != StoreLayout.CollectionRecordBytes)
+        {
+            return;
+        }
+
+        bytes.CopyTo(new Span<byte>(Record(memory, number), StoreLayout.CollectionRecordBytes));
+
+        // Release: the record is complete before it is counted (CollectionRecord I1).
+        Volatile.Write(ref memory.Super->CollectionCount, Math.Max(Count(memory), (int)number));
     }
 
     // The number after the last, or of a record that counts but has no name: damage made it so.

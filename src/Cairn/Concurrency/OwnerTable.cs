@@ -1,6 +1,7 @@
 using System.Numerics;
 using Cairn.Platform;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Concurrency;
 
@@ -73,7 +74,7 @@ internal sealed unsafe class OwnerTable
             }
         }
 
-        return false;
+        return StoreLog.IsNamedByLock(&_memory.Super->Log, slot);
     }
 
     /// <summary>Begins the slot's use by this store, after the clean-up.</summary>

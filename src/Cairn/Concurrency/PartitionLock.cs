@@ -15,7 +15,7 @@ internal enum LockOutcome
     Stolen,
 }
 
-// The lock of a partition: one word in the file, shared by threads and processes.
+// The lock of a partition: one word in the file, shared by threads and processes. The log has two of the same kind (WriteAhead.LogBlock).
 //
 //   bits  0..7   owner slot, 0 when free
 //         8..29  epoch, raised by every taking, so that a compare-and-swap by who saw an earlier owner fails
@@ -56,11 +56,18 @@ internal sealed unsafe class PartitionLock
     public LockOutcome Acquire(PartitionBlock* partition, TimeSpan timeout) =>
         TryTake(partition, out _) ? LockOutcome.Taken : AcquireSlow(partition, timeout);
 
+    /// <summary>The same for a lock that is not a partition's.</summary>
+    public LockOutcome Acquire(uint* lockWord, TimeSpan timeout) =>
+        TryTake(lockWord, out _) ? LockOutcome.Taken : AcquireSlow(lockWord, timeout);
+
     /// <summary>Takes the lock if it is free and nobody sleeps on it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryTake(PartitionBlock* partition, out uint taken)
+    public bool TryTake(PartitionBlock* partition, out uint taken) => TryTake(&partition->LockWord, out taken);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryTake(uint* lockWord, out uint taken)
     {
-        uint word = partition->LockWord;
+        uint word = *lockWord;
         taken = Take(word, _owners.Slot);
 
         if ((word & (OwnerMask | WaitersBit)) != 0)
@@ -70,7 +77,7 @@ internal sealed unsafe class PartitionLock
 
         // The compare-and-swap is a full fence: what the last holder wrote is visible after it.
         ProtocolHook.Reach(ProtocolStep.LockSeenFree);
-        if (Interlocked.CompareExchange(ref partition->LockWord, taken, word) != word)
+        if (Interlocked.CompareExchange(ref *lockWord, taken, word) != word)
         {
             return false;
         }
@@ -80,16 +87,19 @@ internal sealed unsafe class PartitionLock
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Release(PartitionBlock* partition)
+    public void Release(PartitionBlock* partition) => Release(&partition->LockWord);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Release(uint* lockWord)
     {
-        uint word = partition->LockWord;
+        uint word = *lockWord;
         ProtocolHook.Reach(ProtocolStep.LockReleasing);
 
         // An exchange, not a store: a waiter may set its bit between the load and the store, and would sleep for long.
-        uint before = Interlocked.Exchange(ref partition->LockWord, word & ~(OwnerMask | WaitersBit));
+        uint before = Interlocked.Exchange(ref *lockWord, word & ~(OwnerMask | WaitersBit));
         if ((before & WaitersBit) != 0)
         {
-            _platform.WakeByAddress(&partition->LockWord, all: true);
+            _platform.WakeByAddress(lockWord, all: true);
         }
     }
 
@@ -115,18 +125,20 @@ internal sealed unsafe class PartitionLock
     /// Repeats while the word names the dead owner: somebody who had seen it there may still announce its sleep, and a word that
     /// was given up then would name a slot that is alive again, and be locked for ever.
     /// </remarks>
-    public bool TrySeize(PartitionBlock* partition, int deadSlot)
+    public bool TrySeize(PartitionBlock* partition, int deadSlot) => TrySeize(&partition->LockWord, deadSlot);
+
+    public bool TrySeize(uint* lockWord, int deadSlot)
     {
         while (true)
         {
-            uint word = Volatile.Read(ref partition->LockWord);
+            uint word = Volatile.Read(ref *lockWord);
             if (OwnerOf(word) != deadSlot)
             {
                 return false;
             }
 
             ProtocolHook.Reach(ProtocolStep.LockSeizing);
-            if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+            if (Interlocked.CompareExchange(ref *lockWord, Take(word, _owners.Slot), word) == word)
             {
                 return true;
             }
@@ -140,17 +152,22 @@ internal sealed unsafe class PartitionLock
     [MethodImpl(MethodImplOptions.NoInlining)]
     public LockOutcome AcquireSlow(PartitionBlock* partition, TimeSpan timeout)
     {
-        long start = Stopwatch.GetTimestamp();
         Interlocked.Increment(ref partition->LockWaits);
+        return AcquireSlow(&partition->LockWord, timeout);
+    }
+
+    private LockOutcome AcquireSlow(uint* lockWord, TimeSpan timeout)
+    {
+        long start = Stopwatch.GetTimestamp();
         int round = 0;
         while (true)
         {
-            uint word = Volatile.Read(ref partition->LockWord);
+            uint word = Volatile.Read(ref *lockWord);
             int owner = OwnerOf(word);
             if (owner == 0)
             {
                 ProtocolHook.Reach(ProtocolStep.LockSeenFree);
-                if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+                if (Interlocked.CompareExchange(ref *lockWord, Take(word, _owners.Slot), word) == word)
                 {
                     ProtocolHook.Reach(ProtocolStep.LockTaken);
                     return LockOutcome.Taken;
@@ -168,7 +185,7 @@ internal sealed unsafe class PartitionLock
             if (!_owners.IsAlive(owner))
             {
                 ProtocolHook.Reach(ProtocolStep.LockSeenDead);
-                if (Interlocked.CompareExchange(ref partition->LockWord, Take(word, _owners.Slot), word) == word)
+                if (Interlocked.CompareExchange(ref *lockWord, Take(word, _owners.Slot), word) == word)
                 {
                     ProtocolHook.Reach(ProtocolStep.LockStolen);
                     return LockOutcome.Stolen;
@@ -187,10 +204,10 @@ internal sealed unsafe class PartitionLock
 
             // Announce the sleep in the word, then sleep only while the word says so: a release in between changes it.
             uint announced = word | WaitersBit;
-            if (announced == word || Interlocked.CompareExchange(ref partition->LockWord, announced, word) == word)
+            if (announced == word || Interlocked.CompareExchange(ref *lockWord, announced, word) == word)
             {
                 // Bounded, because nobody wakes us when the owner dies.
-                _platform.WaitOnAddress(&partition->LockWord, announced, left < LongestSleep ? left : LongestSleep);
+                _platform.WaitOnAddress(lockWord, announced, left < LongestSleep ? left : LongestSleep);
             }
         }
     }

@@ -13,6 +13,9 @@ internal sealed class PartitionHold(int partitionCount)
     /// <summary>Who holds them; null while nobody does.</summary>
     internal StoreEngine? Engine { get; set; }
 
+    /// <summary>The end of the last record that was logged under it; 0 for none.</summary>
+    internal long Logged { get; set; }
+
     /// <summary>Names a partition; once is enough.</summary>
     public void Add(int number)
     {

@@ -20,7 +20,7 @@ internal sealed unsafe partial class StoreEngine
     private int _holds;
 
     /// <summary>Takes the locks of several partitions for this thread.</summary>
-    /// <param name="hold">Names them; kept until <see cref="EndHold"/>.</param>
+    /// <param name="hold">Names them; kept until <see cref="EndHold(PartitionHold)"/>.</param>
     /// <returns>False, with none taken, if the lock of one could not be had in time.</returns>
     public bool TryHold(PartitionHold hold)
     {
@@ -61,8 +61,11 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    /// <summary>Releases the locks that <see cref="TryHold"/> took, on the same thread.</summary>
-    public void EndHold(PartitionHold hold)
+    /// <summary>Releases the locks that <see cref="TryHold"/> took, on the same thread, and then waits for what was logged meanwhile.</summary>
+    public void EndHold(PartitionHold hold) => EndHold(hold, isWhole: true);
+
+    // If an exception may have left the partitions half changed, they are recovered first.
+    private void EndHold(PartitionHold hold, bool isWhole)
     {
         if (!ReferenceEquals(t_hold, hold) || hold.Engine != this)
         {
@@ -72,7 +75,13 @@ internal sealed unsafe partial class StoreEngine
         t_hold = null;
         hold.Engine = null;
         Interlocked.Decrement(ref _holds);
+        for (int number = hold.Next(0); number >= 0 && !isWhole; number = hold.Next(number + 1))
+        {
+            _recovery.Run(number);
+        }
+
         Release(hold, hold.Count);
+        SettleHold(hold);
     }
 
     private void Release(PartitionHold hold, int count)

@@ -190,12 +190,13 @@ internal sealed unsafe partial class StoreEngine
             return WriteStatus.Busy;
         }
 
+        WriteStatus status;
         try
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
             bool restsOnOld = condition is not (WriteCondition.Always or WriteCondition.IfAbsent);
             bool isKept = Memory.IsKept(key.Collection);
-            WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
+            status = Decide(partition, condition, isFound, old, expectedVersion);
             if (status == WriteStatus.Stored && isKept && !IsWithinBudget(partition, key, isFound, old, bytes))
             {
                 partition->Declined++;
@@ -240,13 +241,14 @@ internal sealed unsafe partial class StoreEngine
             }
 
             Leave(partition);
-            return status;
         }
         catch
         {
             LeaveBroken(partition, number);
             throw;
         }
+
+        return Settled(key, status);
     }
 
     private WriteStatus TouchLarge(

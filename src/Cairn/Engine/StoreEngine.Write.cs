@@ -56,17 +56,19 @@ internal sealed unsafe partial class StoreEngine
             return OnBusy(key, condition);
         }
 
+        WriteStatus status;
         try
         {
-            WriteStatus status = WriteLocked(partition, key, content, bytes, condition, expectedVersion, out version);
+            status = WriteLocked(partition, key, content, bytes, condition, expectedVersion, out version);
             Leave(partition);
-            return status;
         }
         catch
         {
             LeaveBroken(partition, key.Place.Partition);
             throw;
         }
+
+        return Settled(key, status);
     }
 
     /// <summary>Removes a key's value, if the condition holds. Not finding one is <see cref="WriteStatus.NotFound"/>.</summary>
@@ -86,17 +88,19 @@ internal sealed unsafe partial class StoreEngine
                 : Kill(key) ? WriteStatus.Stored : WriteStatus.NotFound;
         }
 
+        WriteStatus status;
         try
         {
-            WriteStatus status = RemoveLocked(partition, key, condition, expectedVersion);
+            status = RemoveLocked(partition, key, condition, expectedVersion);
             Leave(partition);
-            return status;
         }
         catch
         {
             LeaveBroken(partition, key.Place.Partition);
             throw;
         }
+
+        return Settled(key, status);
     }
 
     /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
@@ -129,14 +133,11 @@ internal sealed unsafe partial class StoreEngine
             return WriteStatus.Busy;
         }
 
+        WriteStatus status;
         try
         {
-            WriteStatus status = TouchLocked(partition, key, expiration, marks, expectedVersion, out version);
+            status = TouchLocked(partition, key, expiration, marks, expectedVersion, out version);
             Leave(partition);
-            if (status != WriteStatus.TooLarge)
-            {
-                return status;
-            }
         }
         catch
         {
@@ -144,7 +145,7 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return TouchLarge(key, expiration, marks, expectedVersion, out version);
+        return status != WriteStatus.TooLarge ? Settled(key, status) : TouchLarge(key, expiration, marks, expectedVersion, out version);
     }
 
     /// <summary>Joins bytes to a value, before or after it.</summary>
@@ -169,14 +170,12 @@ internal sealed unsafe partial class StoreEngine
             return WriteStatus.Busy;
         }
 
+        WriteStatus status;
+        bool isLarge;
         try
         {
-            WriteStatus status = JoinLocked(partition, key, addition, isPrefix, out bool isLarge);
+            status = JoinLocked(partition, key, addition, isPrefix, out isLarge);
             Leave(partition);
-            if (!isLarge)
-            {
-                return status;
-            }
         }
         catch
         {
@@ -184,7 +183,7 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return JoinLarge(key, addition, isPrefix);
+        return !isLarge ? Settled(key, status) : JoinLarge(key, addition, isPrefix);
     }
 
     /// <summary>Replaces the value of an entry that is still at a version; expiration and flags stay.</summary>
@@ -217,10 +216,10 @@ internal sealed unsafe partial class StoreEngine
         }
 
         EntryContent content = default;
+        WriteStatus status = WriteStatus.NotFound;
+        bool isLong = false;
         try
         {
-            WriteStatus status = WriteStatus.NotFound;
-            bool isLong = false;
             if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
                 && IsLive(partition, old.Entry))
             {
@@ -238,10 +237,6 @@ internal sealed unsafe partial class StoreEngine
             }
 
             Leave(partition);
-            if (!isLong)
-            {
-                return status;
-            }
         }
         catch
         {
@@ -249,12 +244,17 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return Write(key, content, WriteCondition.IfVersion, expectedVersion, out version);
+        return !isLong ? Settled(key, status) : Write(key, content, WriteCondition.IfVersion, expectedVersion, out version);
     }
 
     /// <summary>Clears one collection, or all. False if a partition could not be had in time: then call again.</summary>
     public bool Clear(uint collection, bool isAll)
     {
+        if (isAll ? IsAnyLogged() : IsLogged(collection))
+        {
+            return ClearLogged(collection, isAll);
+        }
+
         bool isComplete = true;
         for (int number = 0; number < Memory.PartitionCount; number++)
         {
@@ -267,6 +267,11 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>Clears one collection's part of a partition, or all of the partition. False if its lock could not be had in time.</summary>
     public bool ClearPartition(int number, uint collection, bool isAll, TimeSpan lockTimeout)
     {
+        if (isAll ? IsAnyLogged() : IsLogged(collection))
+        {
+            return ClearLogged(collection, isAll);
+        }
+
         PartitionBlock* partition = Enter(number, lockTimeout);
         if (partition is null)
         {
@@ -295,6 +300,11 @@ internal sealed unsafe partial class StoreEngine
     /// </remarks>
     public bool Kill(in KeyRef key)
     {
+        if (IsLogged(key.Collection))
+        {
+            return false; // L3
+        }
+
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
         Interlocked.Increment(ref partition->Dropped);
         bool isKilled = false;
@@ -548,9 +558,31 @@ internal sealed unsafe partial class StoreEngine
             return PublishOutcome.NoSlot;
         }
 
+        bool isLogged = IsLogged(key.Collection);
+        if (isLogged)
+        {
+            LogPut(partition, key, target, isFound, old, bucket, slotIndex);
+        }
+
+        bool isPublished = TryStoreSlot(
+            partition, key, bytes, isFound, old, isCompared: isFound && restsOnOld && !isLogged, bucket, slotIndex, target, version, isChange);
+        if (isLogged)
+        {
+            EndPublication(partition);
+        }
+
+        return isPublished ? PublishOutcome.Published : PublishOutcome.Retracted;
+    }
+
+    // The publication itself, at a place that was found, and the books.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryStoreSlot(
+        PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool isCompared, Bucket* bucket, int slotIndex,
+        byte* target, ulong version, bool isChange)
+    {
         bool isPublished = true;
         ulong slot = Bucket.Pack(key.Place.Tag, version, Memory.OffsetOf(target));
-        if (isFound && restsOnOld)
+        if (isCompared)
         {
             isPublished = Bucket.TryReplace(bucket, slotIndex, old.Slot, slot);
         }
@@ -572,7 +604,7 @@ internal sealed unsafe partial class StoreEngine
 
         if (!isPublished)
         {
-            return PublishOutcome.Retracted;
+            return false;
         }
 
         EntryLedger.Enter(Memory, partition, target, bytes, key.Collection);
@@ -583,7 +615,7 @@ internal sealed unsafe partial class StoreEngine
             Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
         }
 
-        return PublishOutcome.Published;
+        return true;
     }
 
     // Both buckets are full: of the entries that may be evicted, the one used least gives way, in a tie the older one.
@@ -680,7 +712,18 @@ internal sealed unsafe partial class StoreEngine
         bool isDropped = false;
         if (isFound)
         {
+            bool isLogged = IsLogged(key.Collection) && old.Entry.Type != EntryType.Lease;
+            if (isLogged)
+            {
+                LogRemove(partition, key);
+            }
+
             isDropped = _evictor.TryDrop(partition, old);
+            if (isLogged)
+            {
+                EndPublication(partition);
+            }
+
             partition->Removals += isDropped ? 1 : 0;
         }
 

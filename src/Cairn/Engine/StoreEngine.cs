@@ -10,6 +10,7 @@ using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Engine;
 
@@ -51,7 +52,7 @@ internal sealed unsafe partial class StoreEngine
     private int _waiters;
     private Action? _giveAwaySlot;
 
-    public StoreEngine(StoreMemory memory, StorePlatform platform, StoreClock clock, TimeSpan lockTimeout)
+    public StoreEngine(StoreMemory memory, StorePlatform platform, StoreClock clock, TimeSpan lockTimeout, in LogOptions logOptions)
     {
         Memory = memory;
         Clock = clock;
@@ -60,8 +61,9 @@ internal sealed unsafe partial class StoreEngine
         _owners = new OwnerTable(memory.File, memory);
         _lock = new PartitionLock(_owners, platform);
         _pool = new SegmentPool(memory);
-        _recovery = new PartitionRecovery(memory, _pool);
-        _cleanup = new OwnerCleanup(memory, _pool, _owners, _lock, _recovery);
+        WriteAhead = new StoreLog(memory, platform, _lock, logOptions, lockTimeout);
+        _recovery = new PartitionRecovery(memory, _pool, new LogRedo(memory, WriteAhead));
+        _cleanup = new OwnerCleanup(memory, _pool, _owners, _lock, _recovery, WriteAhead);
         _log = new SegmentLog(memory, _pool);
         _ghosts = new GhostTable(memory);
         _leases = new LeaseSignal(platform);
@@ -89,6 +91,9 @@ internal sealed unsafe partial class StoreEngine
     public SegmentPool Pool => _pool;
 
     public StoreGrowth Growth => _growth;
+
+    /// <summary>The log of collections whose writes survive a loss of power.</summary>
+    public StoreLog WriteAhead { get; }
 
     public bool IsClosed => _isClosed;
 
@@ -142,7 +147,11 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>Leaves a partition that an exception may have left half changed.</summary>
     public void LeaveBroken(PartitionBlock* partition, int number)
     {
-        _recovery.Run(number);
+        if (!StoreLog.TakeRefusal())
+        {
+            _recovery.Run(number);
+        }
+
         Leave(partition);
     }
 
@@ -162,6 +171,7 @@ internal sealed unsafe partial class StoreEngine
             isLeft &= TryPassThrough(number);
         }
 
+        WriteAhead.Close();
         var wait = default(SpinWait);
         while (Volatile.Read(ref _waiters) != 0)
         {

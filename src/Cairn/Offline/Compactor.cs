@@ -7,6 +7,7 @@ using Cairn.Keys;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Offline;
 
@@ -83,13 +84,23 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         using StoreFile target = StoreFormatter.CreateUnpublished(
             platform, path, layout, segments, options.Clock, super.HashSeed, key);
         var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), LockTimeout);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), LockTimeout, default);
         using var compactor = new Compactor(image, engine, options, reencryption, progress, cancellationToken);
         compactor.CopyAll(&super);
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
         engine.Close(giveAwaySlot: () => { }); // Below, when everything is on disk.
         long evicted = compactor.TakeStatistics();
+
+        // The log goes on where it is: what is in the new file is what replaying it would give, as it was with the old one.
+        memory.Super->Log = super.Log;
+        memory.Super->Log.LockWord = 0;
+        memory.Super->Log.SyncLockWord = 0;
+        if (reencryption is not null)
+        {
+            memory.Super->Log.Failed = super.Log.LogId == 0 ? 0u : 1u; // What it holds has another key: the next to open the store makes it anew.
+        }
+
         StoreOpener.FlushAndMark(memory);
         engine.Owners.ReleaseSlot();
         cancellationToken.ThrowIfCancellationRequested();

@@ -5,6 +5,7 @@ using Cairn.Engine;
 using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 
@@ -224,7 +225,7 @@ internal static unsafe class StoreOpener
         }
 
         var memory = new StoreMemory(file, region, layout);
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout) { Cipher = cipher };
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options)) { Cipher = cipher };
         if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
         {
             throw new StoreException(
@@ -264,6 +265,7 @@ internal static unsafe class StoreOpener
         }
 
         super->OpenCount++;
+        engine.WriteAhead.CleanUpAlone();
         CollectionTable.DropUnnamed(memory);
         for (int segment = 0; segment < memory.SegmentCount; segment++)
         {

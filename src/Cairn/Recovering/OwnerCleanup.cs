@@ -1,6 +1,7 @@
 using Cairn.Concurrency;
 using Cairn.Eviction;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;
 
@@ -11,7 +12,7 @@ namespace Cairn.Recovering;
 //   I3  One thread of a store at a time: to the kernel, a store's threads are one holder of its locks, so the first to finish
 //       would give the byte away under the second.
 internal sealed unsafe class OwnerCleanup(
-    StoreMemory memory, SegmentPool pool, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery)
+    StoreMemory memory, SegmentPool pool, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery, StoreLog log)
 {
     private readonly Lock _seizing = new();
 
@@ -45,6 +46,7 @@ internal sealed unsafe class OwnerCleanup(
     /// <summary>Cleans up what the slot's last holder left, before the first use of the slot by its next one.</summary>
     public void CleanUp(int slot)
     {
+        log.CleanUp(slot);
         for (int number = 0; number < memory.PartitionCount; number++)
         {
             PartitionBlock* partition = memory.Partition(number);

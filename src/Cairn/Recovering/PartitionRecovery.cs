@@ -3,6 +3,7 @@ using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Leasing;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;
 
@@ -14,13 +15,14 @@ namespace Cairn.Recovering;
 //   1  queues, spares, counts   <- state words and seal orders of the partition's segments
 //   2  open segments            <- a log's segment is open exactly if its header says so; its tail is the partition's
 //   3  slots                    <- a slot that names nothing, or nothing in a segment of this partition below its tail, is cleared
-//   4  entries, bytes, live     <- counted from the slots
-//   5  watermarks               <- a pair that cannot be believed counts as "everything is cleared"
-//   6  overrun                  <- raised: whoever cached keys of this partition drops them
+//   4  logged writes            <- a record that exists is done again (LogRedo)
+//   5  entries, bytes, live     <- counted from the slots
+//   6  watermarks               <- a pair that cannot be believed counts as "everything is cleared"
+//   7  overrun                  <- raised: whoever cached keys of this partition drops them
 //
 //   I1  Idempotent, and run under the lock: a thief that dies in it is followed by another that starts anew.
 //   I2  It never makes an entry readable that was not.
-internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool pool)
+internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool pool, LogRedo redo)
 {
     // More than were given to entries that are gone.
     private const ulong VersionsToSkip = 1 << 30;
@@ -42,6 +44,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         RebuildQueues(partition, number);
         pool.RevealFree();
         ProtocolHook.Reach(ProtocolStep.RecoveryQueuesRebuilt);
+        redo.Run(partition, number);
         RecountEntries(partition, number);
         partition->Version += isVersionLost ? VersionsToSkip : 0;
         partition->Magic = PartitionBlock.ExpectedMagic;

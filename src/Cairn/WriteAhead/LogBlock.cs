@@ -52,6 +52,6 @@ internal struct LogFileState
     [FieldOffset(8)] public long StartPosition;
     [FieldOffset(16)] public ulong Salt;
 
-    /// <summary>Length of the file: records end there at the latest.</summary>
+    /// <summary>Where the file's records end at the latest: its length, or less once the log was to go on in the next.</summary>
     [FieldOffset(24)] public long FileBytes;
 }

@@ -1,0 +1,184 @@
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.WriteAhead;
+
+internal sealed unsafe partial class StoreLog
+{
+    // Longer bodies are written from where they are.
+    private const int LongestGathered = 64 * 1024;
+
+    // Where a record is put together. Used under the log's lock only.
+    private byte[] _gathered = new byte[1024];
+
+    /// <summary>Appends a record of what is about to be published in a partition, which the caller has locked.</summary>
+    /// <returns>Its end: what to wait for. The caller publishes, and then clears the partition's PendingRecord.</returns>
+    /// <exception cref="StoreFullException">The disk has no room. As with every exception: nothing was changed.</exception>
+    /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
+    public long Append(PartitionBlock* partition, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body) =>
+        Append(partition, hold: null, kind, collection, place, body);
+
+    /// <summary>The same of what is about to be published in all partitions of a hold.</summary>
+    public long Append(PartitionHold hold, LogKind kind, uint collection, ReadOnlySpan<byte> body) =>
+        Append(partition: null, hold, kind, collection, place: 0, body);
+
+    /// <summary>Says that what a hold's record says was published in all its partitions.</summary>
+    public void ClearPending(PartitionHold hold) => SetPending(null, hold, 0);
+
+    private long Append(
+        PartitionBlock* partition, PartitionHold? hold, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body)
+    {
+        LogBlock* block = Block;
+        long bytes = LogRecord.SizeOf(body.Length);
+        if (bytes > LogRecord.MaxBytes)
+        {
+            throw Refusal(new StoreException($"A write of {body.Length:N0} bytes is too long for the log: the most is {LogRecord.MaxBytes:N0}. Divide it."));
+        }
+
+        uint bodySum = LogRecord.SumOf(body);
+        LockOutcome outcome = HasFailed ? throw Refusal(Failure(null)) : _locks.Acquire(&block->LockWord, _lockTimeout);
+        if (outcome == LockOutcome.TimedOut)
+        {
+            throw Refusal(new StoreException(
+                $"The log of the store '{_memory.File.Path}' could not be had within {_lockTimeout.TotalMilliseconds:N0} ms, because another process that " +
+                "writes to it does not go on; it may be stopped. Nothing was changed. Continue or end that process."));
+        }
+
+        long position;
+        try
+        {
+            if (outcome == LockOutcome.Stolen)
+            {
+                RepairTail();
+            }
+
+            LogFileState state = Prepare(block, bytes);
+            position = block->Tail;
+            WriteRecord(state, position, kind, collection, place, body, bodySum);
+            ProtocolHook.Reach(ProtocolStep.LogRecordWritten);
+            SetPending(partition, hold, position);
+            ProtocolHook.Reach(ProtocolStep.LogPendingStored);
+
+            // Release; pairs with the acquire in Tail. From here on the record exists (I1): who sees it must see it whole, and a thief that
+            // sees it in a partition's PendingRecord must see that it does.
+            Volatile.Write(ref block->Tail, position + bytes);
+        }
+        catch (StoreException failure)
+        {
+            // Thrown before a partition was told of the record.
+            throw Refusal(failure);
+        }
+        finally
+        {
+            _locks.Release(&block->LockWord);
+        }
+
+        ProtocolHook.Reach(ProtocolStep.LogTailMoved);
+        return position + bytes;
+    }
+
+    private void SetPending(PartitionBlock* partition, PartitionHold? hold, long position)
+    {
+        if (hold is null)
+        {
+            Volatile.Write(ref partition->PendingRecord, position);
+            return;
+        }
+
+        for (int number = hold.Next(0); number >= 0; number = hold.Next(number + 1))
+        {
+            Volatile.Write(ref _memory.Partition(number)->PendingRecord, position);
+        }
+    }
+
+    // A file with room for so many bytes behind the tail.
+    private LogFileState Prepare(LogBlock* block, long bytes)
+    {
+        if (HasFailed)
+        {
+            throw Failure(null);
+        }
+
+        if (block->LogId == 0)
+        {
+            Begin(block, bytes);
+        }
+
+        uint current = block->Current & 1;
+        LogFileState state = *StateOf(block, current);
+        long tail = block->Tail;
+        if (LogFileHeader.PageBytes + (tail - state.StartPosition) + bytes <= state.FileBytes)
+        {
+            return state;
+        }
+
+        // Whoever brings the log to the disk looks at the present file only.
+        FlushFile(FileOf(state.Sequence) ?? throw MissingFile(state.Sequence));
+        ProtocolHook.Reach(ProtocolStep.LogFileFlushed);
+
+        // From here on nothing fits into it any more, also if this process dies: the next file may have its name already, and begins here.
+        StateOf(block, current)->FileBytes = LogFileHeader.PageBytes + (tail - state.StartPosition);
+        LogFileState next;
+        try
+        {
+            next = LogFiles.Create(_platform, _memory, block->LogId, state.Sequence + 1, tail, FileBytesFor(bytes), Now());
+        }
+        catch (StoreFullException)
+        {
+            StateOf(block, current)->FileBytes = state.FileBytes; // It has no name yet, and what is shorter may still fit.
+            throw;
+        }
+
+        ProtocolHook.Reach(ProtocolStep.LogFileCreated);
+        *StateOf(block, 1 - current) = next;
+        Volatile.Write(ref block->Current, 1 - current);
+        ProtocolHook.Reach(ProtocolStep.LogRolledOver);
+        RaiseDurable(tail);
+        return next;
+    }
+
+    private void Begin(LogBlock* block, long bytes)
+    {
+        ulong logId = RandomBits.Next();
+        block->File0 = LogFiles.Create(
+            _platform, _memory, logId, LogPath.FirstSequence, LogPath.FirstPosition, FileBytesFor(bytes), Now());
+        block->Current = 0;
+        block->Tail = LogPath.FirstPosition;
+        block->Durable = LogPath.FirstPosition;
+        Volatile.Write(ref block->LogId, logId);
+    }
+
+    private long FileBytesFor(long recordBytes) => Math.Max(_options.FileBytes, LogFileHeader.PageBytes + recordBytes);
+
+    private long Now() => _options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+
+    private void WriteRecord(
+        in LogFileState state, long position, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body, uint bodySum)
+    {
+        StoreFile file = FileOf(state.Sequence) ?? throw MissingFile(state.Sequence);
+        long offset = LogFileHeader.PageBytes + (position - state.StartPosition);
+        int bytes = (int)LogRecord.SizeOf(body.Length);
+        int gathered = body.Length <= LongestGathered ? bytes : LogRecord.HeaderBytes;
+        if (_gathered.Length < gathered)
+        {
+            _gathered = new byte[Math.Max(gathered, 2 * _gathered.Length)];
+        }
+
+        Span<byte> record = _gathered.AsSpan(0, gathered);
+        LogRecord.WriteHeader(record, state.Salt, position, kind, collection, place, body.Length, bodySum);
+        if (gathered == bytes)
+        {
+            body.CopyTo(record[LogRecord.HeaderBytes..]);
+            record[(LogRecord.HeaderBytes + body.Length)..].Clear();
+        }
+        else
+        {
+            // Padding is not written: what is there is zero, or was left by a writer that died, and no sum covers it.
+            file.Write(offset + LogRecord.HeaderBytes, body);
+        }
+
+        file.Write(offset, record);
+    }
+}

@@ -1,0 +1,122 @@
+using Cairn.Platform;
+
+namespace Cairn.Tests.WriteAhead;
+
+/// <summary>The system's platform, but that it counts what is brought to the disk, and that a test decides how files beside the store fail.</summary>
+internal sealed class FaultyPlatform : StorePlatform
+{
+    private readonly StorePlatform _real = Current;
+    private int _flushes;
+
+    public override string BootId => _real.BootId;
+
+    public override int PageSize => _real.PageSize;
+
+    public override long? MemoryLimitBytes => _real.MemoryLimitBytes;
+
+    /// <summary>How often a file of the log was brought to the disk.</summary>
+    public int Flushes => Volatile.Read(ref _flushes);
+
+    /// <summary>Called before a file of the log is brought to the disk; may throw.</summary>
+    public Action? OnFlush { get; set; }
+
+    /// <summary>Called before space is made for a file of the log; may throw.</summary>
+    public Action? OnPreallocate { get; set; }
+
+    /// <summary>Called before a file of the log is written to; may throw.</summary>
+    public Action? OnWrite { get; set; }
+
+    public static StoreException Failed(string what) => new($"{what} failed, because the test says so.");
+
+    public CairnStore OpenStore(StoreOptions options)
+    {
+        Override = this;
+        try
+        {
+            return CairnStore.Open(options);
+        }
+        finally
+        {
+            Override = null;
+        }
+    }
+
+    public override StoreFile Open(string path) => Wrap(path, _real.Open(path));
+
+    public override StoreFile OpenReadOnly(string path) => Wrap(path, _real.OpenReadOnly(path));
+
+    public override StoreFile CreateUnnamed(string directory, string nameHint) => Wrap(nameHint, _real.CreateUnnamed(directory, nameHint));
+
+    public override StoreFile? TryCreate(string path) => _real.TryCreate(path) is { } file ? Wrap(path, file) : null;
+
+    public override void Delete(string path) => _real.Delete(path);
+
+    public override IReadOnlyList<string> ListNames(string directory, string prefix) => _real.ListNames(directory, prefix);
+
+    public override void FlushDirectory(string directory) => _real.FlushDirectory(directory);
+
+    public override void RequireSupportedFileSystem(string path) => _real.RequireSupportedFileSystem(path);
+
+    public override unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout) => _real.WaitOnAddress(address, expected, timeout);
+
+    public override unsafe void WakeByAddress(uint* address, bool all) => _real.WakeByAddress(address, all);
+
+    private StoreFile Wrap(string path, StoreFile file) =>
+        Path.GetFileName(path).Contains(".log-", StringComparison.Ordinal) ? new FaultyFile(this, file) : file;
+
+    private sealed class FaultyFile(FaultyPlatform platform, StoreFile file) : StoreFile
+    {
+        public override string Path => file.Path;
+
+        public override long Length => file.Length;
+
+        public override FileIdentity Identity => file.Identity;
+
+        public override bool IsStillAt(string path) => file.IsStillAt(path);
+
+        public override bool TryPublish(string path, bool replace) => file.TryPublish(path, replace);
+
+        public override void KeepPermissionsOf(string path) => file.KeepPermissionsOf(path);
+
+        public override void Preallocate(long offset, long length)
+        {
+            platform.OnPreallocate?.Invoke();
+            file.Preallocate(offset, length);
+        }
+
+        public override void ZeroRange(long offset, long length) => file.ZeroRange(offset, length);
+
+        public override MappedRegion Map(long length, bool writable) => file.Map(length, writable);
+
+        public override bool TryLockByte(long offset) => file.TryLockByte(offset);
+
+        public override bool TryLockRange(long offset, long length) => file.TryLockRange(offset, length);
+
+        public override void UnlockRange(long offset, long length) => file.UnlockRange(offset, length);
+
+        public override bool LockByte(long offset, TimeSpan timeout) => file.LockByte(offset, timeout);
+
+        public override void UnlockByte(long offset) => file.UnlockByte(offset);
+
+        public override bool IsByteLockedByOther(long offset, long length) => file.IsByteLockedByOther(offset, length);
+
+        public override int Read(long offset, Span<byte> buffer) => file.Read(offset, buffer);
+
+        public override void Write(long offset, ReadOnlySpan<byte> data)
+        {
+            platform.OnWrite?.Invoke();
+            file.Write(offset, data);
+        }
+
+        public override void FlushData()
+        {
+            platform.OnFlush?.Invoke();
+            Interlocked.Increment(ref platform._flushes);
+            file.FlushData();
+        }
+
+        public override void CloseKeepingMappings() => file.CloseKeepingMappings();
+
+        public override void Dispose() => file.Dispose();
+    }
+}

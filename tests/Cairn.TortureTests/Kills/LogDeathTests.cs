@@ -1,0 +1,123 @@
+using System.Globalization;
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Xunit.Abstractions;
+using static Cairn.Concurrency.ProtocolStep;
+
+namespace Cairn.TortureTests.Kills;
+
+/// <summary>
+/// A process dies at every step of logging: what it had acknowledged is there, a transaction is there as a whole or not at all, and what is
+/// there is what the log says.
+/// </summary>
+public sealed class LogDeathTests(ITestOutputHelper output)
+{
+    private static readonly ProtocolStep[] Working =
+    [
+        LogRecordWritten, LogPendingStored, LogTailMoved, LogPendingCleared, LogFileFlushed, LogFileCreated, LogRolledOver, LogWaiting,
+        LogSynchronising, LogSynchronised,
+    ];
+
+    // What is written with the locks in hand and no record, or with one.
+    private static readonly ProtocolStep[] Locked = [LockTaken, EntryCopied, SlotStored, SlotCleared, CountersStored, SegmentOpened, WatermarkRaised, RunPublished];
+
+    private static readonly ProtocolStep[] Repairing = [LogTailRepaired, LogRedone];
+
+    internal static ProtocolStep[] Steps => [.. Working, .. Repairing];
+
+    [Fact]
+    public void Death_at_any_step_of_logging_loses_nothing_and_leaves_no_half() =>
+        DieAtEach(nameof(Death_at_any_step_of_logging_loses_nothing_and_leaves_no_half), [.. Working, .. Locked], Die);
+
+    [Fact]
+    public void Death_of_who_repairs_the_log_is_recovered_from() =>
+        DieAtEach(nameof(Death_of_who_repairs_the_log_is_recovered_from), Repairing, (directory, step, random) =>
+        {
+            ProtocolStep[] before = step == LogTailRepaired ? [LogRecordWritten, LogPendingStored] : [LogTailMoved];
+            Die(directory, before[random.Next(before.Length)], random);
+            Die(directory, step, random, reaches: 1);
+        });
+
+    private static void Die(string directory, ProtocolStep step, Random random) => Die(
+        directory, step, random,
+        step == LogWaiting ? 1
+            : step is LogFileFlushed or LogFileCreated or LogRolledOver or SegmentOpened or RunPublished or WatermarkRaised
+            ? random.Next(1, 4)
+            : (int)Math.Pow(150, random.NextDouble()));
+
+    private static void Die(string directory, ProtocolStep step, Random random, int reaches)
+    {
+        using ChildProcess victim = ChildProcess.Start(
+            typeof(Program), "log-victim", directory,
+            random.Next().ToString(CultureInfo.InvariantCulture), step.ToString(), reaches.ToString(CultureInfo.InvariantCulture));
+        Assert.Equal((step, "dying"), (step, victim.ReadLine()));
+        victim.Kill();
+        victim.WaitForExit();
+    }
+
+    private void DieAtEach(string test, ProtocolStep[] steps, Action<string, ProtocolStep, Random> die)
+    {
+        var torture = new TortureRun(output, test);
+        ProtocolStep[] order = [.. Enumerable.Range(0, TortureRun.Count(3, 100)).SelectMany(_ => steps)];
+        torture.Random.Shuffle(order);
+        using var directory = new StoreDirectory();
+        int deaths = 0;
+        CairnStore? store = null;
+        try
+        {
+            foreach (ProtocolStep step in order)
+            {
+                // Now one who was there all the time finds what the dead left, now one who comes to a store that nobody has open.
+                if (torture.Random.Next(3) == 0)
+                {
+                    store?.Dispose();
+                    store = null;
+                }
+
+                store ??= CairnStore.Open(LogRoles.OptionsFor(directory.Path));
+                if (torture.Random.Next(4) == 0)
+                {
+                    store.Dispose();
+                    store = null;
+                }
+
+                deaths++;
+                try
+                {
+                    die(directory.Path, step, torture.Random);
+                    store ??= CairnStore.Open(LogRoles.OptionsFor(directory.Path));
+                    Check(store, directory.Path);
+                }
+                catch (Exception fault)
+                {
+                    throw new InvalidOperationException($"Death {deaths}, at {step}: {fault.Message}\nAgain: {torture.Replay}", fault);
+                }
+            }
+        }
+        finally
+        {
+            store?.Dispose();
+        }
+
+        output.WriteLine($"{deaths} deaths at {steps.Length} steps.");
+    }
+
+    private static void Check(CairnStore store, string directory)
+    {
+        // Steals whatever the dead held, and recovers it.
+        var hold = new PartitionHold(store.PartitionCount);
+        hold.AddAll();
+        Assert.True(store.Engine.TryHold(hold));
+        store.Engine.EndHold(hold);
+        using var work = new LogWork(store, directory);
+        work.WriteAnything(); // The log's lock, too: what was written behind the tail is gone then.
+        work.Check();
+        LogReplay.Check(store, work.Collections);
+
+        // Its next holder cleans up after who died with an owner slot.
+        using (CairnStore.Open(LogRoles.OptionsFor(directory) with { TakesAnySlot = true }))
+        {
+            StoreAudit.Check(store, areBooksExact: false);
+        }
+    }
+}

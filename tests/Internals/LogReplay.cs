@@ -1,0 +1,101 @@
+using System.Text;
+using Cairn.Platform;
+using Cairn.Storage;
+using Cairn.WriteAhead;
+
+namespace Cairn.Testing;
+
+/// <summary>What the log of a store says, read from its files: values of collections that have text for keys.</summary>
+internal sealed unsafe class LogReplay
+{
+    public Dictionary<(uint Collection, string Key), byte[]> Entries { get; } = [];
+
+    public List<LogKind> Kinds { get; } = [];
+
+    public long End { get; private set; }
+
+    public static LogReplay Of(string storePath)
+    {
+        var replay = new LogReplay();
+        LogFileSet files = LogFileSet.Find(StorePlatform.Current, storePath);
+        for (int i = 0; i < files.Files.Count; i++)
+        {
+            using LogReader reader = LogFileSet.Open(StorePlatform.Current, files.Files[i]);
+            if (i > 0)
+            {
+                Assert.Equal(replay.End, reader.Header.StartPosition);
+            }
+
+            while (reader.TryRead(out LogRecord record))
+            {
+                replay.Kinds.Add(record.Kind);
+                replay.Apply(record);
+            }
+
+            replay.End = reader.Position;
+        }
+
+        return replay;
+    }
+
+    /// <summary>Fails unless the collections hold exactly what the log says (StoreLog I3).</summary>
+    public static void Check(CairnStore store, params CairnCollection[] collections)
+    {
+        LogReplay replay = Of(store.Path);
+        var held = new Dictionary<(uint Collection, string Key), byte[]>();
+        foreach (CairnCollection collection in collections)
+        {
+            foreach (string key in KeysOf(collection))
+            {
+                held[(collection.Number, key)] = collection.Get(key)!;
+            }
+        }
+
+        Assert.Equal(held.Keys.Order(), replay.Entries.Keys.Order());
+        Assert.All(held, entry => Assert.Equal(entry.Value, replay.Entries[entry.Key]));
+    }
+
+    private static IEnumerable<string> KeysOf(CairnCollection collection) =>
+        collection.Entries().Select(entry => entry.KeyText).Distinct();
+
+    private void Apply(in LogRecord record)
+    {
+        switch (record.Kind)
+        {
+            case LogKind.Put:
+                fixed (byte* body = record.Body)
+                {
+                    var entry = new EntryView(body);
+                    Assert.True(entry.IsWithin(record.Body.Length));
+                    string key = Encoding.UTF8.GetString(entry.Key, entry.KeyLength);
+                    Entries[(record.Collection, key)] = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength).ToArray();
+                }
+
+                break;
+
+            case LogKind.Remove:
+                Entries.Remove((record.Collection, Encoding.UTF8.GetString(record.Body)));
+                break;
+
+            case LogKind.Clear:
+                uint cleared = record.Collection;
+                foreach ((uint Collection, string Key) key in Entries.Keys.Where(key => cleared == LogRecord.AllCollections || key.Collection == cleared).ToList())
+                {
+                    Entries.Remove(key);
+                }
+
+                break;
+
+            case LogKind.Transaction:
+                foreach (LogRecord operation in record)
+                {
+                    Apply(operation);
+                }
+
+                break;
+
+            default:
+                break;
+        }
+    }
+}

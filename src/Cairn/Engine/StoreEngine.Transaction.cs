@@ -361,6 +361,7 @@ internal sealed unsafe partial class StoreEngine
             ProtocolHook.Reach(ProtocolStep.EntryCopied);
             _engine._log.Commit(partition, PartitionBlock.LogKeep, target, write.Bytes, content.SegmentDeadline);
             last = Memory.SegmentAt(target);
+            SegmentLog.LowerMinDeadline(Memory.Header(last), content.KeepDeadline);
             return true;
         }
 
@@ -466,7 +467,7 @@ internal sealed unsafe partial class StoreEngine
                 write.Segment = SegmentPool.None;
                 _engine._runs.Adopt(partition, write.Place.Partition, PartitionBlock.LogKeep, segment, write.RunLength);
                 _engine._pool.Enqueue(partition, segment);
-                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.SegmentDeadline);
+                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.KeepDeadline);
             }
         }
 

@@ -44,20 +44,22 @@ public sealed class StoreTransaction
     public StoreTransaction Set(
         CairnCollection collection, CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0)
     {
-        byte[] bytes = Check(collection, key);
-        if (value.Length > _engine.Memory.MaxValueBytes)
+        byte[] plain = Check(collection, key);
+        if (value.Length > collection.LongestValueBytes)
         {
             throw new ArgumentOutOfRangeException(
-                nameof(value), value.Length, $"A value in this store has at most {_engine.Memory.MaxValueBytes:N0} bytes.");
+                nameof(value), value.Length, $"A value in this store has at most {collection.LongestValueBytes:N0} bytes.");
         }
 
+        byte[] bytes = collection.EngineKeyOf(plain);
+        ResolvedExpiration resolved = ResolvedExpiration.From(expiration, _engine.Memory, collection.Number, _engine.Clock);
         _writes[new TransactionKey(collection.Number, bytes)] = new TransactionWrite
         {
             Collection = collection.Number,
             Key = bytes,
-            Value = value.ToArray(),
+            Value = collection.EngineValueOf(plain, value, flags, resolved),
             Flags = flags,
-            Expiration = ResolvedExpiration.From(expiration, _engine.Memory, collection.Number, _engine.Clock),
+            Expiration = resolved,
         };
         return this;
     }
@@ -70,7 +72,7 @@ public sealed class StoreTransaction
     /// <exception cref="InvalidOperationException">It was committed already.</exception>
     public StoreTransaction Remove(CairnCollection collection, CacheKey key)
     {
-        byte[] bytes = Check(collection, key);
+        byte[] bytes = collection.EngineKeyOf(Check(collection, key));
         _writes[new TransactionKey(collection.Number, bytes)] = new TransactionWrite
         {
             Collection = collection.Number,
@@ -90,7 +92,8 @@ public sealed class StoreTransaction
     /// <exception cref="InvalidOperationException">It was committed already.</exception>
     public StoreTransaction Require(CairnCollection collection, CacheKey key, ulong version)
     {
-        _requirements.Add(new TransactionRequirement(collection?.Number ?? 0, Check(collection, key), version));
+        byte[] plain = Check(collection, key);
+        _requirements.Add(new TransactionRequirement(collection.Number, collection.EngineKeyOf(plain), version));
         return this;
     }
 
@@ -151,7 +154,7 @@ public sealed class StoreTransaction
         return plan.Writes.Count + plan.Requirements.Count == 0;
     }
 
-    private byte[] Check(CairnCollection? collection, CacheKey key)
+    private byte[] Check(CairnCollection collection, CacheKey key)
     {
         ArgumentNullException.ThrowIfNull(collection);
         ThrowIfCommitted();

@@ -214,6 +214,29 @@ public sealed class TransactionTests : StoreTest
     }
 
     [Fact]
+    public void Keys_and_values_of_an_encrypted_store_are_nowhere_to_be_seen()
+    {
+        byte[] secretKey = [.. Enumerable.Repeat((byte)0xA7, 24)];
+        byte[] secretValue = [.. Enumerable.Repeat((byte)0x5B, 24)];
+        CairnStore store = Open(Options with { Path = PathOf("encrypted.cairn"), Encryption = StoreEncryption.FromKey(TestBytes.Of(32)) });
+        CairnCollection accounts = store.Collection("accounts", Logged);
+
+        Assert.True(store.BeginTransaction().Require(accounts, secretKey, 0).Set(accounts, secretKey, secretValue).Commit());
+        Assert.True(accounts.TryGetInfo(secretKey, out EntryInfo info));
+        Assert.True(store.BeginTransaction().Require(accounts, secretKey, info.Version).Set(accounts, "other", secretValue).Commit());
+        Assert.Equal(secretValue, accounts.Get(secretKey));
+        Assert.Equal(secretValue, accounts.Get("other"));
+        store.Dispose();
+
+        foreach (string path in Directory.GetFiles(DirectoryPath, "encrypted.cairn*"))
+        {
+            byte[] file = File.ReadAllBytes(path);
+            Assert.Equal(-1, file.AsSpan().IndexOf(secretKey));
+            Assert.Equal(-1, file.AsSpan().IndexOf(secretValue));
+        }
+    }
+
+    [Fact]
     public void Transfers_between_accounts_keep_their_sum()
     {
         const int Accounts = 20;

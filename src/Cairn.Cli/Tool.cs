@@ -34,6 +34,8 @@ internal static class Tool
         new("verify", shared => new VerifyCommand(shared)),
         new("compact", shared => new CompactCommand(shared)),
         new("rekey", shared => new RekeyCommand(shared)),
+        new("backup", shared => new BackupCommand(shared)),
+        new("restore", shared => new RestoreCommand(shared)),
         new("stats", shared => new StatsCommand(shared)),
         new("top", shared => new TopCommand(shared)),
         new("bigkeys", shared => new BigKeysCommand(shared)),

@@ -5,6 +5,7 @@ using Cairn.Invalidation;
 using Cairn.Keys;
 using Cairn.Opening;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn;
 
@@ -49,12 +50,14 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         _counterTimer = new Timer(
             static state =>
             {
-                if (((WeakReference<StoreEngine>)state!).TryGetTarget(out StoreEngine? engine) && !engine.IsClosed)
+                (WeakReference<Checkpointer> reference, long logFileBytes) = ((WeakReference<Checkpointer>, long))state!;
+                if (reference.TryGetTarget(out Checkpointer? checkpointer) && !checkpointer.Engine.IsClosed)
                 {
-                    engine.FlushHitCounters();
+                    checkpointer.Engine.FlushHitCounters();
+                    checkpointer.RunIfDue(logFileBytes);
                 }
             },
-            new WeakReference<StoreEngine>(opened.Engine),
+            (new WeakReference<Checkpointer>(opened.Checkpointer), opened.Options.CheckpointsByItself ? opened.Options.LogFileBytes : long.MaxValue),
             CounterInterval,
             CounterInterval);
         if (opened.Options.PreTouch)
@@ -112,7 +115,10 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
 
     /// <summary>Opens or creates a collection: keys of its own within the store.</summary>
     /// <param name="name">1 to 192 bytes in UTF-8.</param>
-    /// <param name="options">Its default expiration and budget; null leaves those of an existing collection as they are.</param>
+    /// <param name="options">
+    /// What it is to be; null leaves an existing collection as it is. One that comes under the log (<see cref="CollectionOptions.Durability"/>) with entries in
+    /// it is written to a snapshot before this returns. The region of an existing collection cannot be changed.
+    /// </param>
     /// <returns>The collection, the same object for the same name.</returns>
     /// <exception cref="ArgumentException">The name or an option is outside its range.</exception>
     /// <exception cref="StoreException">The store has 127 collections already, or its lock could not be had in time.</exception>
@@ -125,7 +131,12 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         {
             if (!_collections.TryGetValue(name, out CairnCollection? collection) || options is not null)
             {
-                uint number = CollectionTable.OpenOrCreate(Engine, name, options);
+                uint number = CollectionTable.OpenOrCreate(Engine, name, options, out bool cameUnderLog);
+                if (cameUnderLog)
+                {
+                    Checkpoint();
+                }
+
                 collection ??= new CairnCollection(Engine, name, number);
                 _collections[name] = collection;
             }
@@ -219,6 +230,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
         {
             _counterTimer.Dispose();
+            _opened.Checkpointer.Stop();
             StoreOpener.Close(_opened);
         }
     }

@@ -74,6 +74,13 @@ public sealed class StoreCorruptException : StoreException
             "another");
     }
 
+    internal static StoreCorruptException NotABackup(string file)
+    {
+        const string Mark = "the mark of a backup";
+        const string Else = "something else, or damage";
+        return new($"The file '{file}' is not a backup of a Cairn store: expected {Mark} at its beginning, found {Else}. Name another file.", file, Mark, Else);
+    }
+
     // Nobody should be told to delete a file that only its name made a store.
     internal static StoreCorruptException NotAStore(string file, string found)
     {

@@ -108,6 +108,9 @@ public sealed record StoreOptions
     /// </summary>
     internal bool TakesAnySlot { get; init; }
 
+    /// <summary>Whether snapshots are made when the log has grown long, and not only when asked for: tests that count files do without.</summary>
+    internal bool CheckpointsByItself { get; init; } = true;
+
     internal long PlannedCapacityBytes => Math.Max(CapacityBytes, MaxCapacityBytes);
 
     internal void Validate()

@@ -35,4 +35,6 @@ internal unsafe struct CollectionRecord
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsPlain(CollectionRecord* record) =>
         record->ExpirationKind == 0 && record->Durability <= (byte)Cairn.Durability.ProcessCrash;
+
+    public readonly bool IsLogged => Durability > (byte)Cairn.Durability.ProcessCrash;
 }

@@ -13,8 +13,13 @@ internal static unsafe class CollectionTable
     public const int LockingPartition = 0;
 
     /// <summary>The number of a collection, which is created if there is none of that name.</summary>
-    public static uint OpenOrCreate(StoreEngine engine, string name, CollectionOptions? options)
+    /// <param name="engine">Of the store.</param>
+    /// <param name="name">The collection's.</param>
+    /// <param name="options">What it is to be; null to leave it as it is.</param>
+    /// <param name="cameUnderLog">Whether what it held before is not in the log, and from now on should be: the caller sees to a snapshot.</param>
+    public static uint OpenOrCreate(StoreEngine engine, string name, CollectionOptions? options, out bool cameUnderLog)
     {
+        cameUnderLog = false;
         byte[] bytes;
         try
         {
@@ -39,7 +44,7 @@ internal static unsafe class CollectionTable
 
         uint cleared = 0;
         uint number;
-        while (!TryOpenOrCreate(engine, name, bytes, options, cleared, out number))
+        while (!TryOpenOrCreate(engine, name, bytes, options, cleared, out number, out cameUnderLog))
         {
             // Nothing was ever written with the number of a new collection, unless the table was damaged: then the entries of
             // a forgotten collection must not turn up in this one.
@@ -90,8 +95,9 @@ internal static unsafe class CollectionTable
 
     /// <summary>False if the collection is new and its number, <paramref name="number"/>, is not the cleared one.</summary>
     private static bool TryOpenOrCreate(
-        StoreEngine engine, string name, byte[] bytes, CollectionOptions? options, uint cleared, out uint number)
+        StoreEngine engine, string name, byte[] bytes, CollectionOptions? options, uint cleared, out uint number, out bool cameUnderLog)
     {
+        cameUnderLog = false;
         PartitionBlock* partition = engine.Enter(LockingPartition);
         if (partition is null)
         {
@@ -124,14 +130,6 @@ internal static unsafe class CollectionTable
                     $"{options.Region}. Open it with {(StoreRegion)record->Region}, or use another name.");
             }
 
-            bool isLogged = (options?.ResolvedDurability ?? Durability.ProcessCrash) > Durability.ProcessCrash;
-            if (found is not null && options is not null && isLogged != record->Durability > (byte)Durability.ProcessCrash)
-            {
-                throw new StoreException(
-                    $"The collection '{name}' was created with {nameof(CollectionOptions.Durability)} {(Durability)record->Durability}, which cannot become " +
-                    $"{options.ResolvedDurability}: what it holds {(isLogged ? "is not" : "is")} in the log. Open it with its own, or copy it to another name.");
-            }
-
             CollectionRecord defined = *record;
             if (found is null || options is not null)
             {
@@ -145,7 +143,15 @@ internal static unsafe class CollectionTable
                 bytes.CopyTo(new Span<byte>(defined.Name, CollectionRecord.MaxNameBytes));
             }
 
-            Define(engine, partition, number, defined, isLogged);
+            bool wasLogged = found is not null && record->IsLogged;
+            if (found is not null && defined.IsLogged && !wasLogged)
+            {
+                // Before it counts: whoever sees that it is logged sees that a snapshot is wanted, too.
+                Interlocked.Increment(ref engine.Memory.Super->Log.Wanted);
+                cameUnderLog = true;
+            }
+
+            Define(engine, partition, number, defined, wasLogged || defined.IsLogged);
             engine.Memory.RefreshRegions();
         }
         catch

@@ -68,6 +68,13 @@ internal enum ProtocolStep
     LogSynchronising,
     LogSynchronised,
     LogRedone,
+    LogRecordReplayed,
+    LogRebuilt,
+    LogFileDeleting,
+    CheckpointStarted,
+    CheckpointCopied,
+    CheckpointFlushed,
+    CheckpointNamed,
     CloseFlushed,
     CloseMarked,
 }

@@ -1,6 +1,7 @@
 using Cairn.Engine;
+using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 
-/// <summary>A store that was opened: its engine, the options with the full path, and what the user should know.</summary>
-internal sealed record OpenedStore(StoreEngine Engine, StoreOptions Options, IReadOnlyList<string> Warnings);
+/// <summary>A store that was opened: its engine, the options with the full path, what the user should know, and who makes its snapshots.</summary>
+internal sealed record OpenedStore(StoreEngine Engine, StoreOptions Options, IReadOnlyList<string> Warnings, Checkpointer Checkpointer);

@@ -3,6 +3,7 @@ using Cairn.Encryption;
 using Cairn.Indexing;
 using Cairn.Platform;
 using Cairn.Storage;
+using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 
@@ -15,17 +16,7 @@ internal static unsafe class StoreFormatter
     /// <summary>Creates a store at <paramref name="path"/>. False if the name was taken meanwhile.</summary>
     public static bool TryCreate(StorePlatform platform, StoreOptions options, string path, bool replace)
     {
-        StoreLayout layout = StoreLayout.Plan(options.PlannedCapacityBytes, options.AverageEntryBytes);
-        int segments = layout.SegmentsWithin(options.CapacityBytes);
-        int needed = layout.PartitionCount * (StoreLayout.ReservedSegmentsPerPartition + 2);
-        if (segments < needed)
-        {
-            throw new ArgumentOutOfRangeException(
-                nameof(options),
-                options.CapacityBytes,
-                $"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)} must be at least {layout.FileBytes(needed):N0} bytes in a store " +
-                $"that may grow to {options.PlannedCapacityBytes:N0}: its index alone, for entries of {options.AverageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
-        }
+        StoreLayout layout = Plan(options, out int segments);
 
         // The first page is on disk before the name is, and so says after a restart of the machine what the file is, and by the boot id that it
         // was not closed. All the rest need only be complete in memory.
@@ -39,6 +30,24 @@ internal static unsafe class StoreFormatter
 
         platform.FlushDirectory(Path.GetDirectoryName(path)!);
         return true;
+    }
+
+    /// <summary>The layout of a new store, and how many segments it has at first.</summary>
+    public static StoreLayout Plan(StoreOptions options, out int segments)
+    {
+        StoreLayout layout = StoreLayout.Plan(options.PlannedCapacityBytes, options.AverageEntryBytes);
+        segments = layout.SegmentsWithin(options.CapacityBytes);
+        int needed = layout.PartitionCount * (StoreLayout.ReservedSegmentsPerPartition + 2);
+        if (segments < needed)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options),
+                options.CapacityBytes,
+                $"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)} must be at least {layout.FileBytes(needed):N0} bytes in a store " +
+                $"that may grow to {options.PlannedCapacityBytes:N0}: its index alone, for entries of {options.AverageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
+        }
+
+        return layout;
     }
 
     /// <summary>Makes a store, complete but for its name; encrypted, if there is a key for it.</summary>
@@ -75,6 +84,9 @@ internal static unsafe class StoreFormatter
     {
         var super = (Superblock*)region.Address;
         super->State = Superblock.StateResetting;
+
+        // What it says of the log's end may be older than the log: whoever cleaned up after its owners would write there.
+        super->Log = new LogBlock { LogId = super->Log.LogId };
         region.Flush(0, StoreLayout.SuperblockBytes);
         ProtocolHook.Reach(ProtocolStep.ResetStarted);
         file.ZeroRange(StoreLayout.SuperblockBytes, layout.SegmentsOffset - StoreLayout.SuperblockBytes);

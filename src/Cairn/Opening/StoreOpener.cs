@@ -17,6 +17,7 @@ namespace Cairn.Opening;
 //   I1  A store that the machine's restart may have torn is emptied, never read: an index page from before the last write and
 //       an entry that it names can both be intact and yet stale (Superblock I2, the boot id).
 //   I2  Only who is alone changes Superblock.State.
+//   I3  What is emptied because of I1 is built anew from the log, as far as there is one, before anybody is let in (LogOpening).
 internal static unsafe class StoreOpener
 {
     private const int MaxAttempts = 100;
@@ -85,6 +86,8 @@ internal static unsafe class StoreOpener
 
     private static StoreFile? TryOpenFile(StorePlatform platform, StoreOptions options, string path)
     {
+        // Beside the file lies its log, not beside a link to it.
+        path = FileAt(path);
         try
         {
             StoreFile file = platform.Open(path);
@@ -98,6 +101,7 @@ internal static unsafe class StoreOpener
         }
         catch (FileNotFoundException missing) when (options.OpenMode != StoreOpenMode.OpenExisting)
         {
+            LogOpening.RefuseOrphans(platform, path);
             bool isCreated = StoreFormatter.TryCreate(platform, options, path, replace: false);
             if (!isCreated && options.OpenMode == StoreOpenMode.CreateNew)
             {
@@ -105,6 +109,20 @@ internal static unsafe class StoreOpener
             }
 
             return OpenCreated(platform, path);
+        }
+    }
+
+    private static string FileAt(string path)
+    {
+        try
+        {
+            return new FileInfo(path) is { LinkTarget: not null } link && link.ResolveLinkTarget(returnFinalTarget: true) is { Exists: true } file
+                ? file.FullName
+                : path;
+        }
+        catch (IOException)
+        {
+            return path; // A circle of links, perhaps: opening it will say so.
         }
     }
 
@@ -211,16 +229,21 @@ internal static unsafe class StoreOpener
         bool isAlone = !file.IsByteLockedByOther(OwnerTable.GateByte + 1, StoreLayout.MaxOwners);
         string bootId = platform.BootId;
         bool wasClosed = false;
+        LogFileSet? rebuildsFrom = null;
+        LogFileSet? log = null;
         if (isAlone)
         {
             var super = (Superblock*)region.Address;
             wasClosed = super->State == Superblock.StateClosed;
-            bool isSameBoot = StoreFormatter.BootIdOf(super) == bootId;
-            if (super->State == Superblock.StateResetting || (!wasClosed && !isSameBoot))
+            bool isWhole = super->State != Superblock.StateResetting && (wasClosed || StoreFormatter.BootIdOf(super) == bootId);
+            log = LogOpening.Find(platform, file, super, isWhole);
+            bool isOld = isWhole && wasClosed && LogOpening.IsAhead(platform, log, super);
+            if (!isWhole || isOld)
             {
-                warnings.Add($"The machine restarted before the store '{path}' was closed, so what it held cannot be trusted: it starts empty.");
+                warnings.Add(LogOpening.DescribeLoss(path, log, isOld));
                 StoreFormatter.Reset(file, region, layout, options, bootId);
                 wasClosed = true;
+                rebuildsFrom = log.IsEmpty ? null : log;
             }
         }
 
@@ -234,11 +257,21 @@ internal static unsafe class StoreOpener
 
         if (isAlone)
         {
-            TakeOver(engine, wasClosed, bootId);
+            TakeOver(engine, wasClosed, marksInUse: wasClosed && rebuildsFrom is null, bootId);
         }
 
         engine.Cleanup.CleanUp(engine.Owners.Slot);
         engine.Owners.Announce(engine.Clock.NowMs());
+        if (rebuildsFrom is not null)
+        {
+            LogOpening.Rebuild(engine, platform, rebuildsFrom, options);
+            MarkInUse(memory, bootId);
+        }
+        else if (log is not null && LogOpening.IsWanting(engine, log))
+        {
+            Establish(engine, platform, log, options, warnings);
+        }
+
         if (platform.MemoryLimitBytes is { } limit && layout.MaxCapacityBytes > limit)
         {
             warnings.Add(
@@ -246,22 +279,41 @@ internal static unsafe class StoreOpener
                 "It will work, but at the speed of the disk. Make the store smaller or the limit larger.");
         }
 
-        return new OpenedStore(engine, options with { Path = path }, warnings);
+        return new OpenedStore(engine, options with { Path = path }, warnings, new Checkpointer(engine, platform, options.Clock));
+    }
+
+    // On disk before anything else changes (Superblock I2).
+    private static void MarkInUse(StoreMemory memory, string bootId)
+    {
+        StoreFormatter.WriteBootId(memory.Super, bootId);
+        memory.Super->State = Superblock.StateInUse;
+        memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+    }
+
+    // The store works without: what was promised before holds, and what comes is refused.
+    private static void Establish(
+        StoreEngine engine, StorePlatform platform, LogFileSet log, StoreOptions options, List<string> warnings)
+    {
+        try
+        {
+            LogOpening.Establish(engine, platform, log, options);
+        }
+        catch (StoreException failure)
+        {
+            warnings.Add($"The log of the store '{engine.Memory.File.Path}' could not be made anew, so durable writes may fail: {failure.Message}");
+        }
     }
 
     // Nobody else has the store open: what locks, pins and reservations say was left by the dead, or by damage.
-    private static void TakeOver(StoreEngine engine, bool wasClosed, string bootId)
+    private static void TakeOver(StoreEngine engine, bool wasClosed, bool marksInUse, string bootId)
     {
         StoreMemory memory = engine.Memory;
         Superblock* super = memory.Super;
         bool isWhole = super->State != Superblock.StateClosed
             || super->ClosedCheck == ClosedCheck(memory);
-        if (wasClosed)
+        if (marksInUse)
         {
-            // On disk before anything changes (Superblock I2).
-            StoreFormatter.WriteBootId(super, bootId);
-            super->State = Superblock.StateInUse;
-            memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+            MarkInUse(memory, bootId);
         }
 
         super->OpenCount++;

@@ -20,6 +20,12 @@ internal struct LogBlock
     /// <summary>The position from which the log completes the newest snapshot; 0 if there is none.</summary>
     [FieldOffset(8)] public long Checkpoint;
 
+    /// <summary>Raised when a collection that has entries came under the log: a snapshot must have them.</summary>
+    [FieldOffset(16)] public uint Wanted;
+
+    /// <summary>What <see cref="Wanted"/> was when the newest snapshot was begun.</summary>
+    [FieldOffset(20)] public uint Served;
+
     /// <summary>Who appends; a word as a partition's.</summary>
     [FieldOffset(64)] public uint LockWord;
 

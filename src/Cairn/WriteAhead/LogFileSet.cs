@@ -10,6 +10,10 @@ internal sealed record LogFileInfo(string Path, LogFileHeader Header);
 /// <param name="Snapshot">The newest snapshot; null if there is none.</param>
 internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo? Snapshot)
 {
+    public static LogFileSet None { get; } = new([], null);
+
+    public IEnumerable<LogFileInfo> All => Snapshot is null ? Files : Files.Append(Snapshot);
+
     public bool IsEmpty => Files.Count == 0 && Snapshot is null;
 
     /// <summary>The position from which the log is needed.</summary>

@@ -38,4 +38,13 @@ internal static class LogPath
         sequence = 0;
         return false;
     }
+
+    /// <summary>The store that a snapshot or a piece of a log is of, by its name; null if the name is that of neither.</summary>
+    public static string? StoreOf(string path)
+    {
+        int mark = path.LastIndexOf(LogMark, StringComparison.Ordinal);
+        return path.EndsWith(SnapshotMark, StringComparison.Ordinal) ? path[..^SnapshotMark.Length]
+            : mark > 0 && TryParse(path[..mark], path, out _) ? path[..mark]
+            : null;
+    }
 }

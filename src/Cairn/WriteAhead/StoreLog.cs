@@ -151,7 +151,7 @@ internal sealed unsafe partial class StoreLog
         return false;
     }
 
-    private static LogFileState* StateOf(LogBlock* block, uint which) => which == 0 ? &block->File0 : &block->File1;
+    internal static LogFileState* StateOf(LogBlock* block, uint which) => which == 0 ? &block->File0 : &block->File1;
 
     // What whoever died with the log's lock wrote behind the tail never happened. It must not seem to have after a loss of power.
     private void RepairTail()

@@ -15,6 +15,7 @@ internal static class LogRoles
         CapacityBytes = CapacityBytes,
         FlushOnClose = false,
         LogFileBytes = StoreOptions.SmallestLogFileBytes,
+        CheckpointsByItself = false,
     };
 
     /// <summary>DIRECTORY SEED STEP NTH: writes to logged collections; kills itself when the step is reached for the n-th time.</summary>

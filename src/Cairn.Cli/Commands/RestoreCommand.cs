@@ -1,0 +1,90 @@
+using System.CommandLine;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Output;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class RestoreCommand : ToolCommand
+{
+    private const int CapacityStep = 1 << 20;
+
+    private readonly Argument<string> _file = new("BACKUP")
+    {
+        Description = "The backup. Or the snapshot, or a file of the log, of a store whose own file was lost: then all of them are read.",
+    };
+
+    private readonly ValueOption<long> _capacity = ValueOptions.Size(
+        "--capacity", $"Size of the new store. Default: {Figures.Bytes(SharedOptions.DefaultCapacityBytes)}, or twice the backup's, if that is more.");
+
+    private readonly ValueOption<long> _maxCapacity = ValueOptions.Size("--max-capacity", "Size that the new store may grow to. Default: no growth.");
+
+    private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
+        "--average-entry", "Entry size that the new store's index is made for. Default: as 'cairn create'.");
+
+    public RestoreCommand(SharedOptions shared)
+        : base("restore", "Makes a new store from a backup.")
+    {
+        _ = shared;
+        Add(_file);
+        Add(_capacity);
+        Add(_maxCapacity);
+        Add(_averageEntry);
+    }
+
+    public override string Details =>
+        "There must be no store of that name yet, nor the log of one. The store appears when it is complete and on disk; Ctrl-C before that leaves none. Entries that have expired are left out.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn restore --store books.cairn /backup/books.backup", "Makes the store anew."),
+        new("cairn restore --store new.cairn lost.cairn.snapshot", "What the snapshot and the log of a lost store hold."),
+    ];
+
+    public override string JsonShape => """{"store", "backup", "entries", "bytes", "durationMs"}.""";
+
+    public override int Run(Invocation invocation)
+    {
+        string path = invocation.Get(_file)!;
+        long? capacity = invocation.Get(_capacity);
+        long? most = invocation.Get(_maxCapacity);
+        long? average = invocation.Get(_averageEntry);
+        CreateCommand.RequireSizes(capacity, most, average);
+        var options = new StoreOptions { Path = invocation.StorePath, Clock = invocation.Console.Clock };
+        options = options with
+        {
+            CapacityBytes = capacity ?? DefaultCapacity(path),
+            MaxCapacityBytes = most ?? 0,
+            AverageEntryBytes = (int?)average ?? options.AverageEntryBytes,
+        };
+
+        RestoreReport report;
+        using (var progress = new StoreProgressLine(invocation.Console))
+        {
+            report = BackupCommand.OnBackup(path, () => CairnStore.Restore(path, options, progress, invocation.Console.Interruption));
+        }
+
+        if (invocation.IsJson)
+        {
+            using var line = new JsonLine(invocation.Output);
+            line.Writer.WriteString("store"u8, options.Path);
+            line.Writer.WriteString("backup"u8, path);
+            line.Writer.WriteNumber("entries"u8, report.Entries);
+            line.Writer.WriteNumber("bytes"u8, report.Bytes);
+            line.Writer.WriteNumber("durationMs"u8, (long)report.Duration.TotalMilliseconds);
+        }
+        else
+        {
+            invocation.Output.WriteLine(
+                $"restored {Figures.Count(report.Entries)} entries to {options.Path} ({Figures.Bytes(report.Bytes)}) in {Figures.Time(report.Duration)}");
+        }
+
+        return ExitCode.Done;
+    }
+
+    private static long DefaultCapacity(string backupPath)
+    {
+        long bytes = File.Exists(backupPath) ? new FileInfo(backupPath).Length : 0;
+        long wanted = (2 * bytes) + CapacityStep - ((2 * bytes) % CapacityStep);
+        return Math.Clamp(wanted, SharedOptions.DefaultCapacityBytes, StoreOptions.LargestCapacityBytes);
+    }
+}

@@ -1,0 +1,300 @@
+namespace Cairn.Tests.WriteAhead;
+
+/// <summary>After a restart of the machine, logged collections are built anew from snapshot and log, and everything else is empty.</summary>
+public sealed class RebuildTests : LoggedStoreTest
+{
+    [Fact]
+    public void Logged_entries_come_back_after_a_restart_and_others_do_not()
+    {
+        CairnStore store = Open(Small);
+        store.Set("cached", "x"u8);
+        store.Collection("cache").Set("cached", "x"u8);
+        store.Collection("unlogged", Logged with { Durability = Durability.ProcessCrash }).Set("kept", "x"u8);
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        store.Dispose();
+
+        CairnStore after = OpenAfterRestart(Small);
+
+        Assert.Equal("Dune", TextOf(after.Collection("books"), "42"));
+        Assert.Equal(["books"], after.CollectionNames.Where(name => name.Length > 0));
+        Assert.Null(after.Get("cached"));
+        Assert.Contains("what is in its log was read again", Assert.Single(after.Warnings), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Values_keep_their_flags_and_deadlines_and_sliding_ones_count_from_the_restart()
+    {
+        CairnStore store = Open(Small);
+        CairnCollection books = store.Collection("books", Logged);
+        books.Set("flags", "x"u8, flags: 77);
+        books.Set("hour", "x"u8, Expiration.After(TimeSpan.FromHours(1)));
+        books.Set("sliding", "x"u8, Expiration.Sliding(TimeSpan.FromMinutes(10)));
+        books.Set("minute", "x"u8, Expiration.After(TimeSpan.FromMinutes(1)));
+        Clock.Advance(TimeSpan.FromMinutes(30));
+        store.Dispose();
+
+        books = OpenAfterRestart(Small).Collection("books");
+
+        Assert.True(books.TryGetInfo("flags", out EntryInfo info));
+        Assert.Equal(77u, info.Flags);
+        Assert.Null(books.Get("minute"));
+        Assert.NotNull(books.Get("sliding"));
+        Clock.Advance(TimeSpan.FromMinutes(31));
+        Assert.Null(books.Get("hour"));
+        Assert.Null(books.Get("sliding"));
+    }
+
+    [Fact]
+    public void Collection_keeps_its_options_after_a_restart()
+    {
+        CairnStore store = Open(Small);
+        store.Collection("books", Logged with { BudgetBytes = 1000, DefaultExpiration = Expiration.After(TimeSpan.FromHours(1)) }).Set("42", "Dune"u8);
+        store.Dispose();
+
+        CairnStore after = OpenAfterRestart(Small);
+
+        Assert.Throws<StoreException>(() => after.Collection("books", new CollectionOptions()));
+        CairnCollection books = after.Collection("books");
+        Assert.Throws<StoreFullException>(() => books.Set("43", new byte[2000]));
+        Clock.Advance(TimeSpan.FromHours(2));
+        Assert.Null(books.Get("42"));
+    }
+
+    [Fact]
+    public void What_was_removed_replaced_or_cleared_stays_so_over_many_restarts_and_files()
+    {
+        var expected = new Dictionary<string, int>(StringComparer.Ordinal);
+        var random = new Random(17);
+        CairnStore store = Open(Small);
+        for (int life = 0; life < 6; life++)
+        {
+            CairnCollection books = store.Collection("books", Logged with { Durability = Durability.GroupCommit });
+            for (int i = 0; i < 300; i++)
+            {
+                string key = $"{random.Next(40)}";
+                if (random.Next(3) == 0)
+                {
+                    Assert.Equal(expected.Remove(key), books.Remove(key));
+                }
+                else
+                {
+                    expected[key] = random.Next(2000);
+                    Assert.True(books.Set(key, TestBytes.Of(expected[key])));
+                }
+
+                if (random.Next(200) == 0)
+                {
+                    expected.Clear();
+                    Assert.True(books.Clear());
+                }
+
+                if (random.Next(150) == 0)
+                {
+                    store.Checkpoint();
+                }
+            }
+
+            store.Dispose();
+            store = OpenAfterRestart(Small);
+            books = store.Collection("books");
+            Assert.Equal(expected.Count, store.GetStatistics().Collections.Single(c => c.Name == "books").Entries);
+            Assert.All(expected, pair => Assert.Equal(TestBytes.Of(pair.Value), books.Get(pair.Key)));
+            StoreAudit.Check(store);
+        }
+    }
+
+    [Fact]
+    public void Versions_after_a_restart_are_above_all_earlier_ones_even_if_the_clock_went_back()
+    {
+        CairnStore store = Open(Small);
+        CairnCollection books = store.Collection("books", Logged);
+        books.Set("42", "Dune"u8);
+        Assert.True(books.TryGetInfo("42", out EntryInfo before));
+        store.Dispose();
+        Clock.Advance(TimeSpan.FromDays(-400));
+
+        books = OpenAfterRestart(Small).Collection("books");
+
+        Assert.True(books.TryGetInfo("42", out EntryInfo after));
+        Assert.True(after.Version > before.Version);
+    }
+
+    [Fact]
+    public void Long_values_come_back_after_a_restart()
+    {
+        CairnStore store = Open(Options);
+        byte[] value = TestBytes.Of(900_000);
+        store.Collection("books", Logged).Set("long", value);
+        store.Checkpoint();
+        store.Collection("books").Set("longer", value);
+        store.Dispose();
+
+        CairnCollection books = OpenAfterRestart(Options).Collection("books");
+
+        Assert.Equal(value, books.Get("long"));
+        Assert.Equal(value, books.Get("longer"));
+    }
+
+    [Fact]
+    public void Store_that_lost_its_file_is_not_replaced_by_an_empty_one()
+    {
+        CairnStore store = Open(Small);
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        store.Dispose();
+        File.Delete(FilePath);
+
+        StoreException refused = Assert.Throws<StoreException>(() => Open(Small));
+
+        Assert.Contains(LogNames.Single(), refused.Message, StringComparison.Ordinal);
+        Assert.False(File.Exists(FilePath));
+    }
+
+    [Fact]
+    public void Log_of_another_store_is_refused()
+    {
+        CairnStore store = Open(Small);
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        store.Dispose();
+        StoreOptions other = Small with { Path = PathOf("other.cairn") };
+        CairnStore second = Open(other);
+        second.Collection("books", Logged).Set("42", "Emma"u8);
+        second.Dispose();
+        File.Copy(PathOf("other.cairn.log-0000000001"), FilePath + ".log-0000000001", overwrite: true);
+
+        StoreException refused = Assert.Throws<StoreException>(() => OpenAfterRestart(Small));
+
+        Assert.Contains("another store", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Missing_log_is_an_error_when_only_the_log_has_the_entries()
+    {
+        CairnStore store = Open(Small);
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        store.Dispose();
+        File.Delete(FilePath + ".log-0000000001");
+
+        StoreException refused = Assert.Throws<StoreException>(() => OpenAfterRestart(Small));
+
+        Assert.Contains("is missing", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Missing_log_is_made_anew_while_the_map_has_everything()
+    {
+        CairnStore store = Open(Small with { FlushOnClose = true });
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        store.Dispose();
+        File.Delete(FilePath + ".log-0000000001");
+
+        CairnStore second = Open(Small);
+        Assert.Equal("Dune", TextOf(second.Collection("books"), "42"));
+        second.Collection("books").Set("43", "Emma"u8);
+        second.Dispose();
+        CairnStore third = OpenAfterRestart(Small);
+
+        Assert.Equal("Dune", TextOf(third.Collection("books"), "42"));
+        Assert.Equal("Emma", TextOf(third.Collection("books"), "43"));
+    }
+
+    [Fact]
+    public void Old_copy_of_the_file_that_was_put_back_gives_way_to_the_log()
+    {
+        StoreOptions options = Small with { FlushOnClose = true };
+        CairnStore store = Open(options);
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        store.Dispose();
+        File.Copy(FilePath, PathOf("copy"));
+        store = Open(options);
+        store.Collection("books").Set("42", "Emma"u8);
+        store.Dispose();
+        File.Copy(PathOf("copy"), FilePath, overwrite: true);
+
+        CairnStore after = Open(options);
+
+        Assert.Equal("Emma", TextOf(after.Collection("books"), "42"));
+        Assert.Contains("older than its log", Assert.Single(after.Warnings), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Damage_in_the_middle_of_the_log_is_an_error_and_at_its_end_is_the_end()
+    {
+        CairnStore store = Open(Small);
+        CairnCollection books = store.Collection("books", Logged);
+        for (int i = 0; i < 200; i++)
+        {
+            books.Set($"{i}", TestBytes.Of(500, i));
+        }
+
+        store.Dispose();
+        Assert.True(LogNames.Count() > 1);
+        Flip(FilePath + ".log-0000000001", 6000);
+
+        StoreCorruptException refused = Assert.Throws<StoreCorruptException>(() => OpenAfterRestart(Small));
+
+        Assert.Contains(".log-0000000001", refused.Message, StringComparison.Ordinal);
+        Flip(FilePath + ".log-0000000001", 6000);
+        Flip(FilePath + ".log-0000000002", 6000);
+        CairnCollection rest = OpenAfterRestart(Small).Collection("books");
+        Assert.NotNull(rest.Get("1"));
+        Assert.Null(rest.Get("199"));
+    }
+
+    [Fact]
+    public void Snapshot_that_is_damaged_anywhere_is_an_error_or_gives_what_it_should()
+    {
+        int refusals = 0;
+        CairnStore store = Open(Small);
+        store.Collection("books", Logged).Set("42", TestBytes.Of(100));
+        store.Checkpoint();
+        store.Dispose();
+        byte[] whole = File.ReadAllBytes(SnapshotPath);
+        for (int at = 0; at < whole.Length; at += at < 4096 ? 37 : 5)
+        {
+            Flip(SnapshotPath, at);
+            try
+            {
+                using CairnStore damaged = OpenAfterRestart(Small);
+                Assert.Equal(TestBytes.Of(100), damaged.Collection("books").Get("42"));
+            }
+            catch (StoreException)
+            {
+                refusals++;
+            }
+
+            Flip(SnapshotPath, at);
+        }
+
+        Assert.InRange(refusals, 190, 250);
+
+        File.WriteAllBytes(SnapshotPath, whole[..^8]);
+        Assert.Throws<StoreCorruptException>(() => OpenAfterRestart(Small));
+        File.WriteAllBytes(SnapshotPath, whole);
+        Assert.NotNull(OpenAfterRestart(Small).Collection("books").Get("42"));
+    }
+
+    [Fact]
+    public void Store_opened_through_a_link_has_the_log_of_its_file()
+    {
+        CairnStore store = Open(Small);
+        store.Collection("books", Logged).Set("42", "Dune"u8);
+        File.CreateSymbolicLink(PathOf("link.cairn"), FilePath);
+        CairnStore linked = Open(Small with { Path = PathOf("link.cairn") });
+
+        linked.Collection("books").Set("43", "Emma"u8);
+
+        linked.Dispose();
+        store.Dispose();
+        Assert.Single(LogNames);
+        Assert.Equal("Emma", TextOf(OpenAfterRestart(Small).Collection("books"), "43"));
+    }
+
+    private static void Flip(string path, long at)
+    {
+        using FileStream file = File.Open(path, FileMode.Open);
+        file.Position = at;
+        int value = file.ReadByte();
+        file.Position = at;
+        file.WriteByte((byte)(value ^ 0x10));
+    }
+}

@@ -1,0 +1,285 @@
+using System.Globalization;
+using Cairn.Engine;
+using Cairn.Platform;
+
+namespace Cairn.TortureTests.PowerLoss;
+
+/// <summary>
+/// A store is used by several openings, in random ways, until the power fails; then it is opened on what the disk kept, and used again. At many
+/// other moments, too, it is looked at what the disk would have kept.
+/// </summary>
+internal sealed class PowerLossRun(int seed)
+{
+    private const int Collections = 3;
+    private const int Keys = 24;
+    private const int LongestValue = 3000;
+
+    private readonly Random _random = new(seed);
+    private int _lives;
+    private int _values;
+
+    /// <summary>How many disks were looked at.</summary>
+    public int Images { get; private set; }
+
+    public void Execute(int lives, int looks)
+    {
+        var directories = new List<StoreDirectory> { new() };
+        try
+        {
+            Dictionary<string, string>? expected = [];
+            for (int life = 0; life < lives; life++)
+            {
+                var next = new StoreDirectory();
+                directories.Add(next);
+                expected = Live(directories[^2], next, expected, looks);
+                directories[0].Dispose();
+                directories.RemoveAt(0);
+            }
+        }
+        catch (Exception fault)
+        {
+            throw new InvalidOperationException($"Seed {seed}, life {_lives}: {fault.Message}", fault);
+        }
+        finally
+        {
+            directories.ForEach(directory => directory.Dispose());
+        }
+    }
+
+    // One time between two failures of the power. Returns what the next begins with.
+    private Dictionary<string, string> Live(StoreDirectory directory, StoreDirectory next, Dictionary<string, string> expected, int looks)
+    {
+        _lives++;
+        var model = new LoggedModel(expected);
+        using var platform = new RecordingPlatform(directory.Path, BootId());
+        var openings = new List<CairnStore>();
+        int first = platform.Recorder.Count;
+        try
+        {
+            openings.Add(platform.OpenStore(OptionsFor(directory)));
+            Assert.Null(model.FaultOf(Read(openings[0]), platform.Recorder.Count));
+            int work = _random.Next(60);
+            for (int i = 0; i < work; i++)
+            {
+                Work(platform, openings, directory, model);
+            }
+
+            IReadOnlyList<DiskChange> changes = platform.Recorder.Changes;
+            for (int look = 0; look < looks; look++)
+            {
+                using var image = new StoreDirectory();
+                LookAt(image, changes, first, model);
+            }
+
+            return LookAt(next, changes, first, model);
+        }
+        finally
+        {
+            openings.ForEach(store => store.Dispose());
+        }
+    }
+
+    private Dictionary<string, string> LookAt(StoreDirectory image, IReadOnlyList<DiskChange> changes, int first, LoggedModel model)
+    {
+        Images++;
+        int moment = _random.Next(first, changes.Count + 1);
+        DiskImage.Write(changes, moment, _random, image.Path);
+        StorePlatform.BootIdOverride = BootId();
+        try
+        {
+            using CairnStore store = CairnStore.Open(OptionsFor(image));
+            Dictionary<string, string> found = Read(store);
+            if (model.FaultOf(found, moment) is { } fault)
+            {
+                throw new InvalidOperationException($"When the power fails after change {moment} of {changes.Count}: {fault}");
+            }
+
+            return found;
+        }
+        catch (StoreException failure)
+        {
+            throw new InvalidOperationException($"When the power fails after change {moment} of {changes.Count}: {failure.Message}", failure);
+        }
+        finally
+        {
+            StorePlatform.BootIdOverride = null;
+        }
+    }
+
+    private void Work(RecordingPlatform platform, List<CairnStore> openings, StoreDirectory directory, LoggedModel model)
+    {
+        CairnStore store = openings[_random.Next(openings.Count)];
+        switch (_random.Next(20))
+        {
+            case 0 when openings.Count < 3:
+                openings.Add(platform.OpenStore(OptionsFor(directory)));
+                break;
+            case 0 or 1:
+                store.Dispose();
+                openings.Remove(store);
+                if (openings.Count == 0)
+                {
+                    openings.Add(platform.OpenStore(OptionsFor(directory)));
+                }
+
+                break;
+            case 2:
+                store.Checkpoint();
+                break;
+            case 4 or 5:
+                // Many that nobody waits for, and perhaps a flush.
+                StoreEngine.BeginDeferring();
+                for (int i = _random.Next(20); i > 0; i--)
+                {
+                    Change(platform, store, model);
+                }
+
+                StoreEngine.EndDeferring();
+                if (_random.Next(2) == 0)
+                {
+                    store.Flush();
+                    model.Acknowledge(platform.Recorder.Count);
+                }
+
+                break;
+            case 6:
+                store.Set(Key(), Bytes(Value())); // A cache's entry, which nobody expects to find again.
+                break;
+            default:
+                if (Change(platform, store, model))
+                {
+                    model.Acknowledge(platform.Recorder.Count);
+                }
+
+                break;
+        }
+    }
+
+    // False if nothing had to be changed, and so nothing was waited for.
+    private bool Change(RecordingPlatform platform, CairnStore store, LoggedModel model)
+    {
+        int number = _random.Next(Collections);
+        CairnCollection collection = Open(store, number);
+        string key = Key();
+        string name = LoggedModel.Name(number, key);
+        int moment = platform.Recorder.Count;
+        switch (_random.Next(13))
+        {
+            case 12:
+                return Transact(platform, store, model);
+            case 0:
+                string prefix = LoggedModel.Name(number, "");
+                model.Begin(moment, state =>
+                {
+                    foreach (string cleared in state.Keys.Where(k => k.StartsWith(prefix, StringComparison.Ordinal)).ToArray())
+                    {
+                        state.Remove(cleared);
+                    }
+                });
+                Assert.True(collection.Clear());
+                return true;
+            case 1 or 2 or 3:
+                model.Begin(moment, state => state.Remove(name));
+                return collection.Remove(key);
+            default:
+                string value = Value();
+                model.Begin(moment, state => state[name] = value);
+                Assert.True(collection.Set(key, Bytes(value)));
+                return true;
+        }
+    }
+
+    // Each key at most once, in any of the collections.
+    private bool Transact(RecordingPlatform platform, CairnStore store, LoggedModel model)
+    {
+        StoreTransaction transaction = store.BeginTransaction();
+        var written = new Dictionary<string, string?>(StringComparer.Ordinal);
+        for (int i = 1 + _random.Next(6); i > 0; i--)
+        {
+            int number = _random.Next(Collections);
+            CairnCollection collection = Open(store, number);
+            string key = Key();
+            string? value = _random.Next(4) == 0 ? null : Value();
+            written[LoggedModel.Name(number, key)] = value;
+            _ = value is null ? transaction.Remove(collection, key) : transaction.Set(collection, key, Bytes(value));
+        }
+
+        model.Begin(platform.Recorder.Count, state =>
+        {
+            foreach ((string name, string? value) in written)
+            {
+                if (value is null)
+                {
+                    state.Remove(name);
+                }
+                else
+                {
+                    state[name] = value;
+                }
+            }
+        });
+        Assert.True(transaction.Commit());
+        return written.Values.Any(value => value is not null);
+    }
+
+    private static Dictionary<string, string> Read(CairnStore store)
+    {
+        var found = new Dictionary<string, string>(StringComparer.Ordinal);
+        for (int number = 0; number < Collections; number++)
+        {
+            if (!store.CollectionNames.Contains(CollectionName(number), StringComparer.Ordinal))
+            {
+                continue;
+            }
+
+            CairnCollection collection = store.Collection(CollectionName(number));
+            for (int key = 0; key < Keys; key++)
+            {
+                string name = key.ToString(CultureInfo.InvariantCulture);
+                if (collection.Get(name) is { } value)
+                {
+                    found[LoggedModel.Name(number, name)] = TextOf(value);
+                }
+            }
+        }
+
+        return found;
+    }
+
+    private static CairnCollection Open(CairnStore store, int number) =>
+        store.Collection(CollectionName(number), new CollectionOptions
+        {
+            Region = StoreRegion.Keep,
+            Durability = number == 0 ? Durability.EveryOperation : Durability.GroupCommit,
+        });
+
+    private static string CollectionName(int number) => string.Create(CultureInfo.InvariantCulture, $"kept {number}");
+
+    private StoreOptions OptionsFor(StoreDirectory directory) => directory.Options with
+    {
+        CapacityBytes = StoreOptions.SmallestCapacityBytes,
+        LogFileBytes = StoreOptions.SmallestLogFileBytes,
+        FlushOnClose = _random.Next(2) == 0,
+    };
+
+    private string BootId() => string.Create(CultureInfo.InvariantCulture, $"{_random.Next():x8}-0000-0000-0000-{_random.Next():x12}");
+
+    private string Key() => _random.Next(Keys).ToString(CultureInfo.InvariantCulture);
+
+    // A number, which says what the bytes are.
+    private string Value() => string.Create(CultureInfo.InvariantCulture, $"{++_values}:{_random.Next(_random.Next(4) == 0 ? LongestValue : 100)}");
+
+    private static byte[] Bytes(string value)
+    {
+        string[] parts = value.Split(':');
+        byte[] bytes = TestBytes.Of(int.Parse(parts[1], CultureInfo.InvariantCulture) + 16, int.Parse(parts[0], CultureInfo.InvariantCulture));
+        BitConverter.TryWriteBytes(bytes, int.Parse(parts[0], CultureInfo.InvariantCulture));
+        return bytes;
+    }
+
+    private static string TextOf(byte[] bytes)
+    {
+        string value = string.Create(CultureInfo.InvariantCulture, $"{BitConverter.ToInt32(bytes)}:{bytes.Length - 16}");
+        return bytes.AsSpan().SequenceEqual(Bytes(value)) ? value : $"wrong bytes of {value}";
+    }
+}

@@ -1,0 +1,257 @@
+using Cairn.Platform;
+using Cairn.Storage;
+
+namespace Cairn.TortureTests.PowerLoss;
+
+/// <summary>
+/// The system's platform in one directory, but that it writes down what would reach the disk, and that the machine may be another each time.
+/// </summary>
+internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
+{
+    private readonly StorePlatform _real = Current;
+
+    private readonly Lock _lock = new();
+    private readonly Dictionary<FileIdentity, int> _files = [];
+    private readonly Dictionary<int, StoreFile> _watched = [];
+    private readonly string _directory;
+
+    /// <summary>Begins with what is in the directory, all of it on the disk.</summary>
+    public RecordingPlatform(string directory, string bootId)
+    {
+        _directory = directory;
+        BootId = bootId;
+        foreach (string path in Directory.GetFiles(directory))
+        {
+            using StoreFile file = _real.OpenReadOnly(path);
+            _files[file.Identity] = Recorder.AddBase(Path.GetFileName(path), File.ReadAllBytes(path));
+        }
+    }
+
+    public DiskRecorder Recorder { get; } = new();
+
+    public override string BootId { get; }
+
+    public override int PageSize => _real.PageSize;
+
+    public override long? MemoryLimitBytes => null;
+
+    /// <summary>Opens a store on this platform.</summary>
+    public CairnStore OpenStore(StoreOptions options) => On(() => CairnStore.Open(options));
+
+    /// <summary>Does something on this platform.</summary>
+    public T On<T>(Func<T> action)
+    {
+        Override = this;
+        try
+        {
+            return action();
+        }
+        finally
+        {
+            Override = null;
+        }
+    }
+
+    public void Dispose()
+    {
+        foreach (StoreFile file in _watched.Values)
+        {
+            file.Dispose();
+        }
+    }
+
+    public override StoreFile Open(string path) => Wrap(_real.Open(path), isNew: false);
+
+    public override StoreFile OpenReadOnly(string path) => Wrap(_real.OpenReadOnly(path), isNew: false);
+
+    public override StoreFile CreateUnnamed(string directory, string nameHint)
+    {
+        Recorder.Fault?.Invoke(DiskChangeKind.Named, nameHint);
+        return Wrap(_real.CreateUnnamed(directory, nameHint), isNew: true);
+    }
+
+    public override StoreFile? TryCreate(string path)
+    {
+        Recorder.Fault?.Invoke(DiskChangeKind.Named, path);
+        if (_real.TryCreate(path) is not { } real)
+        {
+            return null;
+        }
+
+        RecordedFile file = Wrap(real, isNew: true);
+        Recorder.Add(DiskChangeKind.Named, file.Number, name: Path.GetFileName(path));
+        return file;
+    }
+
+    public override void Delete(string path)
+    {
+        Recorder.Fault?.Invoke(DiskChangeKind.Unnamed, path);
+        _real.Delete(path);
+        Recorder.Add(DiskChangeKind.Unnamed, 0, name: Path.GetFileName(path));
+    }
+
+    public override IReadOnlyList<string> ListNames(string directory, string prefix) => _real.ListNames(directory, prefix);
+
+    public override void FlushDirectory(string directory)
+    {
+        Recorder.Fault?.Invoke(DiskChangeKind.NamesFlushed, directory);
+        int before = Recorder.Count;
+        _real.FlushDirectory(directory);
+        Recorder.Add(DiskChangeKind.NamesFlushed, 0, before);
+    }
+
+    public override void RequireSupportedFileSystem(string path) => _real.RequireSupportedFileSystem(path);
+
+    public override bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout) => _real.WaitOnAddress(address, expected, timeout);
+
+    public override void WakeByAddress(uint* address, bool all) => _real.WakeByAddress(address, all);
+
+    private RecordedFile Wrap(StoreFile real, bool isNew)
+    {
+        lock (_lock)
+        {
+            if (isNew || !_files.TryGetValue(real.Identity, out int number))
+            {
+                number = Recorder.NewFile();
+                _files[real.Identity] = number;
+            }
+
+            return new RecordedFile(this, real, number);
+        }
+    }
+
+    // Of a mapped file, which is the store's, the first page is looked at through a mapping of our own.
+    private void Watch(StoreFile file, int number)
+    {
+        lock (_lock)
+        {
+            if (!_watched.ContainsKey(number) && file.Length >= StoreLayout.SuperblockBytes && file.IsStillAt(file.Path))
+            {
+                StoreFile own = _real.Open(file.Path);
+                byte* page = own.Map(StoreLayout.SuperblockBytes, writable: false).Address;
+                _watched[number] = own;
+                Recorder.Watch(number, () => new ReadOnlySpan<byte>(page, StoreLayout.SuperblockBytes).ToArray());
+            }
+        }
+    }
+
+    private sealed class RecordedFile(RecordingPlatform platform, StoreFile real, int number) : StoreFile
+    {
+        public int Number => number;
+
+        public override string Path => real.Path;
+
+        public override long Length => real.Length;
+
+        public override FileIdentity Identity => real.Identity;
+
+        private DiskRecorder Recorder => platform.Recorder;
+
+        public override bool IsStillAt(string path) => real.IsStillAt(path);
+
+        public override bool TryPublish(string path, bool replace)
+        {
+            Recorder.Fault?.Invoke(DiskChangeKind.Named, path);
+            if (!real.TryPublish(path, replace))
+            {
+                return false;
+            }
+
+            Assert.Equal(platform._directory, System.IO.Path.GetDirectoryName(real.Path));
+            Recorder.Add(DiskChangeKind.Named, number, name: System.IO.Path.GetFileName(real.Path));
+            return true;
+        }
+
+        public override void KeepPermissionsOf(string path) => real.KeepPermissionsOf(path);
+
+        public override void Preallocate(long offset, long length)
+        {
+            Recorder.Fault?.Invoke(DiskChangeKind.Extended, Path);
+            real.Preallocate(offset, length);
+            Recorder.Add(DiskChangeKind.Extended, number, offset + length);
+        }
+
+        public override void ZeroRange(long offset, long length)
+        {
+            Recorder.Fault?.Invoke(DiskChangeKind.Written, Path);
+            real.ZeroRange(offset, length);
+            Recorder.Add(DiskChangeKind.Written, number, offset, new byte[length]);
+        }
+
+        public override void Write(long offset, ReadOnlySpan<byte> data)
+        {
+            Recorder.Fault?.Invoke(DiskChangeKind.Written, Path);
+            byte[] bytes = data.ToArray();
+            real.Write(offset, data);
+            Recorder.Add(DiskChangeKind.Written, number, offset, bytes);
+        }
+
+        public override void FlushData()
+        {
+            Recorder.Fault?.Invoke(DiskChangeKind.Flushed, Path);
+            int before = Recorder.Count;
+            real.FlushData();
+            Recorder.Add(DiskChangeKind.Flushed, number, before);
+        }
+
+        public override MappedRegion Map(long length, bool writable)
+        {
+            var region = new RecordedRegion(this, real.Map(length, writable));
+            if (writable)
+            {
+                platform.Watch(real, number);
+            }
+
+            return region;
+        }
+
+        public void FlushRange(MappedRegion region, long offset, long length)
+        {
+            Recorder.Fault?.Invoke(DiskChangeKind.RangeFlushed, Path);
+            long end = Math.Min(offset + length, Length);
+            byte[] bytes = end <= offset ? [] : new ReadOnlySpan<byte>(region.Address + offset, (int)(end - offset)).ToArray();
+            region.Flush(offset, length);
+            Recorder.Add(DiskChangeKind.RangeFlushed, number, offset, bytes);
+        }
+
+        public override bool TryLockByte(long offset) => real.TryLockByte(offset);
+
+        public override bool LockByte(long offset, TimeSpan timeout) => real.LockByte(offset, timeout);
+
+        public override void UnlockByte(long offset) => real.UnlockByte(offset);
+
+        public override bool TryLockRange(long offset, long length) => real.TryLockRange(offset, length);
+
+        public override void UnlockRange(long offset, long length) => real.UnlockRange(offset, length);
+
+        public override bool IsByteLockedByOther(long offset, long length) => real.IsByteLockedByOther(offset, length);
+
+        public override int Read(long offset, Span<byte> buffer) => real.Read(offset, buffer);
+
+        public override void CloseKeepingMappings() => real.CloseKeepingMappings();
+
+        public override void Dispose() => real.Dispose();
+    }
+
+    private sealed class RecordedRegion : MappedRegion
+    {
+        private readonly RecordedFile _file;
+        private readonly MappedRegion _real;
+
+        public RecordedRegion(RecordedFile file, MappedRegion real)
+        {
+            _file = file;
+            _real = real;
+            Address = real.Address;
+            Length = real.Length;
+        }
+
+        public override void Flush(long offset, long length) => _file.FlushRange(_real, offset, length);
+
+        public override bool Populate(long offset, long length, bool write) => _real.Populate(offset, length, write);
+
+        public override void AdviseRandomAccess() => _real.AdviseRandomAccess();
+
+        public override void Dispose() => _real.Dispose();
+    }
+}

@@ -18,12 +18,26 @@ internal sealed unsafe class LogReplay
     {
         var replay = new LogReplay();
         LogFileSet files = LogFileSet.Find(StorePlatform.Current, storePath);
-        for (int i = 0; i < files.Files.Count; i++)
+        if (files.Snapshot is not null)
         {
-            using LogReader reader = LogFileSet.Open(StorePlatform.Current, files.Files[i]);
+            using LogReader snapshot = LogFileSet.Open(StorePlatform.Current, files.Snapshot);
+            while (snapshot.TryRead(out LogRecord record))
+            {
+                replay.Apply(record);
+            }
+        }
+
+        IReadOnlyList<LogFileInfo> pieces = files.From(files.Start);
+        for (int i = 0; i < pieces.Count; i++)
+        {
+            using LogReader reader = LogFileSet.Open(StorePlatform.Current, pieces[i]);
             if (i > 0)
             {
                 Assert.Equal(replay.End, reader.Header.StartPosition);
+            }
+            else
+            {
+                reader.Seek(Math.Max(files.Start, reader.Header.StartPosition));
             }
 
             while (reader.TryRead(out LogRecord record))

@@ -143,21 +143,6 @@ public sealed class StoreLogTests : StoreTest
         LogReplay.Check(Store, accounts);
     }
 
-    [Theory]
-    [InlineData(Durability.ProcessCrash, Durability.GroupCommit)]
-    [InlineData(Durability.EveryOperation, Durability.ProcessCrash)]
-    public void Collection_that_is_logged_stays_so_and_one_that_is_not_too(Durability created, Durability opened)
-    {
-        Store.Collection("accounts", Logged with { Durability = created });
-
-        var refused = Assert.Throws<StoreException>(() => Store.Collection("accounts", Logged with { Durability = opened }));
-
-        Assert.Contains($"{created}", refused.Message, StringComparison.Ordinal);
-        Assert.Contains($"{opened}", refused.Message, StringComparison.Ordinal);
-        Store.Collection("accounts").Set("a", [1]);
-        StoreAudit.Check(Store);
-    }
-
     [Fact]
     public void Write_returns_when_its_record_is_on_the_disk()
     {

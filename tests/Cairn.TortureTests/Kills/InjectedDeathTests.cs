@@ -79,7 +79,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     [Fact]
     public void Every_step_is_one_that_some_process_dies_at()
     {
-        ProtocolStep[][] all = [Working, Stealing, Inheriting, Alone, Restarted, Overflowing, Gaps, GrowingUp, WithoutLock, LogDeathTests.Steps, Unreachable];
+        ProtocolStep[][] all = [Working, Stealing, Inheriting, Alone, Restarted, Overflowing, Gaps, GrowingUp, WithoutLock, LogDeathTests.Steps, CheckpointDeathTests.Steps, Unreachable];
 
         Assert.Empty(Enum.GetValues<ProtocolStep>().Except(all.SelectMany(steps => steps)));
     }

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Cairn.Concurrency;
+using Cairn.Platform;
 
 namespace Cairn.TortureTests.Kills;
 
@@ -35,6 +36,9 @@ internal static class LogRoles
                 Thread.Sleep(Timeout.Infinite);
             }
         };
+        bool isRestarted = CheckpointDeathTests.Rebuilding.Contains(step);
+        bool makesSnapshots = CheckpointDeathTests.Saving.Contains(step);
+        StorePlatform.BootIdOverride = isRestarted ? Guid.NewGuid().ToString() : null;
         using CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { TakesAnySlot = true });
         using var work = new LogWork(store, args[0]);
         if (step == ProtocolStep.LogWaiting)
@@ -53,6 +57,10 @@ internal static class LogRoles
         for (int i = 0; i < 20_000; i++)
         {
             work.DoNext(random);
+            if (makesSnapshots && random.Next(100) == 0)
+            {
+                store.Checkpoint();
+            }
         }
 
         Console.WriteLine($"never reached: {left} more");

@@ -13,6 +13,6 @@ internal sealed class MapArea : IArea
         MemoryCases.Measure(run, scale);
         MemoryCases.MeasureJava(run, scale);
         DurableCases.Measure(run, scale);
-        EncryptionCases.Measure(run, scale);
+        ReplayCases.Measure(run, scale);
     }
 }

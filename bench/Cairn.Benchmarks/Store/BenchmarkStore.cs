@@ -20,8 +20,7 @@ internal static class BenchmarkStore
     }
 
     /// <summary>A new store; an older file of that name is replaced.</summary>
-    public static CairnStore Create(
-        string folder, string name, long capacityBytes, int keyBytes, int valueBytes, StoreEncryption? encryption = null)
+    public static CairnStore Create(string folder, string name, long capacityBytes, int keyBytes, int valueBytes)
     {
         var path = Path.Combine(folder, name + ".cairn");
         File.Delete(path);
@@ -31,7 +30,6 @@ internal static class BenchmarkStore
             CapacityBytes = capacityBytes,
             AverageEntryBytes = Math.Max(StoreOptions.MinAverageEntryBytes, EntryHeaderBytes + keyBytes + valueBytes),
             FlushOnClose = false,
-            Encryption = encryption,
         });
     }
 

@@ -10,8 +10,8 @@ internal static class CairnSubject
 }
 
 /// <summary>Get by byte key, copied out.</summary>
-internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int valueBytes, string name = CairnSubject.Name)
-    : OperationContender(name, requests.Count)
+internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int valueBytes)
+    : OperationContender(CairnSubject.Name, requests.Count)
 {
     // Longer than a value, so that two threads that copy do not write to one cache line.
     private readonly byte[] _destination = new byte[valueBytes + 256];
@@ -75,8 +75,8 @@ internal sealed class CairnGetMany(CairnStore store, Requests requests, int valu
 }
 
 /// <summary>Set by byte key, replacing what is there.</summary>
-internal sealed class CairnSet(CairnStore store, Requests requests, int valueBytes, string name = CairnSubject.Name)
-    : OperationContender(name, requests.Count, StoreScale.SetPasses)
+internal sealed class CairnSet(CairnStore store, Requests requests, int valueBytes)
+    : OperationContender(CairnSubject.Name, requests.Count, StoreScale.SetPasses)
 {
     private readonly byte[] _value = new byte[valueBytes];
 

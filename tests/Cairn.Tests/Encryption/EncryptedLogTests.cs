@@ -1,4 +1,7 @@
+using System.Runtime.InteropServices;
 using System.Text;
+using Cairn.Storage;
+using Cairn.Tests.Offline;
 
 namespace Cairn.Tests.Encryption;
 
@@ -48,5 +51,75 @@ public sealed class EncryptedLogTests : StoreTest
         string[] files = Directory.GetFiles(DirectoryPath);
         Assert.Contains(files, file => file.Contains(".log-", StringComparison.Ordinal));
         Assert.All(files, file => Assert.Equal(-1, File.ReadAllBytes(file).AsSpan().IndexOf("UNMISTAKABLE"u8)));
+    }
+
+    [Fact]
+    public void A_store_is_built_anew_from_its_log_with_its_key_also_after_that_was_changed()
+    {
+        StoreEncryption changed = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, 2));
+        using (CairnStore store = CairnStore.Open(Encrypted))
+        {
+            Keep(store).Set("book:42", "Dune"u8);
+        }
+
+        LosePower();
+        using (CairnStore store = CairnStore.Open(Encrypted))
+        {
+            Assert.Equal("Dune", Keep(store).GetString("book:42"));
+            Keep(store).Set("book:43", "Arrival"u8);
+        }
+
+        CairnStore.Rekey(FilePath, Encrypted.Encryption!, changed);
+        Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(Encrypted));
+        CairnStore.Open(Encrypted with { Encryption = changed }).Dispose();
+        LosePower();
+
+        CairnStore again = Open(Encrypted with { Encryption = changed });
+        Assert.Equal(("Dune", "Arrival"), (Keep(again).GetString("book:42"), Keep(again).GetString("book:43")));
+    }
+
+    [Fact]
+    public void A_store_that_was_encrypted_anew_has_a_log_of_its_new_key()
+    {
+        StoreEncryption changed = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, 2));
+        using (CairnStore store = CairnStore.Open(Encrypted))
+        {
+            Keep(store).Set("book:42", "Dune"u8);
+        }
+
+        CairnStore.Reencrypt(FilePath, Encrypted.Encryption, changed, new CompactOptions { Clock = Clock });
+        CairnStore.Open(Encrypted with { Encryption = changed }).Dispose();
+        LosePower();
+
+        Assert.Equal("Dune", Keep(Open(Encrypted with { Encryption = changed })).GetString("book:42"));
+    }
+
+    [Fact]
+    public void A_backup_is_encrypted_and_restored_with_its_key()
+    {
+        CairnStore store = Open(Encrypted);
+        Keep(store).Set("UNMISTAKABLE-KEY", "UNMISTAKABLE-VALUE"u8);
+        store.Set("UNMISTAKABLE-KEY", "UNMISTAKABLE-VALUE"u8);
+        store.Backup(PathOf("backup"));
+        StoreOptions restored = Encrypted with { Path = PathOf("restored.cairn") };
+
+        CairnStore.Restore(PathOf("backup"), restored);
+
+        Assert.All(Directory.GetFiles(DirectoryPath), file => Assert.Equal(-1, File.ReadAllBytes(file).AsSpan().IndexOf("UNMISTAKABLE"u8)));
+        Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(restored with { Encryption = null }));
+        CairnStore again = Open(restored);
+        Assert.Equal("UNMISTAKABLE-VALUE", Keep(again).GetString("UNMISTAKABLE-KEY"));
+        Assert.Equal("UNMISTAKABLE-VALUE", again.GetString("UNMISTAKABLE-KEY"));
+    }
+
+    private static CairnCollection Keep(CairnStore store) =>
+        store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.GroupCommit });
+
+    // As far as the store's file can tell.
+    private void LosePower()
+    {
+        using var surgeon = new StoreSurgeon(FilePath);
+        surgeon.WriteUInt32(Marshal.OffsetOf<Superblock>(nameof(Superblock.State)), Superblock.StateInUse);
+        surgeon.Flip(Marshal.OffsetOf<Superblock>(nameof(Superblock.BootId)), 0);
     }
 }

@@ -1,8 +1,10 @@
+using System.Runtime.Versioning;
 using Cairn.Concurrency;
 
 namespace Cairn.Tests.WriteAhead;
 
 /// <summary>Snapshots, and the log that they make needless.</summary>
+[SupportedOSPlatform("linux")]
 public sealed class CheckpointTests : LoggedStoreTest
 {
     [Fact]

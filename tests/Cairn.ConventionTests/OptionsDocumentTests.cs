@@ -60,6 +60,8 @@ public partial class OptionsDocumentTests
         bool flag => flag ? "true" : "false",
         long bytes and >= 1 << 20 => $"{bytes >> 20} MiB",
         long or int => string.Format(CultureInfo.InvariantCulture, "{0:N0}", value),
+        TimeSpan { Ticks: 0 } => "zero",
+        TimeSpan { Ticks: > 0 and < TimeSpan.TicksPerSecond } time => FormattableString.Invariant($"{time.TotalMilliseconds} milliseconds"),
         TimeSpan { Ticks: TimeSpan.TicksPerSecond } => "1 second",
         TimeSpan { Ticks: > TimeSpan.TicksPerSecond and <= TimeSpan.TicksPerMinute } time => FormattableString.Invariant($"{time.TotalSeconds} seconds"),
         Expiration expiration => expiration == Expiration.None ? "none" : $"{expiration}",

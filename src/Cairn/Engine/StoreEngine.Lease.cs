@@ -117,7 +117,12 @@ internal sealed unsafe partial class StoreEngine
                         IsQuiet = true,
                     };
                     bool isRewritten = RewriteLocked(partition, key, stale, [], isPrefix: false, out _) == WriteStatus.Stored;
-                    if (!isRewritten && !IsLive(partition, old.Entry))
+
+                    // Making room may have moved it, or taken it out (W2).
+                    if (!isRewritten
+                        && HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old)
+                        && Decide(partition, WriteCondition.IfLease, isFound: true, old, version) == WriteStatus.Stored
+                        && !IsLive(partition, old.Entry))
                     {
                         _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
                     }

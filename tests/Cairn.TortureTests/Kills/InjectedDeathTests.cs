@@ -160,12 +160,12 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
         DieAtEach(nameof(Death_after_retracting_a_value_without_the_lock_harms_nobody), WithoutLock, (run, step, random) =>
             Die(run, VictimTask.WriteWithoutLock, step, random));
 
-    // Steps that are passed once in an opening, a recovery or a growth; the others are passed all the time.
+    // Steps that are passed once in an opening, a recovery or a growth, or seldom; the others are passed all the time.
     private static int Reaches(ProtocolStep step, Random random) => step switch
     {
         LockStolen or LockSeizing or RecoveryStarted or RecoveryQueuesRebuilt or RecoveryFinished
             or OwnerSlotTaken or OwnerSlotCleaned or OpenGateTaken or ResetStarted or KillSlot or OverflowRaised => 1,
-        Growing or Grown or CloseFlushed or CloseMarked => random.Next(1, 4),
+        Growing or Grown or CloseFlushed or CloseMarked or WatermarkRaised => random.Next(1, 4),
         _ => (int)Math.Pow(MostReaches, random.NextDouble()),
     };
 

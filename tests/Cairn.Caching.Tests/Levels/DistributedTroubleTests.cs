@@ -100,9 +100,8 @@ public class DistributedTroubleTests
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache, options: s_patient);
         await level.WriteAsync("a", "0");
-        cache.Script = (operation, _) => operation == "set" ? Fault.HangIgnoringCancellation : Fault.None;
+        cache.Script = HangFirstSet();
         Assert.Equal(LevelStatus.Failed, await level.AdvanceUntilDoneAsync(level.WriteAsync("a", "old")));
-        cache.Script = (_, _) => Fault.None;
         Assert.Equal(LevelStatus.Done, await level.RemoveAsync("a"));
         Assert.Null(await level.ReadAsync("a"));
 
@@ -120,9 +119,8 @@ public class DistributedTroubleTests
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache, options: s_patient);
-        cache.Script = (operation, key) => operation == "set" && key == ":k:a" ? Fault.HangIgnoringCancellation : Fault.None;
+        cache.Script = HangFirstSet();
         Assert.Equal(LevelStatus.Failed, await level.AdvanceUntilDoneAsync(level.WriteAsync("a", "old")));
-        cache.Script = (_, _) => Fault.None;
         Assert.Equal(LevelStatus.Done, await level.WriteAsync("a", "new"));
         level.Clock.Advance(TimeSpan.FromMinutes(2));
         Assert.Equal("new", await level.ReadAsync("a"));
@@ -378,5 +376,13 @@ public class DistributedTroubleTests
         }
 
         return Task.FromResult(new LevelUnderTest(copy));
+    }
+
+    // Not the next attempt at what is owed, for which a write that follows would wait until a time-out that nobody lets pass.
+    private static Func<string, string, Fault> HangFirstSet()
+    {
+        int sets = 0;
+        return (operation, key) =>
+            operation == "set" && key == ":k:a" && Interlocked.Increment(ref sets) == 1 ? Fault.HangIgnoringCancellation : Fault.None;
     }
 }

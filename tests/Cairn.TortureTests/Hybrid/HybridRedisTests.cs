@@ -19,7 +19,7 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
     private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(3);
 
     private static readonly int Rounds = TortureRun.Count(inShort: 1, inLong: 30);
-    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 9_000, inLong: 60_000);
+    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 4_000, inLong: 60_000);
 
     [RequiresToolTheory("redis-server", "redis-cli")]
     [InlineData(RedisInvalidationMode.Tracking, "")]

@@ -36,7 +36,15 @@ internal sealed class ScribbledWork
                 Console.WriteLine("open");
                 for (int step = 0; mayGoOn(); step++)
                 {
-                    Step(store, work);
+                    try
+                    {
+                        Step(store, work);
+                    }
+                    catch (StoreException refusal) when (refusal is StoreFullException or StoreBusyException or StoreCorruptException)
+                    {
+                        // A collection whose record was scribbled over may have become one that keeps: what it cannot do is an error.
+                    }
+
                     if (step % StepsPerLine == 0)
                     {
                         Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"at {step}"));

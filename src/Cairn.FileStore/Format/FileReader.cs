@@ -22,6 +22,8 @@ internal enum ReadOutcome
 // nesting of values, no exceptions for what is wrong in the text.
 internal ref struct FileReader
 {
+    private delegate bool OldValueReader<TTarget>(ref FileReader reader, string key, TTarget target);
+
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     private static readonly SearchValues<byte> EndsPlainText = SearchValues.Create(
@@ -301,53 +303,49 @@ internal ref struct FileReader
         return true;
     }
 
-    private bool ReadOldValues(List<KeyValuePair<string, string>> values)
-    {
-        if (TryTakeWord("null"u8))
+    private bool ReadOldValues(List<KeyValuePair<string, string>> values) => ReadOldObject(
+        "values",
+        values,
+        static (ref FileReader reader, string key, List<KeyValuePair<string, string>> values) =>
         {
-            return true;
-        }
-
-        if (!Take((byte)'{', "an object of keys and values"))
-        {
-            return false;
-        }
-
-        SkipSpace();
-        if (TryTake((byte)'}'))
-        {
-            return true;
-        }
-
-        do
-        {
-            SkipSpace();
-            if (!ReadString(out string key) || !TakeColon())
-            {
-                return false;
-            }
-
-            if (!ReadString(out string value))
+            if (!reader.ReadString(out string value))
             {
                 return false;
             }
 
             values.Add(new(key, value));
-            SkipSpace();
-        }
-        while (TryTake((byte)','));
+            return true;
+        });
 
-        return Take((byte)'}', "a comma or the end of the values");
-    }
+    private bool ReadOldExpirations(Dictionary<string, long> expirations) => ReadOldObject(
+        "times",
+        expirations,
+        static (ref FileReader reader, string key, Dictionary<string, long> expirations) =>
+        {
+            int start = reader._position;
+            if (!reader.SkipNumber())
+            {
+                return false;
+            }
 
-    private bool ReadOldExpirations(Dictionary<string, long> expirations)
+            if (!long.TryParse(reader._text[start..reader._position], NumberStyles.None, CultureInfo.InvariantCulture, out long ticks))
+            {
+                return reader.Fail(start, "a number of ticks was expected");
+            }
+
+            expirations[key] = Math.Min(ticks, DateTime.MaxValue.Ticks);
+            return true;
+        });
+
+    // An object whose keys are the cache's, or null.
+    private bool ReadOldObject<TTarget>(string what, TTarget target, OldValueReader<TTarget> readValue)
     {
         if (TryTakeWord("null"u8))
         {
             return true;
         }
 
-        if (!Take((byte)'{', "an object of keys and times"))
+        if (!Take((byte)'{', $"an object of keys and {what}"))
         {
             return false;
         }
@@ -361,28 +359,16 @@ internal ref struct FileReader
         do
         {
             SkipSpace();
-            if (!ReadString(out string key) || !TakeColon())
+            if (!ReadString(out string key) || !TakeColon() || !readValue(ref this, key, target))
             {
                 return false;
             }
 
-            int start = _position;
-            if (!SkipNumber())
-            {
-                return false;
-            }
-
-            if (!long.TryParse(_text[start.._position], NumberStyles.None, CultureInfo.InvariantCulture, out long ticks))
-            {
-                return Fail(start, "a number of ticks was expected");
-            }
-
-            expirations[key] = Math.Min(ticks, DateTime.MaxValue.Ticks);
             SkipSpace();
         }
         while (TryTake((byte)','));
 
-        return Take((byte)'}', "a comma or the end of the times");
+        return Take((byte)'}', $"a comma or the end of the {what}");
     }
 
     // ---- An entry ---------------------------------------------------------------------------------------------------

@@ -14,21 +14,14 @@ public sealed partial class PersistentMap<TKey, TValue>
     /// <exception cref="StoreReadOnlyException">The disk has failed: if it did while this waited, the value is put and may be lost.</exception>
     public ValueTask PutAsync(TKey key, TValue value, Expiration expiration = default, CancellationToken cancellationToken = default)
     {
-        Span<byte> keyScratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        Span<byte> valueScratch = stackalloc byte[MapCodec<TValue>.ScratchBytes];
-        PooledWriter? keyWriter = null;
-        PooledWriter? valueWriter = null;
-        try
+        ValueTask<bool> put;
+        using (var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]))
+        using (var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]))
         {
-            ReadOnlySpan<byte> keyBytes = _keys.Write(key, keyScratch, ref keyWriter);
-            ReadOnlySpan<byte> valueBytes = _values.Write(value, valueScratch, ref valueWriter);
-            return SettleAsync(_collection.SetDurablyAsync(keyBytes, valueBytes, expiration, flags: 0, cancellationToken));
+            put = _collection.SetDurablyAsync(codedKey.Bytes, codedValue.Bytes, expiration, flags: 0, cancellationToken);
         }
-        finally
-        {
-            keyWriter?.Return();
-            valueWriter?.Return();
-        }
+
+        return SettleAsync(put);
     }
 
     /// <summary>As <see cref="Invalidate"/>, without blocking a thread while the disk is waited for.</summary>
@@ -38,16 +31,13 @@ public sealed partial class PersistentMap<TKey, TValue>
     /// <exception cref="StoreReadOnlyException">The disk has failed: if it did while this waited, the value is removed and may come back.</exception>
     public ValueTask<bool> InvalidateAsync(TKey key, CancellationToken cancellationToken = default)
     {
-        Span<byte> scratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        PooledWriter? writer = null;
-        try
+        ValueTask<bool> removal;
+        using (var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]))
         {
-            return _collection.RemoveDurablyAsync(_keys.Write(key, scratch, ref writer), cancellationToken);
+            removal = _collection.RemoveDurablyAsync(coded.Bytes, cancellationToken);
         }
-        finally
-        {
-            writer?.Return();
-        }
+
+        return removal;
     }
 
     private async ValueTask SettleAsync(ValueTask<bool> put)

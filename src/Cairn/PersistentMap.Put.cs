@@ -27,23 +27,11 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <param name="expiration">When it expires; the default is the map's. A moment that has passed removes the key.</param>
     public void Put(TKey key, TValue value, Expiration expiration)
     {
-        Span<byte> keyScratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        Span<byte> valueScratch = stackalloc byte[MapCodec<TValue>.ScratchBytes];
-        PooledWriter? keyWriter = null;
-        PooledWriter? valueWriter = null;
-        try
+        using var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        using var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]);
+        if (!_collection.Set(codedKey.Bytes, codedValue.Bytes, expiration) && _isKept)
         {
-            ReadOnlySpan<byte> keyBytes = _keys.Write(key, keyScratch, ref keyWriter);
-            ReadOnlySpan<byte> valueBytes = _values.Write(value, valueScratch, ref valueWriter);
-            if (!_collection.Set(keyBytes, valueBytes, expiration) && _isKept)
-            {
-                throw NotDone(WriteStatus.Busy);
-            }
-        }
-        finally
-        {
-            keyWriter?.Return();
-            valueWriter?.Return();
+            throw NotDone(WriteStatus.Busy);
         }
     }
 
@@ -160,36 +148,20 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <exception cref="StoreException">It could not be done.</exception>
     public bool Touch(TKey key, Expiration expiration)
     {
-        Span<byte> scratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        PooledWriter? writer = null;
-        try
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        return _collection.Touch(coded.Bytes, expiration) switch
         {
-            return _collection.Touch(_keys.Write(key, scratch, ref writer), expiration) switch
-            {
-                WriteStatus.Stored => true,
-                WriteStatus.NotFound => false,
-                var status => throw NotDone(status),
-            };
-        }
-        finally
-        {
-            writer?.Return();
-        }
+            WriteStatus.Stored => true,
+            WriteStatus.NotFound => false,
+            var status => throw NotDone(status),
+        };
     }
 
     /// <inheritdoc/>
     public bool Invalidate(TKey key)
     {
-        Span<byte> scratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        PooledWriter? writer = null;
-        try
-        {
-            return _collection.Remove(_keys.Write(key, scratch, ref writer));
-        }
-        finally
-        {
-            writer?.Return();
-        }
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        return _collection.Remove(coded.Bytes);
     }
 
     /// <summary>Removes a key's value and returns it.</summary>
@@ -199,31 +171,22 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <exception cref="StoreException">It could not be done.</exception>
     public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
-        Span<byte> scratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        PooledWriter? writer = null;
-        try
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        while (TryRead(coded.Bytes, out value, out ulong version))
         {
-            ReadOnlySpan<byte> bytes = _keys.Write(key, scratch, ref writer);
-            while (TryRead(bytes, out value, out ulong version))
+            WriteStatus status = _collection.Remove(coded.Bytes, version);
+            if (status == WriteStatus.Stored)
             {
-                WriteStatus status = _collection.Remove(bytes, version);
-                if (status == WriteStatus.Stored)
-                {
-                    return true;
-                }
-
-                if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
-                {
-                    throw NotDone(status);
-                }
+                return true;
             }
 
-            return false;
+            if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
+            {
+                throw NotDone(status);
+            }
         }
-        finally
-        {
-            writer?.Return();
-        }
+
+        return false;
     }
 
     /// <summary>Removes everything, at once and at no cost.</summary>
@@ -239,23 +202,11 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     // If the version is 0, only where there is no value; else only where the value is still at it.
     private WriteStatus Write(TKey key, TValue value, Expiration expiration, ulong expectedVersion)
     {
-        Span<byte> keyScratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        Span<byte> valueScratch = stackalloc byte[MapCodec<TValue>.ScratchBytes];
-        PooledWriter? keyWriter = null;
-        PooledWriter? valueWriter = null;
-        try
-        {
-            ReadOnlySpan<byte> keyBytes = _keys.Write(key, keyScratch, ref keyWriter);
-            ReadOnlySpan<byte> valueBytes = _values.Write(value, valueScratch, ref valueWriter);
-            return expectedVersion == 0
-                ? _collection.Add(keyBytes, valueBytes, expiration)
-                : _collection.CompareAndSwap(keyBytes, valueBytes, expectedVersion, expiration);
-        }
-        finally
-        {
-            keyWriter?.Return();
-            valueWriter?.Return();
-        }
+        using var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        using var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]);
+        return expectedVersion == 0
+            ? _collection.Add(codedKey.Bytes, codedValue.Bytes, expiration)
+            : _collection.CompareAndSwap(codedKey.Bytes, codedValue.Bytes, expectedVersion, expiration);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

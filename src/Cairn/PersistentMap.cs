@@ -140,16 +140,8 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
     /// <inheritdoc/>
     public bool ContainsKey(TKey key)
     {
-        Span<byte> scratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        PooledWriter? writer = null;
-        try
-        {
-            return _collection.Contains(_keys.Write(key, scratch, ref writer));
-        }
-        finally
-        {
-            writer?.Return();
-        }
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        return _collection.Contains(coded.Bytes);
     }
 
     /// <inheritdoc/>
@@ -240,16 +232,8 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetAny(TKey key, [MaybeNullWhen(false)] out TValue value, out ulong version)
     {
-        Span<byte> scratch = stackalloc byte[MapCodec<TKey>.ScratchBytes];
-        PooledWriter? writer = null;
-        try
-        {
-            return TryRead(_keys.Write(key, scratch, ref writer), out value, out version);
-        }
-        finally
-        {
-            writer?.Return();
-        }
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        return TryRead(coded.Bytes, out value, out version);
     }
 
     [SkipLocalsInit]

@@ -5,10 +5,11 @@
 //   Attached --Detach--> Detached
 using System.Net.Sockets;
 using System.Threading.Tasks.Sources;
+using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Clients;
 
-internal sealed class SocketStream(Socket socket) : Stream, IValueTaskSource<int>
+internal sealed class SocketStream(Socket socket) : SequentialStream, IValueTaskSource<int>
 {
     private bool _isDetached;
     private ManualResetValueTaskSourceCore<int> _reading;
@@ -21,17 +22,7 @@ internal sealed class SocketStream(Socket socket) : Stream, IValueTaskSource<int
 
     public override bool CanRead => true;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => true;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     public void Detach() => _isDetached = true;
 
@@ -122,10 +113,6 @@ internal sealed class SocketStream(Socket socket) : Stream, IValueTaskSource<int
     public override void Flush()
     {
     }
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     int IValueTaskSource<int>.GetResult(short token) => _reading.GetResult(token);
 

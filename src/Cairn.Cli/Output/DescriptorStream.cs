@@ -7,7 +7,7 @@ namespace Cairn.Cli.Output;
 // The framework's stream of the console ignores that the reader of a pipe has gone, so that `cairn export | head -1` would
 // read the whole store for nobody; its stream of a file keeps a position of its own, so that two commands which share a
 // redirection would write over each other.
-internal sealed partial class DescriptorStream(int descriptor) : Stream
+internal sealed partial class DescriptorStream(int descriptor) : WriteOnlyStream
 {
     public const int StandardOutput = 1;
     public const int StandardError = 2;
@@ -17,20 +17,6 @@ internal sealed partial class DescriptorStream(int descriptor) : Stream
     private const int BrokenPipe = 32;
     private const short PollOut = 4;
     private static readonly int WouldBlock = OperatingSystem.IsLinux() ? 11 : 35;
-
-    public override bool CanRead => false;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => true;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
@@ -83,12 +69,6 @@ internal sealed partial class DescriptorStream(int descriptor) : Stream
     {
         // Nothing is kept back.
     }
-
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]

@@ -1,21 +1,11 @@
 namespace Cairn.Cli.Output;
 
 /// <summary>Standard input, whose reads wait on another thread, so that an interruption need not wait for the next input.</summary>
-internal sealed class InterruptibleInput(Stream input, CancellationToken interruption) : Stream
+internal sealed class InterruptibleInput(Stream input, CancellationToken interruption) : SequentialStream
 {
     public override bool CanRead => true;
 
-    public override bool CanSeek => false;
-
     public override bool CanWrite => false;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     public override int Read(byte[] buffer, int offset, int count)
     {
@@ -31,10 +21,6 @@ internal sealed class InterruptibleInput(Stream input, CancellationToken interru
     {
         // There is nothing to write.
     }
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 

@@ -5,7 +5,7 @@ internal sealed class BytesCodec : MapCodec<byte[]>
 {
     public override string FormatId => "bytes";
 
-    public override ReadOnlySpan<byte> Write(byte[] value, Span<byte> scratch, ref PooledWriter? writer)
+    public override ReadOnlySpan<byte> Write(byte[] value, Span<byte> scratch, scoped ref PooledWriter? writer)
     {
         ArgumentNullException.ThrowIfNull(value);
         return value;

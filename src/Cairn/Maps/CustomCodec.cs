@@ -22,7 +22,7 @@ internal sealed class CustomCodec<T> : MapCodec<T>
 
     public override string FormatId { get; }
 
-    public override ReadOnlySpan<byte> Write(T value, Span<byte> scratch, ref PooledWriter? writer)
+    public override ReadOnlySpan<byte> Write(T value, Span<byte> scratch, scoped ref PooledWriter? writer)
     {
         ArgumentNullException.ThrowIfNull(value);
         writer = PooledWriter.Take();

@@ -7,7 +7,7 @@ internal sealed unsafe class FixedCodec<T> : MapCodec<T>
 {
     public override string FormatId => "fixed";
 
-    public override ReadOnlySpan<byte> Write(T value, Span<byte> scratch, ref PooledWriter? writer)
+    public override ReadOnlySpan<byte> Write(T value, Span<byte> scratch, scoped ref PooledWriter? writer)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(scratch.Length, FixedFormat.SizeOf<T>());
         fixed (byte* target = scratch)

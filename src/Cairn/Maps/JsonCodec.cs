@@ -38,7 +38,7 @@ internal sealed class JsonCodec<T> : MapCodec<T>
 
     public override string FormatId => "json";
 
-    public override ReadOnlySpan<byte> Write(T value, Span<byte> scratch, ref PooledWriter? writer)
+    public override ReadOnlySpan<byte> Write(T value, Span<byte> scratch, scoped ref PooledWriter? writer)
     {
         ArgumentNullException.ThrowIfNull(value);
         writer = PooledWriter.Take();

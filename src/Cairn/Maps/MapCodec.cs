@@ -15,7 +15,7 @@ internal abstract class MapCodec<T>
     /// <param name="writer">
     /// Taken if they are put there; to be returned when they are not needed any more, also after an exception. Null before.
     /// </param>
-    public abstract ReadOnlySpan<byte> Write(T value, Span<byte> scratch, ref PooledWriter? writer);
+    public abstract ReadOnlySpan<byte> Write(T value, Span<byte> scratch, scoped ref PooledWriter? writer);
 
     public abstract T Read(ReadOnlySpan<byte> source);
 }

@@ -14,7 +14,7 @@ internal sealed class TextCodec : MapCodec<string>
 
     public override string FormatId => "utf-8";
 
-    public override ReadOnlySpan<byte> Write(string value, Span<byte> scratch, ref PooledWriter? writer)
+    public override ReadOnlySpan<byte> Write(string value, Span<byte> scratch, scoped ref PooledWriter? writer)
     {
         ArgumentNullException.ThrowIfNull(value);
         Span<byte> target = scratch;

@@ -74,6 +74,17 @@ internal sealed class DamageScene
 
     public static DamageScene Make(string path, int seed) => new(path, seed);
 
+    /// <summary>
+    /// Deletes a store with the files beside it: a cache whose record was damaged may have become a collection that has a log.
+    /// </summary>
+    public static void DeleteStore(string path)
+    {
+        foreach (string file in Directory.EnumerateFiles(Path.GetDirectoryName(path)!, Path.GetFileName(path) + "*").ToArray())
+        {
+            File.Delete(file);
+        }
+    }
+
     private byte[] Fill()
     {
         int stepsToDeath = _random.Next(3) == 0 ? _random.Next(MostSteps) : 0;
@@ -102,7 +113,7 @@ internal sealed class DamageScene
         }
 
         Leave(values, Options.FlushOnClose ? "closed, all on disk" : "closed");
-        File.Delete(_path);
+        DeleteStore(_path);
         return _left!;
     }
 

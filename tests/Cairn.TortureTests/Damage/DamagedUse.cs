@@ -57,7 +57,7 @@ internal sealed class DamagedUse
             .Run(string.Create(
                 CultureInfo.InvariantCulture,
                 $"seed {seed}, a store of {scene.Options.CapacityBytes >> 20} MiB, {scene.Ending}: {description}"));
-        File.Delete(path);
+        DamageScene.DeleteStore(path);
     }
 
     private void Run(string what)

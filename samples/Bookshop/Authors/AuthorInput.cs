@@ -1,0 +1,32 @@
+using System.ComponentModel.DataAnnotations;
+using Bookshop.Catalogue;
+
+namespace Bookshop.Authors;
+
+/// <summary>An author as clients send one.</summary>
+public sealed record AuthorInput
+{
+    [Required, StringLength(200)]
+    public string Name { get; init; } = "";
+
+    [Required, StringLength(100)]
+    public string Country { get; init; } = "";
+
+    /// <summary>The year.</summary>
+    [Range(1, 2100)]
+    public int Born { get; init; }
+
+    [StringLength(4_000)]
+    public string Biography { get; init; } = "";
+
+    internal Author ToAuthor() => new() { Name = Name, Country = Country, Born = Born, Biography = Biography };
+
+    /// <summary>Gives an author everything that a client can say.</summary>
+    internal void Apply(Author author)
+    {
+        author.Name = Name;
+        author.Country = Country;
+        author.Born = Born;
+        author.Biography = Biography;
+    }
+}

@@ -1,0 +1,57 @@
+using System.ComponentModel.DataAnnotations;
+using Bookshop.Catalogue;
+
+namespace Bookshop.Books;
+
+/// <summary>A book as clients send it.</summary>
+public sealed record BookInput : IValidatableObject
+{
+    [Range(1, int.MaxValue)]
+    public int AuthorId { get; init; }
+
+    [Required, StringLength(200)]
+    public string Title { get; init; } = "";
+
+    /// <summary>13 digits without hyphens.</summary>
+    [Required]
+    public string Isbn { get; init; } = "";
+
+    public DateOnly Published { get; init; }
+
+    [Range(1, 20_000)]
+    public int Pages { get; init; }
+
+    [Range(typeof(decimal), "0", "99999.99", ParseLimitsInInvariantCulture = true, ConvertValueInInvariantCulture = true)]
+    public decimal Price { get; init; }
+
+    /// <summary>Two letters, as ISO 639-1 has them.</summary>
+    [Required, RegularExpression("^[a-z]{2}$")]
+    public string Language { get; init; } = "";
+
+    [StringLength(4_000)]
+    public string Description { get; init; } = "";
+
+    public IEnumerable<ValidationResult> Validate(ValidationContext validationContext)
+    {
+        if (!Catalogue.Isbn.IsValid(Isbn))
+        {
+            yield return new ValidationResult("The field Isbn must have 13 digits, of which the last checks the others.", [nameof(Isbn)]);
+        }
+    }
+
+    internal Book ToBook() => Apply(new Book { Title = Title, Isbn = Isbn, Language = Language, Description = Description });
+
+    /// <summary>Gives a book everything that a client can say of it.</summary>
+    internal Book Apply(Book book)
+    {
+        book.AuthorId = AuthorId;
+        book.Title = Title;
+        book.Isbn = Isbn;
+        book.Published = Published;
+        book.Pages = Pages;
+        book.Price = Price;
+        book.Language = Language;
+        book.Description = Description;
+        return book;
+    }
+}

@@ -1,0 +1,17 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Bookshop.Authors;
+using Bookshop.Books;
+using Bookshop.Operation;
+
+namespace Bookshop;
+
+/// <summary>How everything is written as JSON, worked out while the program is built.</summary>
+[JsonSourceGenerationOptions(JsonSerializerDefaults.Web)]
+[JsonSerializable(typeof(BookDetails))]
+[JsonSerializable(typeof(BookPage))]
+[JsonSerializable(typeof(BookInput))]
+[JsonSerializable(typeof(AuthorDetails))]
+[JsonSerializable(typeof(AuthorInput))]
+[JsonSerializable(typeof(BookshopStatistics))]
+internal sealed partial class BookshopJson : JsonSerializerContext;

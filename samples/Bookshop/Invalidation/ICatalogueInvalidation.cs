@@ -1,0 +1,15 @@
+namespace Bookshop.Invalidation;
+
+/// <summary>
+/// Removes from the cache what a change made wrong. Called after the change is committed; when the task has ended, no later request of this
+/// process is served the old.
+/// </summary>
+internal interface ICatalogueInvalidation
+{
+    ValueTask BookChangedAsync(int id);
+
+    ValueTask AuthorChangedAsync(int id);
+
+    /// <summary>Nobody knows what was changed.</summary>
+    ValueTask AnythingChangedAsync();
+}

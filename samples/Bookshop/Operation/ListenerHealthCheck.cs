@@ -1,0 +1,11 @@
+using Bookshop.Invalidation;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace Bookshop.Operation;
+
+/// <summary>Degraded while changes made directly in the database are not heard of: books may be stale then, up to BookshopOptions.CacheFor.</summary>
+internal sealed class ListenerHealthCheck(DatabaseListener listener) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) => Task.FromResult(
+        listener.IsListening ? HealthCheckResult.Healthy() : HealthCheckResult.Degraded("The connection that tells of changes is lost."));
+}

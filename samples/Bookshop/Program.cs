@@ -1,0 +1,26 @@
+using System.Net.Sockets;
+using Bookshop;
+using Microsoft.AspNetCore.Connections;
+
+// What a newcomer is likely to meet (no database, a port in use, a wrong setting) is one line that says what to do. Anything else is
+// a bug, and comes with its stack.
+try
+{
+    await using var application = BookshopApplication.Create(args);
+    await application.RunAsync();
+    return 0;
+}
+catch (BookshopSetupException mistake)
+{
+    await Console.Error.WriteLineAsync($"bookshop: {mistake.Message}");
+}
+catch (IOException failure) when (failure.InnerException is AddressInUseException)
+{
+    await Console.Error.WriteLineAsync($"bookshop: {failure.Message} Stop what listens there, or choose another with --urls.");
+}
+catch (SocketException failure) when (failure.SocketErrorCode is SocketError.AccessDenied)
+{
+    await Console.Error.WriteLineAsync("bookshop: this user may not listen on that port. Choose one from 1024 with --urls.");
+}
+
+return 1;

@@ -1,0 +1,17 @@
+using Bookshop.Books;
+using Bookshop.Catalogue;
+using Microsoft.EntityFrameworkCore;
+
+namespace Bookshop.Reading;
+
+/// <summary>Reads with Entity Framework Core; a context for each book, as a request has one.</summary>
+internal sealed class EntityFrameworkReader(IDbContextFactory<CatalogueContext> contexts, bool isTracking) : IBookReader
+{
+    public async ValueTask<BookDetails?> FindAsync(int id, CancellationToken cancellation)
+    {
+        await using var context = await contexts.CreateDbContextAsync(cancellation);
+        var books = isTracking ? context.Books : context.Books.AsNoTracking();
+        var book = await books.Include(book => book.Author).FirstOrDefaultAsync(book => book.Id == id, cancellation);
+        return book is null ? null : BookDetails.Of(book);
+    }
+}

@@ -88,7 +88,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
             types.Record(store, name, (Durability)record->Durability);
         }
 
-        _isKept = record->Region == (byte)StoreRegion.Keep;
+        _isKept = record->Region == StoreRegion.Keep;
         _shape = new CollectionShape(_collection.Number, _isKept, _engine.Memory.ChecksumSeed);
         _keySeed = KeyHash.SeedOf(_collection.Number, _engine.Memory.KeySeed);
         _isFixed = FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0

@@ -123,11 +123,11 @@ internal static unsafe class CollectionTable
             }
 
             CollectionRecord* record = Record(engine.Memory, number);
-            if (found is not null && options is not null && record->Region != (byte)options.Region)
+            if (found is not null && options is not null && record->Region != options.Region)
             {
                 throw new StoreException(
-                    $"The collection '{name}' was created with {nameof(CollectionOptions.Region)} {(StoreRegion)record->Region}, which cannot become " +
-                    $"{options.Region}. Open it with {(StoreRegion)record->Region}, or use another name.");
+                    $"The collection '{name}' was created with {nameof(CollectionOptions.Region)} {record->Region}, which cannot become " +
+                    $"{options.Region}. Open it with {record->Region}, or use another name.");
             }
 
             CollectionRecord defined = *record;
@@ -240,7 +240,7 @@ internal static unsafe class CollectionTable
         };
         record->ExpirationMs = expiration.Milliseconds;
         record->BudgetBytes = options.BudgetBytes;
-        record->Region = (byte)options.Region;
+        record->Region = options.Region;
         record->Durability = (byte)options.ResolvedDurability;
     }
 

@@ -28,8 +28,9 @@ internal static unsafe class CollectionCheck
             record->BudgetBytes = Math.Max(0, record->BudgetBytes);
             if (HasImpossibleRegion(record))
             {
-                // Who opens it sees what it was: nothing may be lost that was to be kept.
-                record->Region = (byte)StoreRegion.Keep;
+                // What it was taken for while it was damaged, and no log.
+                StoreRegion region = record->Region;
+                record->Region = region;
                 record->Durability = (byte)Durability.ProcessCrash;
             }
 
@@ -78,7 +79,7 @@ internal static unsafe class CollectionCheck
 
             if (HasImpossibleRegion(record))
             {
-                Report($"has the impossible region {record->Region} with durability {record->Durability}");
+                Report($"has the impossible region {record->RegionMark}, {record->RegionMarkAgain} with durability {record->Durability}");
             }
 
             if (record->BudgetBytes < 0)
@@ -97,8 +98,8 @@ internal static unsafe class CollectionCheck
         || (record->ExpirationKind != 0 && record->ExpirationMs == 0);
 
     private static bool HasImpossibleRegion(CollectionRecord* record) =>
-        record->Region > (byte)StoreRegion.Keep || record->Durability > (byte)Durability.EveryOperation
-        || (record->Region == (byte)StoreRegion.Evict && record->Durability > (byte)Durability.ProcessCrash);
+        !record->IsRegionSound || record->Durability > (byte)Durability.EveryOperation
+        || (record->Region == StoreRegion.Evict && record->Durability > (byte)Durability.ProcessCrash);
 
     private static string? NameOf(CollectionRecord* record, UTF8Encoding strict)
     {

@@ -172,7 +172,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             var record = default(CollectionRecord);
             isKept = _image.TryRead(
                 _image.Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes), &record, StoreLayout.CollectionRecordBytes)
-                && record.Region != (byte)StoreRegion.Evict;
+                && record.Region == StoreRegion.Keep;
             _regions.Add(collection, isKept);
         }
 

@@ -149,9 +149,8 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
             && SegmentHeader.StateOf(word) is SegmentState.Open or SegmentState.Sealed;
     }
 
-    /// <summary>As the collection's record has it. One that damage made neither is kept: nothing may be lost that was to stay.</summary>
-    public StoreRegion RegionOf(uint collection) =>
-        ((CollectionRecord*)CollectionRecord((int)collection))->Region == (byte)StoreRegion.Evict ? StoreRegion.Evict : StoreRegion.Keep;
+    /// <summary>As the collection's record has it.</summary>
+    public StoreRegion RegionOf(uint collection) => ((CollectionRecord*)CollectionRecord((int)collection))->Region;
 
     /// <summary>Reads the regions of the collections that there are now.</summary>
     public void RefreshRegions()

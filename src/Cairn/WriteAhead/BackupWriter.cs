@@ -23,7 +23,7 @@ internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform plat
             file, LogFileKind.Backup, logId == 0 ? memory.Super->StoreId : logId, LogPath.FirstPosition,
             clock.GetUtcNow().ToUnixTimeMilliseconds(), LogFiles.KeyBlockOf(memory));
 
-        SnapshotScan scan = SnapshotScan.Begin(engine, record => !options.OnlyKept || record.Region == (byte)StoreRegion.Keep);
+        SnapshotScan scan = SnapshotScan.Begin(engine, record => !options.OnlyKept || record.Region == StoreRegion.Keep);
         scan.Write(writer, withStoreItself: !options.OnlyKept, progress, cancellationToken);
         long changes = 0;
         long end = engine.WriteAhead.Tail;

@@ -285,7 +285,7 @@ internal sealed unsafe class RecordReplay
         record.Collection < StoreLayout.MaxCollections ? record.Collection : throw Unknown(record, "a collection's number");
 
     private bool CollectionIsKept(uint collection) =>
-        collection != 0 && ((CollectionRecord*)_engine.Memory.CollectionRecord((int)collection))->Region == (byte)StoreRegion.Keep;
+        collection != 0 && _engine.Memory.RegionOf(collection) == StoreRegion.Keep;
 
     private void Finish()
     {

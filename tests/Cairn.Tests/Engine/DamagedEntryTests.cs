@@ -81,6 +81,26 @@ public sealed unsafe class DamagedEntryTests : StoreTest
     }
 
     [Theory]
+    [InlineData(StoreRegion.Evict)]
+    [InlineData(StoreRegion.Keep)]
+    public void Collection_stays_what_it_is_whichever_bit_of_its_region_is_damaged(StoreRegion region)
+    {
+        CairnCollection books = Store.Collection("books", new CollectionOptions { Region = region });
+        var record = (CollectionRecord*)Store.Engine.Memory.CollectionRecord((int)books.Number);
+        byte sound = record->RegionMark;
+        for (int bit = 0; bit < 8; bit++)
+        {
+            record->RegionMark ^= (byte)(1 << bit);
+            Assert.Equal((region, false), (record->Region, record->IsRegionSound));
+            (record->RegionMark, record->RegionMarkAgain) = (sound, record->RegionMark);
+            Assert.Equal((region, false), (record->Region, record->IsRegionSound));
+            record->RegionMarkAgain = sound;
+        }
+
+        Assert.Equal((region, true), (record->Region, record->IsRegionSound));
+    }
+
+    [Theory]
     [InlineData(500)]
     [InlineData(100)]
     [InlineData(-1)]

@@ -28,6 +28,7 @@ public sealed class DamageTests : StoreTest
         ["collection's name, length"] = (VerifyArea.Collections, file => file.Write(Collection(file, 1, nameof(CollectionRecord.NameBytes)), [0xFF, 0xFF])),
         ["collection's name, of another"] = (VerifyArea.Collections, file => file.Write(
             file.Layout.CollectionsOffset + 256, file.Read(file.Layout.CollectionsOffset + 512, 256))),
+        ["collection's region"] = (VerifyArea.Collections, file => file.Flip(Collection(file, 1, nameof(CollectionRecord.RegionMark)), 3)),
         ["collection's expiration"] = (VerifyArea.Collections, file => file.Write(Collection(file, 1, nameof(CollectionRecord.ExpirationKind)), [9])),
         ["collection's budget"] = (VerifyArea.Collections, file => file.Flip(Collection(file, 1, nameof(CollectionRecord.BudgetBytes)) + 7, 7)),
 

@@ -127,7 +127,8 @@ public sealed class KeptDamageTests : StoreTest
         Store.Dispose();
         using (var file = new StoreSurgeon(FilePath))
         {
-            file.Write(file.Layout.CollectionsOffset + StoreLayout.CollectionRecordBytes + 3, [(byte)StoreRegion.Evict]);
+            file.Write(file.Layout.CollectionsOffset + StoreLayout.CollectionRecordBytes + 3, [0]);
+            file.Write(file.Layout.CollectionsOffset + StoreLayout.CollectionRecordBytes + 5, [0]);
         }
 
         VerifyFinding finding = Assert.Single(CairnStore.Verify(FilePath).Findings);

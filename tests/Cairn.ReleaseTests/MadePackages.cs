@@ -1,0 +1,51 @@
+using System.IO.Compression;
+using System.Xml.Linq;
+
+namespace Cairn.ReleaseTests;
+
+/// <summary>
+/// The packages, made once for the tests that open them: from what the last build left, or with CAIRN_RELEASE=1 as
+/// release/build makes them.
+/// </summary>
+public sealed class MadePackages : IAsyncLifetime, IDisposable
+{
+    private readonly TestDirectory _directory = new();
+
+    public string Folder => _directory["packages"];
+
+    public async Task InitializeAsync()
+    {
+        if (Release.IsComplete)
+        {
+            await Release.RunAsync(
+                RepositoryFile.Root, "bash", RepositoryFile.At("release", "build"), "packages", "--output", _directory.Path);
+            return;
+        }
+
+        await Release.RunAsync(
+            RepositoryFile.Root, "dotnet", "pack", "Cairn.slnx", "--configuration", "Release", "--no-build", "--output", Folder,
+            "-nologo", "-verbosity:quiet", "-nodeReuse:false");
+    }
+
+    public Task DisposeAsync() => Task.CompletedTask;
+
+    public void Dispose() => _directory.Dispose();
+
+    internal ZipArchive Open(string id, string extension = "nupkg") =>
+        ZipFile.OpenRead(Path.Combine(Folder, $"{id}.{VersionOf(id)}.{extension}"));
+
+    internal string VersionOf(string id)
+    {
+        using var package = ZipFile.OpenRead(Directory.GetFiles(Folder, $"{id}.*.nupkg").Single(file => IsOf(file, id)));
+        return MetadataOf(package).Single(element => element.Name.LocalName == "version").Value;
+    }
+
+    internal static List<XElement> MetadataOf(ZipArchive package)
+    {
+        using var nuspec = package.Entries.Single(entry => entry.Name.EndsWith(".nuspec", StringComparison.Ordinal)).Open();
+        return [.. XDocument.Load(nuspec).Root!.Elements().Single().Elements()];
+    }
+
+    // Cairn.0.1.0 is of Cairn, and Cairn.Redis.0.1.0 is not.
+    private static bool IsOf(string file, string id) => char.IsAsciiDigit(Path.GetFileName(file)[id.Length + 1]);
+}

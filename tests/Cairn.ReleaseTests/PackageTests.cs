@@ -1,0 +1,177 @@
+using System.IO.Compression;
+using System.Reflection.Metadata;
+using System.Xml.Linq;
+
+namespace Cairn.ReleaseTests;
+
+/// <summary>What is in the packages, and that a new project can use them.</summary>
+public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePackages>
+{
+    // The kind of debug information that holds the text of a source file; Portable PDB format, "Embedded Source".
+    private static readonly Guid EmbeddedSource = new("0E8A571B-6926-466E-B4AD-8AB04611F5FE");
+
+    public static TheoryData<string> Libraries => [.. Packed().Where(id => id != "Cairn.Tool")];
+
+    public static TheoryData<string> All => [.. Packed()];
+
+    [Fact]
+    public void Every_project_that_may_be_packed_is_and_nothing_else()
+    {
+        var made = Directory.GetFiles(packages.Folder, "*.nupkg").Select(Path.GetFileName);
+
+        Assert.Equal(Packed().Select(id => $"{id}.{packages.VersionOf(id)}.nupkg").Order(StringComparer.Ordinal), made.Order(StringComparer.Ordinal));
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public void Package_says_what_it_is_under_which_licence_with_icon_and_readme(string id)
+    {
+        using var package = packages.Open(id);
+
+        var metadata = MadePackages.MetadataOf(package).ToDictionary(element => element.Name.LocalName, StringComparer.Ordinal);
+        Assert.Equal(("MIT", "expression"), (metadata["license"].Value, (string?)metadata["license"].Attribute("type")));
+        Assert.All((string[])["description", "tags", "authors", "copyright", "releaseNotes"], name => Assert.NotEmpty(metadata[name].Value));
+        Assert.StartsWith($"# {id}\n", TextOf(package, metadata["readme"].Value), StringComparison.Ordinal);
+        Assert.Equal(1, BytesOf(package, metadata["icon"].Value).AsSpan().IndexOf("PNG"u8)); // A byte that is not text comes first.
+    }
+
+    [Theory]
+    [MemberData(nameof(Libraries))]
+    public void Library_comes_with_the_documentation_of_its_members_and_with_symbols(string id)
+    {
+        using var package = packages.Open(id);
+        using var symbols = packages.Open(id, "snupkg");
+
+        Assert.NotNull(package.GetEntry($"lib/net10.0/{id}.dll"));
+        var documented = XDocument.Parse(TextOf(package, $"lib/net10.0/{id}.xml")).Descendants("member");
+        Assert.NotEmpty(documented);
+        Assert.NotNull(symbols.GetEntry($"lib/net10.0/{id}.pdb"));
+    }
+
+    [Theory]
+    [MemberData(nameof(Libraries))]
+    public void Packages_that_see_each_others_internals_ask_for_the_same_version(string id)
+    {
+        using var package = packages.Open(id);
+
+        var own = MadePackages.MetadataOf(package).Single(e => e.Name.LocalName == "dependencies").Descendants()
+            .Where(e => ((string?)e.Attribute("id"))?.StartsWith("Cairn", StringComparison.Ordinal) == true);
+
+        Assert.All(own, dependency => Assert.Equal($"[{packages.VersionOf(id)}]", (string?)dependency.Attribute("version")));
+        Assert.Empty(own.Select(dependency => (string)dependency.Attribute("id")!).Except(Packed(), StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Tool_is_a_command_named_cairn()
+    {
+        using var package = packages.Open("Cairn.Tool");
+
+        var command = XDocument.Parse(TextOf(package, "tools/net10.0/any/DotnetToolSettings.xml")).Descendants("Command").Single();
+
+        Assert.Equal(("cairn", "dotnet"), ((string?)command.Attribute("Name"), (string?)command.Attribute("Runner")));
+        Assert.NotNull(package.GetEntry($"tools/net10.0/any/{(string?)command.Attribute("EntryPoint")}"));
+    }
+
+    [ReleaseFact]
+    public void Symbols_hold_the_sources_and_name_no_folder_of_the_machine()
+    {
+        using var symbols = packages.Open("Cairn", "snupkg");
+        var pdb = BytesOf(symbols, "lib/net10.0/Cairn.pdb");
+
+        using var provider = MetadataReaderProvider.FromPortablePdbStream(new MemoryStream(pdb));
+        var reader = provider.GetMetadataReader();
+        var documents = reader.Documents.Select(handle => reader.GetString(reader.GetDocument(handle).Name)).ToList();
+        var embedded = reader.CustomDebugInformation.Select(reader.GetCustomDebugInformation)
+            .Count(information => reader.GetGuid(information.Kind) == EmbeddedSource);
+
+        Assert.Contains("/_/src/Cairn/CairnStore.cs", documents);
+        Assert.All(documents, document => Assert.StartsWith("/_", document, StringComparison.Ordinal));
+        Assert.Equal(documents.Count, embedded);
+    }
+
+    [Fact]
+    public async Task New_console_project_restores_the_packages_from_a_folder_and_runs()
+    {
+        using var directory = new TestDirectory();
+        await WriteConfigurationAsync(directory.Path);
+        await File.WriteAllTextAsync(directory["shop.csproj"], $"""
+            <Project Sdk="Microsoft.NET.Sdk">
+              <PropertyGroup>
+                <OutputType>Exe</OutputType>
+                <TargetFramework>net10.0</TargetFramework>
+                <ImplicitUsings>enable</ImplicitUsings>
+                <TreatWarningsAsErrors>true</TreatWarningsAsErrors>
+              </PropertyGroup>
+              <ItemGroup>
+                <PackageReference Include="Cairn.Redis" Version="{packages.VersionOf("Cairn.Redis")}" />
+              </ItemGroup>
+            </Project>
+            """);
+        await File.WriteAllTextAsync(directory["Program.cs"], """
+            using Cairn;
+            using Cairn.Caching;
+
+            using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
+            store.Set("book:42"u8, "Dune"u8, TimeSpan.FromMinutes(5));
+            Console.WriteLine($"{store.GetString("book:42")} {typeof(CairnHybridCache).Name}");
+            """);
+
+        await Release.RunAsync(directory.Path, "dotnet", "build", "-nologo", "-verbosity:quiet", "--output", "out", "-nodeReuse:false",
+            "-p:UseSharedCompilation=false");
+        var output = await Release.RunAsync(directory.Path, "dotnet", "out/shop.dll");
+
+        Assert.Equal("Dune CairnHybridCache\n", output);
+    }
+
+    [Fact]
+    public async Task Tool_is_installed_from_a_folder_and_runs()
+    {
+        using var directory = new TestDirectory();
+        await WriteConfigurationAsync(directory.Path);
+
+        await Release.RunAsync(directory.Path, "dotnet", "tool", "install", "Cairn.Tool", "--tool-path", directory["tools"],
+            "--version", packages.VersionOf("Cairn.Tool"), "--configfile", directory["nuget.config"]);
+        var version = await Release.RunAsync(directory.Path, directory["tools/cairn"], "--version");
+
+        Assert.Equal($"cairn {packages.VersionOf("Cairn.Tool")}\n", version);
+    }
+
+    // Everything else was restored to build this; only the packages under test come from somewhere new.
+    private async Task WriteConfigurationAsync(string directory)
+    {
+        var home = Environment.GetFolderPath(Environment.SpecialFolder.UserProfile);
+        var restored = Environment.GetEnvironmentVariable("NUGET_PACKAGES") ?? Path.Combine(home, ".nuget", "packages");
+        await File.WriteAllTextAsync(Path.Combine(directory, "nuget.config"), $"""
+            <configuration>
+              <config><add key="globalPackagesFolder" value="restored" /></config>
+              <fallbackPackageFolders><clear /><add key="restored" value="{restored}" /></fallbackPackageFolders>
+              <packageSources><clear /><add key="made" value="{packages.Folder}" /></packageSources>
+            </configuration>
+            """);
+    }
+
+    // What src says of itself, so that no project is forgotten.
+    private static List<string> Packed() =>
+    [
+        .. from project in Directory.GetFiles(RepositoryFile.At("src"), "*.csproj", SearchOption.AllDirectories)
+           let properties = XDocument.Load(project).Descendants()
+           where properties.Any(property => property.Name.LocalName == "IsPackable" && property.Value == "true")
+           let id = properties.FirstOrDefault(property => property.Name.LocalName == "PackageId")?.Value
+           orderby project
+           select id ?? Path.GetFileNameWithoutExtension(project),
+    ];
+
+    private static string TextOf(ZipArchive package, string name)
+    {
+        using var reader = new StreamReader(package.GetEntry(name)!.Open());
+        return reader.ReadToEnd();
+    }
+
+    private static byte[] BytesOf(ZipArchive package, string name)
+    {
+        using var content = package.GetEntry(name)!.Open();
+        using var copy = new MemoryStream();
+        content.CopyTo(copy);
+        return copy.ToArray();
+    }
+}

@@ -1,0 +1,65 @@
+using System.Diagnostics;
+
+namespace Cairn.ReleaseTests;
+
+/// <summary>Programs that make a release, or that use what was made.</summary>
+internal static class Release
+{
+    /// <summary>True when all that is released is made as release/build makes it, which takes minutes.</summary>
+    public static bool IsComplete { get; } = Environment.GetEnvironmentVariable("CAIRN_RELEASE") == "1";
+
+    /// <summary>Runs a program to its end and returns what it wrote.</summary>
+    /// <exception cref="InvalidOperationException">It ended with another exit code than 0.</exception>
+    public static async Task<string> RunAsync(string directory, string program, params IEnumerable<string> arguments)
+    {
+        var run = await TryRunAsync(directory, environment: null, program, arguments);
+        return run.ExitCode == 0
+            ? run.Output
+            : throw new InvalidOperationException($"{program} {string.Join(' ', arguments)}: {run.ExitCode}\n{run.Output}\n{run.Errors}");
+    }
+
+    /// <summary>Runs a program; <paramref name="environment"/>, if there is one, is all that it is given.</summary>
+    public static async Task<(int ExitCode, string Output, string Errors)> TryRunAsync(
+        string directory, Dictionary<string, string>? environment, string program, params IEnumerable<string> arguments)
+    {
+        using var process = Process.Start(StartOf(directory, environment, program, arguments))!;
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        await process.WaitForExitAsync();
+        return (process.ExitCode, await output, await errors);
+    }
+
+    public static ProcessStartInfo StartOf(
+        string directory, Dictionary<string, string>? environment, string program, params IEnumerable<string> arguments)
+    {
+        var start = new ProcessStartInfo(program, arguments)
+        {
+            UseShellExecute = false,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            WorkingDirectory = directory,
+        };
+
+        // A test run's own settings would steer the build inside.
+        foreach (var name in start.Environment.Keys.Where(IsOfTheTestRun).ToList())
+        {
+            start.Environment.Remove(name);
+        }
+
+        if (environment is not null)
+        {
+            start.Environment.Clear();
+            foreach (var (name, value) in environment)
+            {
+                start.Environment[name] = value;
+            }
+        }
+
+        return start;
+    }
+
+    private static bool IsOfTheTestRun(string name) =>
+        name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)
+        || name.StartsWith("VSTEST", StringComparison.OrdinalIgnoreCase)
+        || name is "DOTNET_HOST_PATH" or "CI";
+}

@@ -117,7 +117,13 @@ internal static class BookshopApplication
 
     private static void AddWeb(IServiceCollection services)
     {
-        services.ConfigureHttpJsonOptions(json => json.SerializerOptions.TypeInfoResolverChain.Insert(0, BookshopJson.Default));
+        services.ConfigureHttpJsonOptions(json =>
+        {
+            json.SerializerOptions.TypeInfoResolverChain.Insert(0, BookshopJson.Default);
+
+            // A null where a text belongs is the client's mistake, not the database's.
+            json.SerializerOptions.RespectNullableAnnotations = true;
+        });
         services.AddProblemDetails();
         services.AddValidation();
         services.AddOpenApi();

@@ -7,17 +7,17 @@ namespace Bookshop.Authors;
 public sealed record AuthorInput
 {
     [Required, StringLength(200)]
-    public string Name { get; init; } = "";
+    public string Name { get; set; } = "";
 
     [Required, StringLength(100)]
-    public string Country { get; init; } = "";
+    public string Country { get; set; } = "";
 
     /// <summary>The year.</summary>
     [Range(1, 2100)]
-    public int Born { get; init; }
+    public int Born { get; set; }
 
     [StringLength(4_000)]
-    public string Biography { get; init; } = "";
+    public string Biography { get; set; } = "";
 
     internal Author ToAuthor() => new() { Name = Name, Country = Country, Born = Born, Biography = Biography };
 

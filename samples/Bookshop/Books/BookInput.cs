@@ -7,29 +7,29 @@ namespace Bookshop.Books;
 public sealed record BookInput : IValidatableObject
 {
     [Range(1, int.MaxValue)]
-    public int AuthorId { get; init; }
+    public int AuthorId { get; set; }
 
     [Required, StringLength(200)]
-    public string Title { get; init; } = "";
+    public string Title { get; set; } = "";
 
     /// <summary>13 digits without hyphens.</summary>
     [Required]
-    public string Isbn { get; init; } = "";
+    public string Isbn { get; set; } = "";
 
-    public DateOnly Published { get; init; }
+    public DateOnly Published { get; set; }
 
     [Range(1, 20_000)]
-    public int Pages { get; init; }
+    public int Pages { get; set; }
 
     [Range(typeof(decimal), "0", "99999.99", ParseLimitsInInvariantCulture = true, ConvertValueInInvariantCulture = true)]
-    public decimal Price { get; init; }
+    public decimal Price { get; set; }
 
     /// <summary>Two letters, as ISO 639-1 has them.</summary>
     [Required, RegularExpression("^[a-z]{2}$")]
-    public string Language { get; init; } = "";
+    public string Language { get; set; } = "";
 
     [StringLength(4_000)]
-    public string Description { get; init; } = "";
+    public string Description { get; set; } = "";
 
     public IEnumerable<ValidationResult> Validate(ValidationContext validationContext)
     {

@@ -1,0 +1,92 @@
+using System.Globalization;
+using Bookshop.Reading;
+using Bookshop.Tests.Servers;
+
+namespace Bookshop.Tests;
+
+/// <summary>Tests share the servers and a small catalogue, and run one after the other; each works on books of its own.</summary>
+[CollectionDefinition(Name)]
+public sealed class BookshopCollection : ICollectionFixture<BookshopFixture>
+{
+    public const string Name = "Bookshop";
+}
+
+/// <summary>The servers, and an API in this process for each read path. All of it is started when it is first needed.</summary>
+public sealed class BookshopFixture : IAsyncLifetime
+{
+    public const int Books = 500;
+    public const int Authors = 50;
+    public const string Database = "bookshop";
+
+    private readonly Lazy<PostgresServer> _postgres = new(StartPostgres);
+    private readonly Lazy<RedisServer> _redis = new(() => new RedisServer());
+    private readonly Lazy<TestDirectory> _files = new(() => new TestDirectory());
+    private readonly Dictionary<string, RunningShop> _shops = new(StringComparer.Ordinal);
+    private int _nextNumber = 1_000;
+
+    public static TheoryData<string> AllPaths => [.. ReadPaths.Names];
+
+    public static TheoryData<string> CachedPaths => [.. ReadPaths.Names.Where(name => ReadPaths.Parse(name).IsCached())];
+
+    internal PostgresServer Postgres => _postgres.Value;
+
+    /// <summary>A number that no other test has; ISBNs are made of it.</summary>
+    public int NextNumber() => Interlocked.Increment(ref _nextNumber);
+
+    public Task InitializeAsync() => Task.CompletedTask;
+
+    public async Task DisposeAsync()
+    {
+        foreach (var shop in _shops.Values)
+        {
+            await shop.DisposeAsync();
+        }
+
+        if (_postgres.IsValueCreated)
+        {
+            _postgres.Value.Dispose();
+        }
+
+        if (_redis.IsValueCreated)
+        {
+            _redis.Value.Dispose();
+        }
+
+        if (_files.IsValueCreated)
+        {
+            _files.Value.Dispose();
+        }
+    }
+
+    /// <summary>The API that reads this way, in this process.</summary>
+    internal async Task<RunningShop> OpenAsync(string path)
+    {
+        if (!_shops.TryGetValue(path, out var shop))
+        {
+            shop = await RunningShop.StartAsync(SettingsOf(path));
+            _shops.Add(path, shop);
+        }
+
+        return shop;
+    }
+
+    /// <summary>What an API is started with to read this way; those with the same name share their second level.</summary>
+    internal string[] SettingsOf(string path, string name = "here", string database = Database) =>
+    [
+        "--urls", "http://127.0.0.1:0",
+        "--ConnectionStrings:Bookshop", Postgres.ConnectionString(database),
+        "--Bookshop:ReadPath", path,
+        "--Bookshop:Books", Books.ToString(CultureInfo.InvariantCulture),
+        "--Bookshop:Authors", Authors.ToString(CultureInfo.InvariantCulture),
+        "--Bookshop:StoreFile", _files.Value[$"{name}-{path}.cairn"],
+        "--Bookshop:Redis", path is "hybrid+redis" ? _redis.Value.Configuration : "",
+    ];
+
+    private static PostgresServer StartPostgres()
+    {
+        var server = new PostgresServer();
+        server.Run("postgres", $"CREATE DATABASE {Database}");
+        server.Run(Database, "CREATE EXTENSION pg_stat_statements");
+        return server;
+    }
+}

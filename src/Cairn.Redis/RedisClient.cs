@@ -118,6 +118,12 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         RedisNode? node;
         lock (_gate)
         {
+            // A container closes what it made once for each service that it is registered as.
+            if (_isDisposed)
+            {
+                return;
+            }
+
             _isDisposed = true;
             (cluster, node) = (_cluster, _node);
             _node = null;

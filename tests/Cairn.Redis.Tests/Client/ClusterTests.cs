@@ -69,5 +69,9 @@ public sealed class ClusterTests
         await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard again");
         await Task.WhenAll(cached.Select(key => other.RemoveAsync(key)));
         await Eventually.TrueAsync(() => cached.All(key => receiver.Keys.Count(other => other == key) > 1), "changes on all nodes again");
+
+        // A container closes what it made once for each service that it is.
+        await mine.DisposeAsync();
+        await mine.DisposeAsync();
     }
 }

@@ -1,0 +1,51 @@
+// Answers with prices that another program keeps in a cache. What is not there is looked up, by one process for all.
+using Cairn;
+
+if (args is not [var path, ..])
+{
+    Console.Error.WriteLine("usage: Consumer FILE KEY...");
+    return 2;
+}
+
+try
+{
+    using var prices = CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 16 << 20 });
+    foreach (string key in args[1..])
+    {
+        Console.WriteLine($"{key}: {Find(prices, key)}");
+    }
+
+    return 0;
+}
+catch (Exception e) when (e is StoreException or IOException or UnauthorizedAccessException)
+{
+    Console.Error.WriteLine(e.Message); // Says which file, and what to do.
+    return 1;
+}
+
+static string Find(CairnStore prices, string key)
+{
+    switch (prices.AcquireLease(key, wait: TimeSpan.FromSeconds(5), out StoreLease? lease))
+    {
+        case LeaseStatus.Hit:
+            return prices.GetString(key) ?? Find(prices, key); // Gone between the two: a cache may forget.
+
+        case LeaseStatus.Acquired:
+            using (lease)
+            {
+                string price = LookUp(key);
+                lease!.TrySet(System.Text.Encoding.UTF8.GetBytes(price), TimeSpan.FromSeconds(30));
+                return price;
+            }
+
+        default: // Another process looks it up for too long.
+            return LookUp(key);
+    }
+}
+
+// Stands for a slow service.
+static string LookUp(string key)
+{
+    Console.WriteLine($"(looking {key} up)");
+    return "unknown";
+}

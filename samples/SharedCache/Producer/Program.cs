@@ -1,0 +1,31 @@
+// Fills a cache that another program reads: prices, one a line from standard input, as "KEY VALUE".
+using Cairn;
+
+if (args is not [var path])
+{
+    Console.Error.WriteLine("usage: Producer FILE");
+    return 2;
+}
+
+try
+{
+    using var prices = CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 16 << 20 });
+    while (Console.ReadLine() is { } line)
+    {
+        if (line.Split(' ', 2) is not [{ Length: > 0 } key, var value])
+        {
+            Console.Error.WriteLine($"Not \"KEY VALUE\": {line}");
+            continue;
+        }
+
+        prices.Set(key, System.Text.Encoding.UTF8.GetBytes(value), TimeSpan.FromMinutes(5));
+        Console.WriteLine($"stored {key}");
+    }
+
+    return 0;
+}
+catch (Exception e) when (e is StoreException or IOException or UnauthorizedAccessException)
+{
+    Console.Error.WriteLine(e.Message); // Says which file, and what to do.
+    return 1;
+}

@@ -1,0 +1,19 @@
+using Cairn.DocumentTests.Samples;
+
+namespace Cairn.DocumentTests;
+
+/// <summary>The programs of the tutorial, which this assembly is when a test starts it again (see ChildProcess).</summary>
+internal static class Program
+{
+    private static async Task<int> Main(string[] args)
+    {
+        await (args[0] switch
+        {
+            "shop" => TutorialPrograms.ShopAsync(args[1..]),
+            "review" => TutorialPrograms.ReviewAsync(args[1..]),
+            "titles" => TutorialPrograms.TitlesAsync(),
+            _ => throw new ArgumentException($"No program {args[0]}.", nameof(args)),
+        });
+        return 0;
+    }
+}

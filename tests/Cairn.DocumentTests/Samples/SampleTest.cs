@@ -1,0 +1,28 @@
+namespace Cairn.DocumentTests.Samples;
+
+/// <summary>A new working directory for the files that samples name, and what they write to the console.</summary>
+public abstract class SampleTest : IDisposable
+{
+    private static readonly TextWriter Before = Console.Out;
+
+    private readonly TestDirectory _directory = new();
+    private readonly string _before = Directory.GetCurrentDirectory();
+    private readonly StringWriter _output = new();
+
+    protected SampleTest()
+    {
+        Directory.SetCurrentDirectory(_directory.Path);
+        Console.SetOut(_output);
+    }
+
+    protected string Output => _output.ToString();
+
+    public void Dispose()
+    {
+        Console.SetOut(Before);
+        Directory.SetCurrentDirectory(_before);
+        _output.Dispose();
+        _directory.Dispose();
+        GC.SuppressFinalize(this);
+    }
+}

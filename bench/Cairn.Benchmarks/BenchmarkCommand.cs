@@ -166,7 +166,7 @@ internal static class BenchmarkCommand
     private static string FolderFrom(string variable, string root, string besideRoot) =>
         Environment.GetEnvironmentVariable(variable) is { Length: > 0 } named ? named : Path.GetFullPath(Path.Combine(root, besideRoot));
 
-    private static string RepositoryRoot()
+    internal static string RepositoryRoot()
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
         {

@@ -30,5 +30,10 @@ if (args is [InvalidationCase.Command, .. var hearArguments])
     return InvalidationCase.Serve(hearArguments);
 }
 
+if (args is [ReadmeChart.Command])
+{
+    return ReadmeChart.Write(BenchmarkCommand.RepositoryRoot());
+}
+
 IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

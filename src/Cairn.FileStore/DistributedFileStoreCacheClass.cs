@@ -37,7 +37,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
 
         if (!_isSharing)
         {
-            return Deserialize<T>(json.Text);
+            return (T?)_json.Deserialize(json.Utf8, typeof(T));
         }
 
         if (json.Shared is T shared)
@@ -45,7 +45,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
             return shared;
         }
 
-        T? made = Deserialize<T>(json.Text);
+        var made = (T?)_json.Deserialize(json.Utf8, typeof(T));
         json.Shared = made;
         return made;
     }

@@ -31,13 +31,7 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
     public string? Get(string key)
     {
         ArgumentNullException.ThrowIfNull(key);
-        object? value = Engine.Find(key);
-        if (value is string text)
-        {
-            return text;
-        }
-
-        return value is null ? null : EntryText.OfValue(value);
+        return Engine.FindText(key);
     }
 
     /// <inheritdoc/>

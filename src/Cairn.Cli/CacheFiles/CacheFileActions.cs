@@ -132,7 +132,7 @@ internal static class CacheFileActions
                 break;
             case JsonText json:
                 line.Writer.WritePropertyName("value"u8);
-                line.Writer.WriteRawValue(json.Text, skipInputValidation: true); // The cache file was valid.
+                line.Writer.WriteRawValue(json.Utf8, skipInputValidation: true); // The cache file was valid.
                 break;
             default:
                 line.Writer.WriteString("value"u8, EntryText.OfValue(entry.Value!));
@@ -170,7 +170,7 @@ internal static class CacheFileActions
             using JsonDocument document = JsonDocument.Parse(text);
             return document.RootElement.ValueKind == JsonValueKind.String
                 ? document.RootElement.GetString()!
-                : new JsonText(FileStore.Format.JsonLayout.OnOneLine(text));
+                : new JsonText(FileStore.Format.JsonLayout.OnOneLine(Encoding.UTF8.GetBytes(text)));
         }
         catch (Exception wrong) when (wrong is FormatException or JsonException or InvalidOperationException)
         {

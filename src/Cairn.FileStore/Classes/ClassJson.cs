@@ -23,9 +23,13 @@ internal sealed class ClassJson
         _options.MakeReadOnly();
     }
 
-    public string Serialize(object value, Type type) => JsonSerializer.Serialize(value, InfoOf(type));
+    public byte[] Serialize(object value, Type type) => JsonSerializer.SerializeToUtf8Bytes(value, InfoOf(type));
+
+    public string SerializeToText(object value, Type type) => JsonSerializer.Serialize(value, InfoOf(type));
 
     // Not generic: code that all classes share would look up again in each call what it is called for.
+    public object? Deserialize(ReadOnlySpan<byte> utf8, Type type) => JsonSerializer.Deserialize(utf8, InfoOf(type));
+
     public object? Deserialize(string text, Type type) => JsonSerializer.Deserialize(text, InfoOf(type));
 
     private JsonTypeInfo InfoOf(Type type)

@@ -15,6 +15,10 @@ internal static class EntryText
     };
 
     /// <summary>Bytes of the caller's own.</summary>
-    public static byte[] BytesOf(object value) =>
-        value is byte[] bytes ? bytes.AsSpan().ToArray() : Encoding.UTF8.GetBytes(OfValue(value));
+    public static byte[] BytesOf(object value) => value switch
+    {
+        byte[] bytes => bytes.AsSpan().ToArray(),
+        JsonText json => json.Utf8.AsSpan().ToArray(),
+        _ => Encoding.UTF8.GetBytes((string)value),
+    };
 }

@@ -179,7 +179,7 @@ internal sealed partial class FileEngine
                 : Accept(new Content(new EntryTable(), stamp) { MustRewrite = true }, ref handle, canWrite);
         }
 
-        var table = new EntryTable();
+        EntryTable table = NewTableFor(text);
         var reader = new FileReader(text);
         switch (reader.ReadFile(table))
         {
@@ -220,7 +220,7 @@ internal sealed partial class FileEngine
     // Up to the record's end, where the text ends as if it had been cut.
     private static bool TryReadCommitted(ReadOnlySpan<byte> text, in FileStamp stamp, in CommitRecord record, [NotNullWhen(true)] out Content? content)
     {
-        var table = new EntryTable();
+        EntryTable table = NewTableFor(text);
         var reader = new FileReader(text[..(int)record.End]);
         bool isWhole = reader.ReadFile(table) == ReadOutcome.Torn && reader.EndOfEntries == record.End;
         content = isWhole
@@ -228,6 +228,10 @@ internal sealed partial class FileEngine
             : null;
         return isWhole;
     }
+
+    // With room for its entries, which are one to a line; but not for a file of line feeds.
+    private static EntryTable NewTableFor(ReadOnlySpan<byte> text) =>
+        new(Math.Min(text.Count((byte)'\n'), text.Length / FileFormat.ShortestLine));
 
     // A file that is missing, empty or cut short may be one that an editor is saving. A reader keeps what it has until the file
     // has looked the same twice; a writer waits a moment.

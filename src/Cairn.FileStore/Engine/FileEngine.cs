@@ -82,19 +82,25 @@ internal sealed partial class FileEngine : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public object? Find(string key)
     {
-        View view = _view;
-        if (!view.IsCurrent)
-        {
-            view = Refresh();
-        }
-
-        Entry? entry = view.Table.Find(key);
-        if (entry is null)
+        if (FindInTable(key) is not { } entry)
         {
             return null;
         }
 
-        return entry.ExpiresTicks == Entry.Never ? entry.Value : FindExpiring(entry);
+        return entry.IsPlain || entry.ExpiresTicks == Entry.Never ? entry.Value : FindExpiring(entry);
+    }
+
+    /// <summary>What the key has, as text; null if nothing, or it has expired.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public string? FindText(string key)
+    {
+        if (FindInTable(key) is not { } entry)
+        {
+            return null;
+        }
+
+        // Plain: a string or null, so the value itself need not be looked at, which in a large cache is a miss less in the processor's.
+        return entry.IsPlain ? Unsafe.As<string?>(entry.Value) : TextOf(entry);
     }
 
     /// <summary>The entries of several keys at one moment; null where there is none.</summary>
@@ -183,6 +189,24 @@ internal sealed partial class FileEngine : IDisposable
                 _handle?.Dispose();
             }
         }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private Entry? FindInTable(string key)
+    {
+        View view = _view;
+        if (!view.IsCurrent)
+        {
+            view = Refresh();
+        }
+
+        return view.Table.Find(key);
+    }
+
+    private string? TextOf(Entry entry)
+    {
+        object? value = entry.ExpiresTicks == Entry.Never ? entry.Value : FindExpiring(entry);
+        return value is null ? null : EntryText.OfValue(value);
     }
 
     private object? FindExpiring(Entry entry)

@@ -58,7 +58,7 @@ internal sealed class EntryTable
 
             if (slot.Hash == hash && (ReferenceEquals(entry.Key, key) || entry.Key == key))
             {
-                return entry.IsPending ? entry.Visible() : entry;
+                return entry.IsPlain ? entry : entry.Visible();
             }
         }
     }

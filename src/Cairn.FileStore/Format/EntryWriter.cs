@@ -33,7 +33,7 @@ internal static class EntryWriter
                 break;
             case JsonText json:
                 target.Write(",\"value\":"u8);
-                Encoding.UTF8.GetBytes(json.Text, target);
+                target.Write(json.Utf8);
                 break;
             case byte[] bytes:
                 target.Write(",\"bytes\":\""u8);

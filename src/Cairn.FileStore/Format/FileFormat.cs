@@ -19,6 +19,9 @@ internal static class FileFormat
     /// <summary>Deepest nesting of a value; a file made to be deep must not exhaust the stack.</summary>
     public const int DeepestValue = 512;
 
+    /// <summary>Bytes of the line of an entry whose key and value are empty, with what separates it from the next.</summary>
+    public const int ShortestLine = 23;
+
     public static ReadOnlySpan<byte> Header => "{\"format\":\"cairn.filestore/1\",\"entries\":["u8;
 
     public static ReadOnlySpan<byte> Name => "cairn.filestore/1"u8;

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
+using System.Text.Unicode;
 using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Format;
@@ -539,13 +540,14 @@ internal ref struct FileReader
             return false;
         }
 
-        if (!TryDecode(start, _position, out string json))
+        ReadOnlySpan<byte> json = _text[start.._position];
+        if (!Utf8.IsValid(json))
         {
-            return false;
+            return TryDecode(start, _position, out _); // Which says where.
         }
 
         // One entry is one line, also after a person has laid a value out over several.
-        value = new JsonText(json.AsSpan().IndexOfAny('\n', '\r') >= 0 ? JsonLayout.OnOneLine(json) : json);
+        value = new JsonText(json.IndexOfAny((byte)'\n', (byte)'\r') >= 0 ? JsonLayout.OnOneLine(json) : json.ToArray());
         return true;
     }
 
@@ -901,9 +903,16 @@ internal ref struct FileReader
 
     private bool TryDecode(int start, int end, out string text)
     {
+        ReadOnlySpan<byte> bytes = _text[start..end];
+        if (Ascii.IsValid(bytes))
+        {
+            text = Encoding.Latin1.GetString(bytes); // The same, in one pass.
+            return true;
+        }
+
         try
         {
-            text = Strict.GetString(_text[start..end]);
+            text = Strict.GetString(bytes);
             return true;
         }
         catch (DecoderFallbackException e)

@@ -1,36 +1,36 @@
-using System.Text;
-
 namespace Cairn.FileStore.Format;
 
 internal static class JsonLayout
 {
-    /// <summary>Valid JSON without the white space between its parts.</summary>
-    public static string OnOneLine(string json)
+    /// <summary>Valid JSON in UTF-8 without the white space between its parts.</summary>
+    public static byte[] OnOneLine(ReadOnlySpan<byte> json)
     {
-        var text = new StringBuilder(json.Length);
+        var text = new byte[json.Length];
+        int length = 0;
         bool isInString = false;
         for (int i = 0; i < json.Length; i++)
         {
-            char unit = json[i];
+            byte unit = json[i];
             if (isInString)
             {
-                text.Append(unit);
-                if (unit == '\\')
+                text[length++] = unit;
+                if (unit == (byte)'\\')
                 {
-                    text.Append(json[++i]); // Valid, so something follows.
+                    text[length++] = json[++i]; // Valid, so something follows.
                 }
-                else if (unit == '"')
+                else if (unit == (byte)'"')
                 {
                     isInString = false;
                 }
             }
-            else if (unit is not (' ' or '\n' or '\r' or '\t'))
+            else if (unit is not ((byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t'))
             {
-                text.Append(unit);
-                isInString = unit == '"';
+                text[length++] = unit;
+                isInString = unit == (byte)'"';
             }
         }
 
-        return text.ToString();
+        Array.Resize(ref text, length);
+        return text;
     }
 }

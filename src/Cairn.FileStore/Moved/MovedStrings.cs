@@ -58,10 +58,10 @@ internal sealed class MovedStrings(IDistributedCache cache, DistributedFileStore
         where T : class, new() => GetClassFromString<T>(await GetAsync(key, token).ConfigureAwait(false));
 
     public void SetClass<T>(string key, T yourClass, DistributedCacheEntryOptions? options = null)
-        where T : class, new() => Set(key, _json.Serialize(Checked(yourClass), typeof(T)), options);
+        where T : class, new() => Set(key, _json.SerializeToText(Checked(yourClass), typeof(T)), options);
 
     public Task SetClassAsync<T>(string key, T yourClass, DistributedCacheEntryOptions? options = null, CancellationToken token = default)
-        where T : class, new() => SetAsync(key, _json.Serialize(Checked(yourClass), typeof(T)), options, token);
+        where T : class, new() => SetAsync(key, _json.SerializeToText(Checked(yourClass), typeof(T)), options, token);
 
     public void SetManyClass<T>(List<KeyValuePair<string, T>> manyEntries, DistributedCacheEntryOptions? options = null)
         where T : class, new() => SetMany(ToTexts(manyEntries), options);
@@ -83,6 +83,6 @@ internal sealed class MovedStrings(IDistributedCache cache, DistributedFileStore
         where T : class
     {
         ArgumentNullException.ThrowIfNull(manyEntries);
-        return [.. manyEntries.Select(entry => KeyValuePair.Create(entry.Key, _json.Serialize(Checked(entry.Value), typeof(T))))];
+        return [.. manyEntries.Select(entry => KeyValuePair.Create(entry.Key, _json.SerializeToText(Checked(entry.Value), typeof(T))))];
     }
 }

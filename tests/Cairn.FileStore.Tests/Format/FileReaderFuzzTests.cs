@@ -63,7 +63,7 @@ public class FileReaderFuzzTests(ITestOutputHelper output)
             object? value = random.Next(4) switch
             {
                 0 => "text \" \ud800 é",
-                1 => new JsonText("{\"a\":[1,2.5e3,\"x\\n\",true,null]}"),
+                1 => new JsonText("{\"a\":[1,2.5e3,\"x\\n\",true,null]}"u8.ToArray()),
                 2 => TestBytes.Of(random.Next(10)),
                 _ => null,
             };

@@ -25,6 +25,16 @@ if (args is [FileWriteCases.SightCommand, .. var sightArguments])
     return FileWriteCases.ServeSight(sightArguments);
 }
 
+if (args is [FileCrowdCases.WriteCommand, .. var writeArguments])
+{
+    return FileCrowdCases.ServeWriting(writeArguments);
+}
+
+if (args is [FileCrowdCases.ReadCommand, .. var readArguments])
+{
+    return FileCrowdCases.ServeReading(readArguments);
+}
+
 if (args is [InvalidationCase.Command, .. var hearArguments])
 {
     return InvalidationCase.Serve(hearArguments);

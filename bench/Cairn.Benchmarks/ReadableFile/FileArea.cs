@@ -18,5 +18,6 @@ internal sealed class FileArea : IArea
         FileWriteCases.Measure(run, scale);
         FileWriteCases.MeasureSight(run, scale);
         FileWriteCases.MeasureFirstRead(run, scale);
+        FileCrowdCases.Measure(run);
     }
 }

@@ -120,7 +120,6 @@ internal sealed partial class FileEngine
             _tokens.Report(changes);
             _end = record.End;
             _hasEntries = true;
-            _writtenSinceSweep += appended.Length;
         }
 
         _seen = new FileStamp(record.Device, record.Inode, record.Length, record.ChangedTicks, IsWritable: true);
@@ -267,6 +266,11 @@ internal sealed partial class FileEngine
         _handle = handle;
         handle = null;
         _canWrite = canWrite;
+        if (_hasContent && !_seen.IsSameFile(content.Stamp))
+        {
+            _rewrittenTicks = NowTicks; // By somebody else, most likely.
+        }
+
         _seen = content.Stamp;
         _suspect = default;
         _problem = null;
@@ -278,7 +282,6 @@ internal sealed partial class FileEngine
         _isOldFormat = content.IsOldFormat;
         _isProvisional = content.IsProvisional;
         _hasContent = true;
-        _writtenSinceSweep = content.Stamp.Length;
         _view.Snapshot = null;
         _view.Replace(content.Table);
         _tokens.ReportAll(content.Table);
@@ -328,22 +331,31 @@ internal sealed partial class FileEngine
         };
     }
 
-    // Programs on Linux that want a file to themselves, .NET's among them, say so with flock.
+    // Programs on Linux that want a file to themselves say so with flock, as .NET's do, or with fcntl.
     private void RequireUnlocked(SafeFileHandle handle)
     {
-        if (!OperatingSystem.IsLinux())
-        {
-            return;
-        }
-
-        if (LinuxNative.LockFile(handle, LinuxNative.SharedFileLock | LinuxNative.DoNotWait) == 0)
-        {
-            _ = LinuxNative.LockFile(handle, LinuxNative.NoFileLock);
-        }
-        else if (LinuxNative.LastError == LinuxErrors.TryAgain)
+        if (OperatingSystem.IsLinux() && (HasFlock(handle) || HasRecordLock(handle)))
         {
             throw new FileInUseException($"The cache file '{_path}' is locked by another program, which wants it to itself.");
         }
+    }
+
+    private static bool HasFlock(SafeFileHandle handle)
+    {
+        if (LinuxNative.LockFile(handle, LinuxNative.SharedFileLock | LinuxNative.DoNotWait) == 0)
+        {
+            _ = LinuxNative.LockFile(handle, LinuxNative.NoFileLock);
+            return false;
+        }
+
+        return LinuxNative.LastError == LinuxErrors.TryAgain;
+    }
+
+    // Asks which lock would keep a reader out. None, or a file system without such locks: the type is not that of a writer.
+    private static bool HasRecordLock(SafeFileHandle handle)
+    {
+        var probe = new LinuxNative.FileLock { Type = LinuxNative.ReadLock };
+        return LinuxNative.Lock(handle, LinuxNative.OfdGetLock, ref probe) == 0 && probe.Type == LinuxNative.WriteLock;
     }
 
     private static int ReadFully(SafeFileHandle handle, Span<byte> target, long offset)

@@ -10,14 +10,16 @@ namespace Cairn.FileStore.Engine;
 
 // Changing the file, in the turn of this process.
 //
-// A change is appended. The file is rewritten instead (E6) when more than half of it is garbage, when it is new, empty, cut
-// short or of the old format, and when everything is cleared. A writer that dies leaves either the file as it was; or an
+// A change is appended. The file is rewritten instead (E6) when more than half of it is garbage, when entries in it have expired
+// (but not every time), when it is new, empty, cut short or of the old format, and when everything is cleared. A writer that dies leaves either the file as it was; or an
 // appended change that is complete, which counts, or is not, which the next writer drops; or a temporary file of a fixed name,
 // which the next rewrite overwrites.
 internal sealed partial class FileEngine
 {
     // Rewriting flushes to the disk, so small files should not do it often.
     private const long LeastGarbageBytes = 256 << 10;
+
+    private const long BytesOfPauseSecond = 1 << 20;
 
     // How often a change starts over because the file was replaced while it was made.
     private const int MostReplacements = 20;
@@ -143,14 +145,18 @@ internal sealed partial class FileEngine
             return true;
         }
 
-        SweepNowAndThen();
-        _buffer.ResetWrittenCount();
         if (mustRewrite)
         {
             return Rewrite(changes, isClearing);
         }
 
         RequireWritable();
+        if (TryDropExpired(changes, out bool isReplaced))
+        {
+            return !isReplaced;
+        }
+
+        _buffer.ResetWrittenCount();
         Encode(changes);
         RequireRoom(changes);
         long garbage = _seen.Length + _buffer.WrittenCount - GrowthOf(changes) - _view.Table.LineBytes - FileFormat.Header.Length;
@@ -211,7 +217,6 @@ internal sealed partial class FileEngine
         _end = end;
         _hasEntries = true;
         _seen = stamp;
-        _writtenSinceSweep += newLength - length;
         Apply(changes);
         Advance(generation);
         return true;
@@ -321,6 +326,7 @@ internal sealed partial class FileEngine
         }
 
         Accept(content, ref handle, canWrite);
+        _rewrittenTicks = NowTicks;
         var record = new CommitRecord
         {
             Device = stamp.Device,
@@ -446,21 +452,39 @@ internal sealed partial class FileEngine
         return keep.ToArray();
     }
 
-    // Expired entries leave the table when as much was written as half of what is there, so that looking for them costs each
-    // change the same. They leave the file when it is rewritten.
-    private void SweepNowAndThen()
+    // Expired entries leave the file with the next change, which takes a rewrite; so not more often than once a second, and once
+    // in as many seconds as the file has megabytes. True: the file was rewritten, with the changes.
+    private bool TryDropExpired(ReadOnlySpan<EntryChange> changes, out bool isReplaced)
     {
+        isReplaced = false;
         EntryTable table = _view.Table;
-        if (table.EarliestExpiryTicks != Entry.Never && _writtenSinceSweep * 2 > table.LineBytes && table.EarliestExpiryTicks <= NowTicks)
+        long now = NowTicks;
+        if (table.EarliestExpiryTicks > now)
         {
-            Sweep();
+            return false;
         }
-    }
 
-    private void Sweep()
-    {
-        _view.Table.Sweep(NowTicks);
-        _writtenSinceSweep = 0;
+        long pause = Math.Max(1, _seen.Length / BytesOfPauseSecond) * TimeSpan.TicksPerSecond;
+        if (now >= _rewrittenTicks && now - _rewrittenTicks < pause)
+        {
+            return false;
+        }
+
+        _rewrittenTicks = now;
+        if (!table.Sweep(now))
+        {
+            return false; // What would have expired was replaced meanwhile.
+        }
+
+        try
+        {
+            isReplaced = !Rewrite(changes, isClearing: false);
+            return true;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return false; // No room for another file, or no right to make one here: the change itself may well be possible.
+        }
     }
 
     private long GrowthOf(ReadOnlySpan<EntryChange> changes)
@@ -488,7 +512,7 @@ internal sealed partial class FileEngine
             return;
         }
 
-        Sweep();
+        _view.Table.Sweep(NowTicks);
         if (changes.Length > 1)
         {
             // A key that is there twice counts once.

@@ -57,7 +57,7 @@ internal sealed partial class FileEngine : IDisposable
     private bool _isToCompact;
     private bool _isMappingRefused;
     private bool _isClosed;
-    private long _writtenSinceSweep;
+    private long _rewrittenTicks;
 
     public FileEngine(EngineOptions options)
     {

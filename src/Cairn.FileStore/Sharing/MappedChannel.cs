@@ -40,13 +40,15 @@ internal sealed unsafe class MappedChannel : Channel
     private const int UrgentOffset = TicketOffset + 16;
     private const int RecordOffset = 192;
     private const int RecordStride = 64;
-    private const long TurnByte = 1L << 40;
+    internal const long TurnByte = 1L << 40;
     private const long QueueBase = TurnByte + 1;
+    private const uint AnybodyButForMask = 0b110_110_110; // As .NET creates files.
     private const int SpinAttempts = 10;
 
-    // A change takes some 10 microseconds, so less than one in a few hundred has to wait for a change of process; and of eight
-    // processes that all write as fast as they can, none waits longer than a tenth of a second.
-    private static readonly TimeSpan FairAfter = TimeSpan.FromMilliseconds(10);
+    // A change takes some 10 microseconds. Each time somebody has waited this long, everybody who waits gets a turn: of eight
+    // processes that all write as fast as they can, one change in 300 waits so long. After 10 milliseconds it would be one in a
+    // hundred; and the shorter this is, the more of the time goes into changes of process.
+    private static readonly TimeSpan FairAfter = TimeSpan.FromMilliseconds(25);
 
     // How soon the first in the queue sees that the turn is free, and how soon the others see that the first has died.
     private static readonly TimeSpan FirstSleep = TimeSpan.FromMilliseconds(0.2);
@@ -102,6 +104,20 @@ internal sealed unsafe class MappedChannel : Channel
         {
             isRefused = e is StoreUnsupportedFileSystemException or PlatformNotSupportedException;
             return isRefused ? null : TryOpenForReading(path);
+        }
+    }
+
+    /// <summary>Whether memory would be shared there.</summary>
+    public static bool IsPossibleAt(string path)
+    {
+        try
+        {
+            StorePlatform.Current.RequireSupportedFileSystem(path);
+            return OperatingSystem.IsLinux();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or PlatformNotSupportedException)
+        {
+            return false;
         }
     }
 
@@ -221,8 +237,16 @@ internal sealed unsafe class MappedChannel : Channel
     private static LinuxStoreFile OpenFile(string path, string likeFile)
     {
         bool isNew = !File.Exists(path);
-        SafeFileHandle handle = File.OpenHandle(
-            path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
+
+        // Not File.OpenHandle, whose lock would keep out those who only poll (LockFileChannel) for as long as this is mapped.
+        const int Flags = LinuxNative.ReadWrite | LinuxNative.Create | LinuxNative.NonBlocking;
+        int error = LinuxPlatform.TryOpen(path, Flags, out SafeFileHandle handle, AnybodyButForMask);
+        if (error != 0)
+        {
+            handle.Dispose();
+            throw LinuxErrors.CreateIn(Path.GetDirectoryName(path) ?? "/", Path.GetFileName(path), error);
+        }
+
         if (isNew && File.Exists(likeFile) && OperatingSystem.IsLinux())
         {
             try

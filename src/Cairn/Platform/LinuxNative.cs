@@ -37,6 +37,7 @@ internal static unsafe partial class LinuxNative
     // fcntl(2)
     public const int OfdGetLock = 36;
     public const int OfdSetLock = 37;
+    public const short ReadLock = 0;
     public const short WriteLock = 1;
     public const short Unlock = 2;
 

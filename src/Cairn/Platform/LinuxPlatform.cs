@@ -181,13 +181,13 @@ internal sealed class LinuxPlatform : StorePlatform
         Debug.Assert(error == 0, "Only an address that is not mapped can fail.");
     }
 
-    internal static int TryOpen(string path, int flags, out SafeFileHandle handle)
+    internal static int TryOpen(string path, int flags, out SafeFileHandle handle, uint mode = OwnerOnly)
     {
         int descriptor;
         int error = 0;
         do
         {
-            descriptor = LinuxNative.Open(path, flags | LinuxNative.CloseOnExec, OwnerOnly);
+            descriptor = LinuxNative.Open(path, flags | LinuxNative.CloseOnExec, mode);
             error = descriptor < 0 ? LinuxNative.LastError : 0;
         }
         while (error == LinuxErrors.Interrupted);

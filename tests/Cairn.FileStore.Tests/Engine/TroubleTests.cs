@@ -2,6 +2,8 @@ using System.Runtime.CompilerServices;
 using System.Runtime.Versioning;
 using System.Text;
 using System.Text.Json;
+using Cairn.Platform;
+using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Tests.Engine;
 
@@ -299,6 +301,24 @@ public sealed class TroubleTests : IDisposable
             Assert.Contains("locked by another program", Assert.ThrowsAny<IOException>(() => cache.Set("c", "3")).Message, StringComparison.Ordinal);
             Assert.Equal("1", cache.Get("a"));
             Assert.Null(_file.Open().Get("c"));
+        }
+
+        cache.Set("c", "3");
+        AssertSound("1", "3");
+    }
+
+    [Fact]
+    public void File_that_another_program_has_locked_with_fcntl_is_served_and_not_written()
+    {
+        DistributedFileStoreCacheString cache = _file.Open();
+        cache.Set("a", "1");
+        SafeFileHandle handle = File.OpenHandle(_file.FilePath, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite);
+
+        using (var program = new LinuxStoreFile(handle, _file.FilePath, isPublished: true))
+        {
+            Assert.True(program.TryLockRange(0, 1));
+            Assert.Contains("locked by another program", Assert.ThrowsAny<IOException>(() => cache.Set("c", "3")).Message, StringComparison.Ordinal);
+            Assert.Equal("1", cache.Get("a"));
         }
 
         cache.Set("c", "3");

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Cairn.FileStore.Sharing;
 using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore.Tests.Versions;
@@ -116,20 +117,56 @@ public sealed class StringTests : IDisposable
     }
 
     [Fact]
-    public void Expired_entries_leave_the_file_when_it_is_rewritten()
+    public void Expired_entries_leave_the_file_with_the_next_change()
     {
         var clock = new ManualClock();
         DistributedFileStoreCacheString cache = _file.Open(options => options.Clock = clock);
-        cache.SetMany([.. Enumerable.Range(0, 500).Select(i => KeyValuePair.Create($"old{i}", new string('x', 1000)))], CacheFile.For(TimeSpan.FromSeconds(1)));
-        clock.Advance(TimeSpan.FromSeconds(1));
+        cache.SetMany([new("old1", "x"), new("old2", "x")], CacheFile.For(TimeSpan.FromSeconds(10)));
+        cache.Set("new", "y", CacheFile.For(TimeSpan.FromSeconds(20)));
+        clock.Advance(TimeSpan.FromSeconds(10));
+        Assert.Contains("old", _file.Text, StringComparison.Ordinal);
 
-        for (int i = 0; i < 500; i++)
-        {
-            cache.Set("new", new string('y', 1000));
-        }
+        cache.Set("other", "z");
 
         Assert.DoesNotContain("old", _file.Text, StringComparison.Ordinal);
-        Assert.Single(cache.GetAllKeyValues());
+        Assert.Equal(["new", "other"], cache.GetAllKeyValues().Keys.Order(StringComparer.Ordinal));
+        Assert.Equal(2, _file.Open(options => options.Clock = clock).GetAllKeyValues().Count);
+    }
+
+    [Fact]
+    public void Entries_that_expire_all_the_time_have_the_file_rewritten_once_a_second()
+    {
+        var clock = new ManualClock();
+        DistributedFileStoreCacheString cache = _file.Open(options => options.Clock = clock);
+        DistributedFileStoreCacheString other = _file.Open(options => options.Clock = clock);
+        var files = new HashSet<ulong>();
+
+        for (int i = 0; i < 100; i++)
+        {
+            (i % 2 == 0 ? cache : other).Set("short", "x", CacheFile.For(TimeSpan.FromMilliseconds(50)));
+            files.Add(FileStamp.Of(_file.FilePath).Inode);
+            clock.Advance(TimeSpan.FromMilliseconds(50));
+        }
+
+        Assert.InRange(files.Count, 2, 6); // In 5 seconds. File systems give the number of a file that is gone to the next.
+        Assert.Null(cache.Get("short"));
+    }
+
+    [RequiresMountFact]
+    public void Expired_entries_stay_when_there_is_no_room_to_rewrite_the_file_and_the_change_is_made()
+    {
+        using TestMount mount = TestMount.Tmpfs(128 << 10);
+        var clock = new ManualClock();
+        using var cache = new DistributedFileStoreCacheString(CacheFile.Options(mount.Path, options => options.Clock = clock));
+        cache.Set("large", new string('x', 90_000));
+        cache.Set("old", "x", CacheFile.For(TimeSpan.FromSeconds(10)));
+        clock.Advance(TimeSpan.FromSeconds(10));
+
+        cache.Set("new", "y");
+
+        Assert.Null(cache.Get("old"));
+        Assert.Equal("y", cache.Get("new"));
+        Assert.Contains("old", File.ReadAllText(mount["FileStoreCacheFile.Test.json"]), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -87,7 +87,8 @@ public class DistributedFileStoreCacheOptions
 
     /// <summary>
     /// Whether other processes' changes are found only by watching and polling the file, as on the network file systems that are recognised. Default
-    /// false. To be set for a volume that several machines share and that is not recognised; in all processes alike.
+    /// false. To be set for a volume that several machines share and that is not recognised. Processes that differ in it lose nothing, but see each other's
+    /// changes when they look at the file.
     /// </summary>
     public bool UsePolling { get; set; }
 

@@ -81,6 +81,8 @@ public sealed class FileTests : ToolTest
         Assert.False(run.Json.GetProperty("sound").GetBoolean());
         Assert.Equal((2, 1), (run.Json.GetProperty("line").GetInt32(), run.Json.GetProperty("column").GetInt32()));
         Assert.Equal(ExitCode.Damaged, File("set", "b", "1").Code);
+        Assert.Equal(ExitCode.Damaged, File("get", "a").Code);
+        Assert.Contains("line 2, column 1", File("list").Error, StringComparison.Ordinal);
         File("del", "--all");
         Assert.Equal(ExitCode.Done, File("verify").Code);
     }
@@ -105,6 +107,11 @@ public sealed class FileTests : ToolTest
         Assert.Equal(ExitCode.Usage, File("bogus").Code);
         Assert.Equal(ExitCode.Usage, File("set", "a").Code);
         Assert.Equal(ExitCode.Usage, File("set", "a", "{", "--json-value").Code);
+        Assert.Equal(ExitCode.Usage, File("set", "a", "@", "--base64").Code);
+        Assert.Equal(ExitCode.Usage, File("get", "a", "--ttl", "1h").Code);
+        Assert.Equal(ExitCode.Usage, File("list", "--all").Code);
+        Assert.Equal(ExitCode.Usage, File("del", "a", "--all").Code);
+        Assert.Contains("not UTF-8 at byte 1", Run([(byte)'a', 255], "file", "set", FilePath, "a", "-").Error, StringComparison.Ordinal);
         Assert.Equal(ExitCode.File, File("get", "a").Code);
         Assert.Equal(ExitCode.File, File("list").Code);
         Assert.False(System.IO.File.Exists(FilePath));

@@ -49,6 +49,8 @@ internal static class FileReadCases
         var own = group.Enter(new Reads<ClassGet>(Subject, requests, new ClassGet(classes)));
         var peer = group.Enter(new Reads<Deserialize>("System.Text.Json", texts, new Deserialize(json)));
         group.Compare($"GetClass, {size}", own, group.Enter(new FixedCost("System.Text.Json + 20 ns", 20, peer)), Goal.AtMost(1));
+        var found = group.Enter(new Reads<FindAndDeserialize>("ConcurrentDictionary, then System.Text.Json", requests, new FindAndDeserialize(new ConcurrentDictionary<string, string>(all), json)));
+        group.Compare($"GetClass, {size}", own, found);
         var shared = group.Enter(new Reads<ClassGet>(Subject, requests, new ClassGet(sharing)));
         group.Compare($"GetClass, shared objects, {size}", shared, peer);
         group.ExpectNoAllocation($"GetClass, shared objects, {size}", shared);
@@ -110,6 +112,11 @@ internal static class FileReadCases
     private readonly struct ClassGet(DistributedFileStoreCacheClass cache) : IRead
     {
         public object? Read(string key) => cache.GetClass<Item>(key);
+    }
+
+    private readonly struct FindAndDeserialize(ConcurrentDictionary<string, string> dictionary, JsonTypeInfo<Item> json) : IRead
+    {
+        public object? Read(string key) => dictionary.TryGetValue(key, out string? text) ? JsonSerializer.Deserialize(text, json) : null;
     }
 
     private readonly struct Deserialize(JsonTypeInfo<Item> json) : IRead

@@ -9,10 +9,12 @@ namespace Cairn.Cli.CacheFiles;
 /// <summary>Single entries of a readable cache file: get, set, del, list.</summary>
 internal static class CacheFileActions
 {
+    private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
     public static int Get(CacheFileRequest request)
     {
         request.RequireWords(1, "get takes one key");
-        using FileEngine file = request.OpenExisting();
+        using FileEngine file = request.OpenValid();
         string key = request.Words[0];
         if (file.FindEntry(key) is not { } entry)
         {
@@ -86,7 +88,7 @@ internal static class CacheFileActions
     public static int List(CacheFileRequest request)
     {
         request.RequireWords(0, "list takes nothing");
-        using FileEngine file = request.OpenExisting();
+        using FileEngine file = request.OpenValid();
         foreach (Entry entry in file.AllEntries())
         {
             if (request.Invocation.IsJson)
@@ -145,14 +147,27 @@ internal static class CacheFileActions
         }
     }
 
+    private static string ReadInput(CacheFileRequest request)
+    {
+        using Stream input = request.Invocation.Console.OpenInput();
+        using var bytes = new MemoryStream();
+        input.CopyTo(bytes);
+        try
+        {
+            return StrictUtf8.GetString(bytes.GetBuffer(), 0, (int)bytes.Length);
+        }
+        catch (DecoderFallbackException wrong)
+        {
+            throw ToolException.Usage($"the input is not UTF-8 at byte {wrong.Index}; bytes are given in Base64, with --base64");
+        }
+    }
+
     private static object ReadValue(CacheFileRequest request, string word)
     {
         string text = word;
         if (word == "-")
         {
-            using Stream input = request.Invocation.Console.OpenInput();
-            using var reader = new StreamReader(input, Encoding.UTF8);
-            text = reader.ReadToEnd();
+            text = ReadInput(request);
         }
 
         try

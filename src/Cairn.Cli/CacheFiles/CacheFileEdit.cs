@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
@@ -16,7 +15,7 @@ internal static class CacheFileEdit
     {
         request.RequireWords(0, "edit takes nothing");
         request.RequireFile();
-        string copy = Path.Combine(Path.GetTempPath(), string.Create(CultureInfo.InvariantCulture, $"cairn-edit-{Environment.ProcessId}.json"));
+        string copy = Path.Combine(Path.GetTempPath(), $"cairn-edit-{Path.GetRandomFileName()}.json");
         using FileEngine file = request.OpenExisting();
         EntryTable? before = Read(request.Path, out _);
         WriteCopy(copy, before, request.Path);

@@ -21,6 +21,22 @@ internal sealed record CacheFileRequest(Invocation Invocation, string Path, stri
         return Open();
     }
 
+    /// <summary>Opens a file that must be there and valid: nobody is served by seeing nothing in a file that only has a mistake in it.</summary>
+    public FileEngine OpenValid()
+    {
+        FileEngine file = OpenExisting();
+        try
+        {
+            file.RequireValid();
+            return file;
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+    }
+
     /// <summary>Opens a file, which the first change creates.</summary>
     public FileEngine Open() => new(new EngineOptions { Path = Path, MaxBytes = long.MaxValue, Clock = Invocation.Console.Clock });
 

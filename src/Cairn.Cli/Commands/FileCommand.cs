@@ -76,6 +76,10 @@ internal sealed class FileCommand : ToolCommand
             throw ToolException.Usage($"there is no 'file {name}'; there are {string.Join(", ", Actions.Keys)}");
         }
 
+        RequireOption(name, invocation.Get(_timeToLive) is not null, "--ttl", "set");
+        RequireOption(name, invocation.Get(_isJsonValue), "--json-value", "set");
+        RequireOption(name, invocation.Get(_base64), "--base64", "set", "get");
+        RequireOption(name, invocation.Get(_all), "--all", "del");
         return action(new CacheFileRequest(invocation, invocation.Get(_file)!, invocation.Get(_words)!)
         {
             TimeToLive = invocation.Get(_timeToLive),
@@ -83,5 +87,13 @@ internal sealed class FileCommand : ToolCommand
             IsBase64 = invocation.Get(_base64),
             IsAll = invocation.Get(_all),
         });
+    }
+
+    private static void RequireOption(string action, bool isGiven, string option, params string[] actions)
+    {
+        if (isGiven && !actions.Contains(action, StringComparer.Ordinal))
+        {
+            throw ToolException.Usage($"{option} belongs to 'file {string.Join("' and 'file ", actions)}', not to 'file {action}'");
+        }
     }
 }

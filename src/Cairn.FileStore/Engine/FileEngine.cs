@@ -152,6 +152,20 @@ internal sealed partial class FileEngine : IDisposable
         }
     }
 
+    /// <summary>Reads of a file that is not valid give what was there before; for those who should rather hear of it.</summary>
+    /// <exception cref="FileStoreFormatException">The file is not a cache file now.</exception>
+    public void RequireValid()
+    {
+        lock (_gate)
+        {
+            BringUpToDate();
+            if (_problem is not null)
+            {
+                throw Throw.NotACacheFile(_path, _problem);
+            }
+        }
+    }
+
     /// <summary>A token that fires when the key has, or has lost, a value; of null, when anything changes.</summary>
     public Microsoft.Extensions.Primitives.IChangeToken Watch(string? key)
     {

@@ -10,6 +10,7 @@ internal sealed class Entry
     // even look at what kind of object the value is. One line of the processor's cache holds it all.
     private Facts? _facts;
 
+    /// <summary>Makes one that nobody sees yet.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">A string, a <see cref="JsonText"/>, a byte array that nobody changes; null: removed.</param>
     public Entry(string key, object? value)

@@ -3,6 +3,7 @@ using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Invalidation;
 using Cairn.Keys;
+using Cairn.Maps;
 using Cairn.Opening;
 using Cairn.Storage;
 using Cairn.WriteAhead;
@@ -147,10 +148,17 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
 
     /// <summary>Removes everything in every collection.</summary>
     /// <returns>False if a part could not be cleared within the lock's time-out, because a process that holds its lock is stopped.</returns>
+    /// <remarks>
+    /// Collections keep their options, and maps the types of their keys and values: programs that have them open go on writing to them, and nobody is to
+    /// read text as numbers.
+    /// </remarks>
     public bool ClearAll()
     {
         Engine.ThrowIfClosed();
-        return Engine.Clear(0, isAll: true);
+        List<(CairnCollection Collection, string Name, byte[] Types)> types = MapTypes.ReadAll(this);
+        bool isCleared = Engine.Clear(0, isAll: true);
+        MapTypes.RecordAgain(types);
+        return isCleared;
     }
 
     /// <summary>Begins a transaction: writes to several keys of kept collections that happen together or not at all.</summary>

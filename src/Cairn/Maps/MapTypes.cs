@@ -51,6 +51,34 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
         }
     }
 
+    /// <summary>What is recorded for all maps.</summary>
+    public static List<(CairnCollection Collection, string Name, byte[] Types)> ReadAll(CairnStore store)
+    {
+        List<(CairnCollection, string, byte[])> all = [];
+        foreach (string name in new[] { CollectionName, DurableCollectionName })
+        {
+            CairnCollection? collection = Exists(store, name) ? store.Collection(name) : null;
+            foreach (StoreEntry entry in collection?.Entries() ?? [])
+            {
+                if (collection!.Get(entry.KeyText) is { } types)
+                {
+                    all.Add((collection, entry.KeyText, types));
+                }
+            }
+        }
+
+        return all;
+    }
+
+    /// <summary>Records again what was recorded before everything was cleared, unless somebody has made a new map of that name meanwhile.</summary>
+    public static void RecordAgain(List<(CairnCollection Collection, string Name, byte[] Types)> all)
+    {
+        foreach ((CairnCollection collection, string name, byte[] types) in all)
+        {
+            collection.Add(name, types);
+        }
+    }
+
     private static string? Find(CairnStore store, string collection, string name) =>
         Exists(store, collection) ? store.Collection(collection).GetString(name) : null;
 

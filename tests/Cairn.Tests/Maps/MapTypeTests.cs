@@ -27,6 +27,22 @@ public sealed class MapTypeTests : StoreTest
         Assert.Contains("System.Collections.Generic.List`1[System.String] as json", refused.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(Durability.ProcessCrash)]
+    [InlineData(Durability.GroupCommit)]
+    public void Types_outlive_the_clearing_of_everything(Durability durability)
+    {
+        PersistentMap<string, int> map = Store.Map("stock", PersistentMapTests.Kept<string, int>() with { Durability = durability });
+        map["tea"] = 3;
+
+        Assert.True(Store.ClearAll());
+
+        Assert.Empty(map.GetAll());
+        Assert.Throws<StoreException>(() => OpenAgain().Map("stock", PersistentMapTests.Kept<int, int>() with { Durability = durability }));
+        map["tea"] = 4;
+        Assert.Equal(4, OpenAgain().Map("stock", PersistentMapTests.Kept<string, int>() with { Durability = durability })["tea"]);
+    }
+
     [Fact]
     public void Type_of_the_same_size_is_another_type()
     {

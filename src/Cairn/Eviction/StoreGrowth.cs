@@ -27,6 +27,9 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
     public bool MayGrow =>
         memory.SegmentCount < memory.Layout.MaxSegments && (_retryAt == 0 || Stopwatch.GetTimestamp() >= Volatile.Read(ref _retryAt));
 
+    /// <summary>Whether this opening has the gate for longer than it takes to grow: while it is being opened.</summary>
+    public bool HasGate { get; set; }
+
     /// <summary>Why the file last could not grow; null if it could.</summary>
     public string? LastFailure { get; private set; }
 
@@ -42,7 +45,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
 
         try
         {
-            if (memory.File.LockByte(OwnerTable.GateByte, LongestWait))
+            if (HasGate || memory.File.LockByte(OwnerTable.GateByte, LongestWait))
             {
                 return GrowUnderGate(neededSegments, seen);
             }
@@ -95,7 +98,10 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
         }
         finally
         {
-            memory.File.UnlockByte(OwnerTable.GateByte);
+            if (!HasGate)
+            {
+                memory.File.UnlockByte(OwnerTable.GateByte);
+            }
         }
     }
 

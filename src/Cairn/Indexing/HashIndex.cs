@@ -215,6 +215,7 @@ internal static unsafe class HashIndex
         bool isStable = true;
         Bucket* first = memory.OverflowBucket(place, 0);
         uint firstVersion = Volatile.Read(ref first->Version);
+        ProtocolHook.Reach(ProtocolStep.ReadVersionLoaded);
         if (Probe(memory, first, firstVersion, place, key, keyLength, collection, out located, ref isStable))
         {
             return true;

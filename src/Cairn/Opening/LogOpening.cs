@@ -9,12 +9,15 @@ namespace Cairn.Opening;
 // The log of a store that is opened by one alone.
 //
 //   the map is whole, and the log ends where it says --> both go on as they are
-//   the map is whole, but the log has failed, or is missing --> a snapshot of the map, and a new piece behind it
+//   the map is whole, but the log has failed, or is missing --> said on the disk --> a snapshot of the map --> a new piece behind it --> said to be in use
 //   the map is not whole, or older than the log --> emptied, and built anew from snapshot and log; then a new piece begins where the log ends
 //
 //   I1  Before the new piece is on the disk, nobody is let in. So what lies torn behind the end of the log never counts again: the piece
 //       that it lies in ends where the new one begins.
 //   I2  While the map is built the superblock says that it is being emptied. So whoever dies in it leaves it to the next to begin anew.
+//   I3  Where a map was closed whose log is missing or has failed, it is all there is, and it counts only as long as the file says that it is
+//       closed. So the log is made before that changes, from a copy of the map in memory; whoever dies in it, or whose machine does, leaves
+//       the map as it was, and the next begins anew, because the superblock says that there is no log (LogBlock.NotMade).
 internal static unsafe class LogOpening
 {
     /// <summary>Refuses to make a new store beside the log of another: whoever lost the store's file would lose the rest.</summary>
@@ -85,6 +88,11 @@ internal static unsafe class LogOpening
 
         LogFileState state = *StoreLog.StateOf(block, block->Current & 1);
         LogFileInfo last = files.Files[^1];
+        if (block->Failed != 0 && last.Header.StartPosition == block->Tail && !HasRecords(platform, last))
+        {
+            return false; // Who made it did not come to use it (I3).
+        }
+
         if (last.Header.Sequence != state.Sequence)
         {
             return last.Header.Sequence > state.Sequence;
@@ -117,26 +125,39 @@ internal static unsafe class LogOpening
     public static bool IsWanting(StoreEngine engine, LogFileSet files)
     {
         LogBlock* block = &engine.Memory.Super->Log;
-        return engine.IsAnyLogged() && (block->LogId == 0 || block->Failed != 0 || files.Files.Count == 0);
+        return engine.IsAnyLogged()
+            && (block->LogId == 0 || block->Failed != 0 || !files.IsUnbroken || !Has(files, *StoreLog.StateOf(block, block->Current & 1)));
     }
 
-    /// <summary>Makes a snapshot of a whole map that nobody else has open, and begins a new piece of the log behind it.</summary>
-    public static void Establish(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
+    /// <summary>Says that there is no log for what the map has, before anything of it is made anew.</summary>
+    public static void Disown(StoreMemory memory)
     {
-        LogBlock* block = &engine.Memory.Super->Log;
+        LogBlock* block = &memory.Super->Log;
         if (block->LogId == 0)
         {
             block->LogId = RandomBits.Next();
             block->Tail = LogPath.FirstPosition;
         }
 
+        block->Failed = LogBlock.NotMade;
+    }
+
+    /// <summary>Makes a snapshot of a whole map that nobody else has open, and begins a new piece of the log behind it.</summary>
+    public static void Establish(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
+    {
+        LogBlock* block = &engine.Memory.Super->Log;
+        Disown(engine.Memory);
         using var checkpointer = new Checkpointer(engine, platform, options.Clock);
         block->Checkpoint = checkpointer.RunAlone(isWritten: false, progress: null, CancellationToken.None);
         BeginPiece(engine, platform, files, block->Tail, options);
-        block->Failed = 0;
-        block->Served = block->Wanted;
+        ProtocolHook.Reach(ProtocolStep.LogEstablished);
         checkpointer.DeleteBelow(block->Checkpoint);
+        block->Served = block->Wanted;
+        block->Failed = 0;
     }
+
+    private static bool Has(LogFileSet files, LogFileState state) =>
+        files.Files.Any(file => file.Header.Sequence == state.Sequence && file.Header.Salt == state.Salt);
 
     private static bool HasRecords(StorePlatform platform, LogFileInfo info)
     {
@@ -148,8 +169,9 @@ internal static unsafe class LogOpening
     {
         LogBlock* block = &engine.Memory.Super->Log;
         block->File0 = LogFiles.Create(
-            platform, engine.Memory, block->LogId, files.HighestSequence + 1, position, options.LogFileBytes,
+            platform, engine.Memory, block->LogId, Math.Max(files.HighestSequence, Math.Max(block->File0.Sequence, block->File1.Sequence)) + 1, position, options.LogFileBytes,
             options.Clock.GetUtcNow().ToUnixTimeMilliseconds());
+        block->File1 = default;
         block->Current = 0;
         block->Tail = position;
         block->Durable = position;

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Indexing;
@@ -96,6 +97,24 @@ internal static unsafe class StoreFormatter
         super->OwnerHighWater = 0;
         super->HasOverflow = 0;
         Initialise(super, layout, options.Clock, bootId, RandomBits.Next());
+    }
+
+    /// <summary>
+    /// Puts a larger store in the place of one that is being emptied, because it has no room for what its log says. The new one is being emptied, too: who
+    /// opens it builds it from the same log. The caller has the gate of the old one.
+    /// </summary>
+    public static void Enlarge(StorePlatform platform, StoreOptions options, string path, Superblock* old)
+    {
+        StoreLayout layout = StoreLayout.Plan(options.PlannedCapacityBytes, options.AverageEntryBytes);
+        int least = Math.Min(layout.MaxSegments, layout.PartitionCount * (StoreLayout.ReservedSegmentsPerPartition + 2));
+        int segments = Math.Max(least, layout.SegmentsWithin(options.CapacityBytes));
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), StoreKeys.Require(old, path));
+        file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.State)), BitConverter.GetBytes(Superblock.StateResetting));
+        file.Write(
+            Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)) + Marshal.OffsetOf<LogBlock>(nameof(LogBlock.LogId)), BitConverter.GetBytes(old->Log.LogId));
+        file.FlushData();
+        file.TryPublish(path, replace: true);
+        platform.FlushDirectory(Path.GetDirectoryName(path)!);
     }
 
     public static void WriteBootId(Superblock* super, string bootId)

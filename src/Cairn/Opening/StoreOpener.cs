@@ -169,7 +169,16 @@ internal static unsafe class StoreOpener
             // Before anything is changed: who does not have the key does not get to empty the store either.
             StoreCipher? cipher = StoreKeys.Unlock(file, path, options.Encryption);
             MappedRegion region = file.Map(layout.MappedBytes, writable: true);
-            return Attach(platform, options, path, file, region, layout, cipher);
+            try
+            {
+                return Attach(platform, options, path, file, region, layout, cipher);
+            }
+            catch (StoreFullException) when (((Superblock*)region.Address)->State == Superblock.StateResetting
+                && options.PlannedCapacityBytes > layout.MaxCapacityBytes)
+            {
+                StoreFormatter.Enlarge(platform, options, path, (Superblock*)region.Address);
+                return null;
+            }
         }
         finally
         {
@@ -214,8 +223,11 @@ internal static unsafe class StoreOpener
                 throw StoreCorruptException.SegmentCount(path, layout, segments);
             }
 
+            // A file that grew may be shorter after a loss of power than the first page says. Then it is emptied, whatever it holds.
             long length = file.Length;
-            return length >= layout.FileBytes(segments)
+            bool isTrusted = super->State == Superblock.StateClosed
+                || (super->State == Superblock.StateInUse && StoreFormatter.BootIdOf(super) == StorePlatform.Current.BootId);
+            return length >= layout.FileBytes(isTrusted ? segments : layout.FewestSegments)
                 ? layout
                 : throw new StoreCorruptException(path, length, $"a file of {layout.FileBytes(segments):N0} bytes", $"{length:N0} bytes");
         }
@@ -249,6 +261,12 @@ internal static unsafe class StoreOpener
 
         var memory = new StoreMemory(file, region, layout);
         var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options)) { Cipher = cipher };
+        bool hasNewLog = false;
+        if (wasClosed && rebuildsFrom is null && log is not null && LogOpening.IsWanting(engine, log))
+        {
+            hasNewLog = TryEstablishClosed(platform, options, memory, log, bootId);
+        }
+
         if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
         {
             throw new StoreException(
@@ -264,10 +282,13 @@ internal static unsafe class StoreOpener
         engine.Owners.Announce(engine.Clock.NowMs());
         if (rebuildsFrom is not null)
         {
+            // Nobody else comes in, also if the file must grow for it (I3).
+            engine.Growth.HasGate = true;
             LogOpening.Rebuild(engine, platform, rebuildsFrom, options);
+            engine.Growth.HasGate = false;
             MarkInUse(memory, bootId);
         }
-        else if (log is not null && LogOpening.IsWanting(engine, log))
+        else if (log is not null && !hasNewLog && LogOpening.IsWanting(engine, log))
         {
             Establish(engine, platform, log, options, warnings);
         }
@@ -290,7 +311,44 @@ internal static unsafe class StoreOpener
         memory.Region.Flush(0, StoreLayout.SuperblockBytes);
     }
 
-    // The store works without: what was promised before holds, and what comes is refused.
+    // LogOpening I3. What recovery and the snapshot write of the map, they write to the copy.
+    private static bool TryEstablishClosed(StorePlatform platform, StoreOptions options, StoreMemory memory, LogFileSet log, string bootId)
+    {
+        LogOpening.Disown(memory);
+        memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+        ProtocolHook.Reach(ProtocolStep.LogDisowned);
+        MappedRegion? region = null;
+        StoreEngine? engine = null;
+        try
+        {
+            region = memory.File.MapCopy(memory.Layout.MappedBytes);
+            var copy = new StoreMemory(memory.File, region, memory.Layout, ownsFile: false);
+            engine = new StoreEngine(copy, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options));
+            if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
+            {
+                throw new InvalidOperationException("A store that nobody has open has owners.");
+            }
+
+            TakeOver(engine, wasClosed: true, marksInUse: false, bootId);
+            engine.Cleanup.CleanUp(engine.Owners.Slot);
+            engine.Owners.Announce(engine.Clock.NowMs());
+            LogOpening.Establish(engine, platform, log, options);
+            memory.Super->Log = copy.Super->Log; // On disk with the mark that the store is in use.
+            ProtocolHook.Reach(ProtocolStep.LogAdopted);
+            return true;
+        }
+        catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
+        {
+            return false; // It is tried again when the store is in use; if that fails too, the user is told.
+        }
+        finally
+        {
+            engine?.Owners.ReleaseSlot();
+            region?.Dispose();
+        }
+    }
+
+    // The store works without, but durable writes are refused.
     private static void Establish(
         StoreEngine engine, StorePlatform platform, LogFileSet log, StoreOptions options, List<string> warnings)
     {
@@ -298,9 +356,11 @@ internal static unsafe class StoreOpener
         {
             LogOpening.Establish(engine, platform, log, options);
         }
-        catch (StoreException failure)
+        catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
         {
-            warnings.Add($"The log of the store '{engine.Memory.File.Path}' could not be made anew, so durable writes may fail: {failure.Message}");
+            warnings.Add(
+                $"The log of the store '{engine.Memory.File.Path}' could not be made anew, so durable writes are refused, and should the machine stop before " +
+                $"the store is closed, what only its file has is lost. Reading goes on. Do away with the reason, and close and open the store: {failure.Message}");
         }
     }
 

@@ -9,10 +9,10 @@ namespace Cairn.Opening;
 
 // Makes a new store from a backup, or from what is left of one: its snapshot and log.
 //
-//   new file, without a name --> everything read into it --> its own snapshot and log, if collections have one --> on disk, marked as closed --> named
+//   new file, without a name --> everything read into it --> on disk, marked as closed --> named
 //
-//   I1  Until the last step there is no store of that name. What an end on the way may leave is a snapshot and a piece of a log without a
-//       store, which whoever comes next is told of (LogOpening.RefuseOrphans).
+//   I1  Until the last step there is no file of that name, nor any other. The store has no log yet: it is closed, and whoever opens it first makes one,
+//       if collections want it, before anything else (LogOpening I3).
 internal static unsafe class StoreRestorer
 {
     public static RestoreReport Restore(
@@ -42,11 +42,6 @@ internal static unsafe class StoreRestorer
         else
         {
             replay.Run(platform, LogFileSet.Find(platform, lostStore));
-        }
-
-        if (engine.IsAnyLogged())
-        {
-            LogOpening.Establish(engine, platform, LogFileSet.None, options);
         }
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));

@@ -17,10 +17,9 @@ internal sealed unsafe class LinuxMappedRegion : MappedRegion
         Length = length;
     }
 
-    public static LinuxMappedRegion Map(SafeFileHandle file, string path, long length, bool isWritable)
+    public static LinuxMappedRegion Map(SafeFileHandle file, string path, long length, int protection, int kind)
     {
-        int protection = LinuxNative.ProtectRead | (isWritable ? LinuxNative.ProtectWrite : 0);
-        nint address = LinuxNative.Map(0, (nuint)length, protection, LinuxNative.MapShared, file, 0);
+        nint address = LinuxNative.Map(0, (nuint)length, protection, kind, file, 0);
         return address == -1
             ? throw LinuxErrors.Map(path, length, LinuxNative.LastError)
             : new LinuxMappedRegion(path, (byte*)address, length);

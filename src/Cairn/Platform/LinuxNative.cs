@@ -50,6 +50,8 @@ internal static unsafe partial class LinuxNative
     public const int ProtectRead = 1;
     public const int ProtectWrite = 2;
     public const int MapShared = 1;
+    public const int MapPrivate = 2;
+    public const int MapNoReserve = 0x4000;
     public const int SyncNow = 4;
     public const int AdviseRandom = 1;
     public const int AdvisePopulateRead = 22;

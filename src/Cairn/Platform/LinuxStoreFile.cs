@@ -191,13 +191,20 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
     // ---- The mappings ---------------------------------------------------------------------------------------------
 
-    public override MappedRegion Map(long length, bool writable)
+    public override MappedRegion Map(long length, bool writable) =>
+        Map(length, LinuxNative.ProtectRead | (writable ? LinuxNative.ProtectWrite : 0), LinuxNative.MapShared);
+
+    // Space for the pages that will be written to is not set aside: those are few.
+    public override MappedRegion MapCopy(long length) =>
+        Map(length, LinuxNative.ProtectRead | LinuxNative.ProtectWrite, LinuxNative.MapPrivate | LinuxNative.MapNoReserve);
+
+    private LinuxMappedRegion Map(long length, int protection, int kind)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
         lock (_regions)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
-            LinuxMappedRegion region = LinuxMappedRegion.Map(_handle, _path, length, writable);
+            LinuxMappedRegion region = LinuxMappedRegion.Map(_handle, _path, length, protection, kind);
             _regions.Add(region);
             return region;
         }

@@ -50,6 +50,11 @@ internal abstract class StoreFile : IDisposable
     /// <param name="writable">Needs a file opened for writing.</param>
     public abstract MappedRegion Map(long length, bool writable);
 
+    /// <summary>Maps the first bytes of the file for reading and writing, but what is written is seen through this mapping alone and never reaches
+    /// the file. What others change of a page shows until it is written to here.</summary>
+    /// <param name="length">As of <see cref="Map"/>.</param>
+    public abstract MappedRegion MapCopy(long length);
+
     /// <summary>Takes the lock of one byte (P1) if it is free or already ours.</summary>
     public abstract bool TryLockByte(long offset);
 

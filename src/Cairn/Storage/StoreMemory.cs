@@ -17,6 +17,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
 {
     private readonly MappedRegion _region;
     private readonly StoreFile _file;
+    private readonly bool _ownsFile;
     private readonly byte* _partitions;
     private readonly byte* _owners;
     private readonly SegmentHeader* _segmentHeaders;
@@ -42,8 +43,14 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     // Grows only. Read without a lock: a stale value costs one call of RefreshSegmentsEnd.
     private long _segmentsEnd;
 
-    public StoreMemory(StoreFile file, MappedRegion region, StoreLayout layout)
+    /// <summary>Sees a file through a mapping of it.</summary>
+    /// <param name="file">The store's.</param>
+    /// <param name="region">A mapping of it, which goes with this.</param>
+    /// <param name="layout">What lies where.</param>
+    /// <param name="ownsFile">Whether the file is closed with this, too.</param>
+    public StoreMemory(StoreFile file, MappedRegion region, StoreLayout layout, bool ownsFile = true)
     {
+        _ownsFile = ownsFile;
         _file = file;
         _region = region;
         Layout = layout;
@@ -75,7 +82,11 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     ~StoreMemory()
     {
         _region.Dispose();
-        _file.Dispose();
+        if (_ownsFile)
+        {
+            _file.Dispose();
+        }
+
         if (_isAbandoned)
         {
             GC.RemoveMemoryPressure(AbandonedPressureBytes);

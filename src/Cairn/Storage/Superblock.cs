@@ -12,7 +12,8 @@ namespace Cairn.Storage;
 //
 //   I1  Bytes 0..87 never change after creation, but when the store is emptied, and are covered by LayoutCheck.
 //   I2  State is Closed on disk only if every page of the file reached the disk first, and leaves Closed on disk before
-//       any page changes. So after a restart of the machine, Closed means complete and InUse means unknown.
+//       any page changes, but for the log's block in this one. So after a restart of the machine, Closed means complete and InUse means
+//       unknown.
 [StructLayout(LayoutKind.Explicit, Size = StoreLayout.SuperblockBytes)]
 internal unsafe struct Superblock
 {

@@ -118,8 +118,6 @@ internal sealed unsafe class Checkpointer : IDisposable
                 try
                 {
                     RunAlone(isWritten: true, progress: null, _stopping.Token);
-                    LastFailure = null;
-                    _failedAt = 0;
                 }
                 finally
                 {
@@ -132,6 +130,7 @@ internal sealed unsafe class Checkpointer : IDisposable
             // Nobody is waiting for it. The log is kept, and grows; the next attempt comes after a pause.
             if (!_stopping.IsCancellationRequested)
             {
+                Interlocked.Increment(ref Block->FailedCheckpoints);
                 LastFailure = failure.Message;
                 _failedAt = Environment.TickCount64;
             }
@@ -200,6 +199,9 @@ internal sealed unsafe class Checkpointer : IDisposable
         Platform.FlushDirectory(directory);
         if (isWritten)
         {
+            LastFailure = null;
+            _failedAt = 0;
+            Volatile.Write(ref Block->FailedCheckpoints, 0);
             Volatile.Write(ref Block->Checkpoint, scan.Start);
             Block->Served = scan.Wanted;
             DeleteBelow(scan.Start);

@@ -14,6 +14,12 @@ internal struct LogBlock
 {
     public const int Bytes = 512;
 
+    /// <summary>Of <see cref="Failed"/>: the disk failed.</summary>
+    public const uint DiskFailed = 1;
+
+    /// <summary>Of <see cref="Failed"/>: the log is being made anew, or could not be.</summary>
+    public const uint NotMade = 2;
+
     /// <summary>Random, the same in all its files; 0 while there is no log.</summary>
     [FieldOffset(0)] public ulong LogId;
 
@@ -26,10 +32,16 @@ internal struct LogBlock
     /// <summary>What <see cref="Wanted"/> was when the newest snapshot was begun.</summary>
     [FieldOffset(20)] public uint Served;
 
+    /// <summary>Attempts of any process to make a snapshot by itself that have failed since the last one that was made.</summary>
+    [FieldOffset(24)] public int FailedCheckpoints;
+
     /// <summary>Who appends; a word as a partition's.</summary>
     [FieldOffset(64)] public uint LockWord;
 
-    /// <summary>1 once the disk did not keep what it was told to: no durable write is taken any more.</summary>
+    /// <summary>
+    /// 1 once the disk did not keep what it was told to, 2 while there is no log for what the map has: no durable write is taken until the
+    /// store was opened by one alone, who makes the log anew.
+    /// </summary>
     [FieldOffset(68)] public uint Failed;
 
     /// <summary>Position behind the last record.</summary>

@@ -10,8 +10,6 @@ internal sealed record LogFileInfo(string Path, LogFileHeader Header);
 /// <param name="Snapshot">The newest snapshot; null if there is none.</param>
 internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo? Snapshot)
 {
-    public static LogFileSet None { get; } = new([], null);
-
     public IEnumerable<LogFileInfo> All => Snapshot is null ? Files : Files.Append(Snapshot);
 
     public bool IsEmpty => Files.Count == 0 && Snapshot is null;
@@ -20,6 +18,17 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
     public long Start => Snapshot?.Header.StartPosition ?? LogPath.FirstPosition;
 
     public long HighestSequence => Files.Count == 0 ? 0 : Files[^1].Header.Sequence;
+
+    /// <summary>Whether the pieces follow each other, the first of them from where the snapshot needs them, as far as their headers tell.</summary>
+    public bool IsUnbroken
+    {
+        get
+        {
+            IReadOnlyList<LogFileInfo> needed = From(Start);
+            return needed.Count > 0 && needed[0].Header.StartPosition <= Start
+                && needed[^1].Header.Sequence - needed[0].Header.Sequence == needed.Count - 1;
+        }
+    }
 
     /// <summary>The names of all of them, for a message; those that are there now, without looking into them.</summary>
     public static IReadOnlyList<string> Names(StorePlatform platform, string storePath)

@@ -214,7 +214,16 @@ internal sealed unsafe class RecordReplay
                 Expiration = new ResolvedExpiration(entry.AbsoluteDeadline, entry.SlidingIntervalMs, _now),
                 First = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength),
             };
-            WriteStatus status = _engine.Write(key, content, WriteCondition.Always, 0, out _);
+            WriteStatus status;
+            try
+            {
+                status = _engine.Write(key, content, WriteCondition.Always, 0, out _);
+            }
+            catch (StoreFullException full)
+            {
+                throw NoRoom($"an entry of {record.Body.Length:N0} bytes found none", full);
+            }
+
             if (status != WriteStatus.Stored && CollectionIsKept(collection))
             {
                 throw NoRoom($"an entry of {record.Body.Length:N0} bytes was answered with {status}", null);
@@ -322,8 +331,9 @@ internal sealed unsafe class RecordReplay
     }
 
     private StoreFullException NoRoom(string what, Exception? cause) => new(
-        $"The store '{_engine.Memory.File.Path}' has no room for what its log or backup holds: {what}. Make the store larger: restore a backup into one, or " +
-        "move the store's file away and keep its log and snapshot where they are, and open it with a larger capacity.", cause);
+        $"The store '{_engine.Memory.File.Path}' has no room for what its log or backup holds: {what}. Open it, or restore it, with a " +
+        $"{nameof(StoreOptions)}.{nameof(StoreOptions.MaxCapacityBytes)} larger than {_engine.Memory.Layout.MaxCapacityBytes:N0}. Until then its log and snapshot, or " +
+        "the backup, stay as they are.", cause);
 
     private StoreCorruptException Unknown(in LogRecord record, string expected) =>
         new(_engine.Memory.File.Path, record.Position, $"{expected} in the record at position {record.Position:N0}", "something else");

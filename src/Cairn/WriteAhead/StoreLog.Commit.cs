@@ -212,7 +212,7 @@ internal sealed unsafe partial class StoreLog
         }
         catch (StoreException failure)
         {
-            Volatile.Write(ref Block->Failed, 1);
+            Volatile.Write(ref Block->Failed, LogBlock.DiskFailed);
             Raise();
             throw Failure(failure);
         }
@@ -235,7 +235,11 @@ internal sealed unsafe partial class StoreLog
     }
 
     private StoreReadOnlyException Failure(Exception? cause) => new(
-        $"The disk failed to keep the log of the store '{_memory.File.Path}', so no durable write is taken any more; what the last of them wrote may be " +
-        "lost if the machine stops. Reading goes on. Check the disk, then close the store in all processes and open it again.",
+        cause is null && Volatile.Read(ref Block->Failed) == LogBlock.NotMade
+            ? $"The log of the store '{_memory.File.Path}' could not be made when the store was opened, so no durable write is taken; " +
+              $"{nameof(CairnStore)}.{nameof(CairnStore.Warnings)} says why. Reading goes on. When the reason is gone, close the store in all processes " +
+              "and open it again."
+            : $"The disk failed to keep the log of the store '{_memory.File.Path}', so no durable write is taken any more; what the last of them wrote may be " +
+              "lost if the machine stops. Reading goes on. Check the disk, then close the store in all processes and open it again.",
         cause);
 }

@@ -112,6 +112,29 @@ public sealed class EncryptedLogTests : StoreTest
         Assert.Equal("UNMISTAKABLE-VALUE", again.GetString("UNMISTAKABLE-KEY"));
     }
 
+    [Fact]
+    public void A_backup_is_not_restored_with_a_wrong_key_and_one_that_is_restored_without_any_needs_it_to_be_opened()
+    {
+        CairnStore store = Open(Encrypted);
+        Keep(store).Set("book:42", "Dune"u8);
+        store.Backup(PathOf("backup"));
+        StoreOptions restored = Encrypted with { Path = PathOf("restored.cairn") };
+        var wrong = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, 2));
+
+        var refused = Assert.Throws<StoreEncryptionException>(() => CairnStore.Restore(PathOf("backup"), restored with { Encryption = wrong }));
+        Assert.Contains("is not the one of the store", refused.Message, StringComparison.Ordinal);
+        refused = Assert.Throws<StoreEncryptionException>(
+            () => CairnStore.Restore(PathOf("backup"), restored with { Encryption = StoreEncryption.FromPassword("Dune") }));
+        Assert.Contains("but a password was given", refused.Message, StringComparison.Ordinal);
+        Assert.False(File.Exists(restored.Path));
+        CairnStore.Restore(PathOf("backup"), restored with { Encryption = null });
+
+        refused = Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(restored with { Encryption = null }));
+        Assert.Contains("and none was given", refused.Message, StringComparison.Ordinal);
+        Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(restored with { Encryption = wrong }));
+        Assert.Equal("Dune", Keep(Open(restored)).GetString("book:42"));
+    }
+
     private static CairnCollection Keep(CairnStore store) =>
         store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.GroupCommit });
 

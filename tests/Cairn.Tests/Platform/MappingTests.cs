@@ -30,6 +30,24 @@ public sealed unsafe class MappingTests : IDisposable
     }
 
     [Fact]
+    public void What_is_written_to_a_copy_is_seen_by_nobody_else_and_never_in_the_file()
+    {
+        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        file.Write(5000, [1]);
+        MappedRegion shared = file.Map(64 << 10, writable: true);
+        MappedRegion copy = file.MapCopy(64 << 10);
+        Assert.Equal(1, copy.Address[5000]);
+
+        copy.Address[5000] = 2;
+
+        byte[] bytes = new byte[1];
+        file.Read(5000, bytes);
+        Assert.Equal(2, copy.Address[5000]);
+        Assert.Equal(1, shared.Address[5000]);
+        Assert.Equal(1, bytes[0]);
+    }
+
+    [Fact]
     public void Growth_of_the_file_is_visible_in_a_mapping_made_before()
     {
         using StoreFile first = StorePlatform.Current.Open(FilePath);

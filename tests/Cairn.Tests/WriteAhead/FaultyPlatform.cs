@@ -64,59 +64,25 @@ internal sealed class FaultyPlatform : StorePlatform
     private StoreFile Wrap(string path, StoreFile file) =>
         Path.GetFileName(path).Contains(".log-", StringComparison.Ordinal) ? new FaultyFile(this, file) : file;
 
-    private sealed class FaultyFile(FaultyPlatform platform, StoreFile file) : StoreFile
+    private sealed class FaultyFile(FaultyPlatform platform, StoreFile file) : ProxyFile(file)
     {
-        public override string Path => file.Path;
-
-        public override long Length => file.Length;
-
-        public override FileIdentity Identity => file.Identity;
-
-        public override bool IsStillAt(string path) => file.IsStillAt(path);
-
-        public override bool TryPublish(string path, bool replace) => file.TryPublish(path, replace);
-
-        public override void KeepPermissionsOf(string path) => file.KeepPermissionsOf(path);
-
         public override void Preallocate(long offset, long length)
         {
             platform.OnPreallocate?.Invoke();
-            file.Preallocate(offset, length);
+            base.Preallocate(offset, length);
         }
-
-        public override void ZeroRange(long offset, long length) => file.ZeroRange(offset, length);
-
-        public override MappedRegion Map(long length, bool writable) => file.Map(length, writable);
-
-        public override bool TryLockByte(long offset) => file.TryLockByte(offset);
-
-        public override bool TryLockRange(long offset, long length) => file.TryLockRange(offset, length);
-
-        public override void UnlockRange(long offset, long length) => file.UnlockRange(offset, length);
-
-        public override bool LockByte(long offset, TimeSpan timeout) => file.LockByte(offset, timeout);
-
-        public override void UnlockByte(long offset) => file.UnlockByte(offset);
-
-        public override bool IsByteLockedByOther(long offset, long length) => file.IsByteLockedByOther(offset, length);
-
-        public override int Read(long offset, Span<byte> buffer) => file.Read(offset, buffer);
 
         public override void Write(long offset, ReadOnlySpan<byte> data)
         {
             platform.OnWrite?.Invoke();
-            file.Write(offset, data);
+            base.Write(offset, data);
         }
 
         public override void FlushData()
         {
             platform.OnFlush?.Invoke();
             Interlocked.Increment(ref platform._flushes);
-            file.FlushData();
+            base.FlushData();
         }
-
-        public override void CloseKeepingMappings() => file.CloseKeepingMappings();
-
-        public override void Dispose() => file.Dispose();
     }
 }

@@ -136,6 +136,104 @@ public sealed class RebuildTests : LoggedStoreTest
     }
 
     [Fact]
+    public void File_that_grew_and_is_short_again_after_a_restart_is_built_anew()
+    {
+        StoreOptions options = Small with { MaxCapacityBytes = 8L << 20 };
+        CairnStore store = Open(options);
+        long length = new FileInfo(FilePath).Length;
+        CairnCollection books = store.Collection("books", Logged);
+        for (int i = 0; i < 300; i++)
+        {
+            books.Set($"{i}", TestBytes.Of(10_000, i));
+        }
+
+        store.Dispose();
+        Assert.True(new FileInfo(FilePath).Length > length);
+        using (FileStream file = File.OpenWrite(FilePath))
+        {
+            file.SetLength(length);
+        }
+
+        Assert.Throws<StoreCorruptException>(() => CairnStore.Open(options));
+        books = OpenAfterRestart(options).Collection("books");
+
+        Assert.All(Enumerable.Range(0, 300), i => Assert.Equal(TestBytes.Of(10_000, i), books.Get($"{i}")));
+    }
+
+    [Fact]
+    public void Store_without_room_for_its_log_is_left_alone_and_built_larger_when_that_is_asked_for()
+    {
+        CairnStore store = Open(Small with { CapacityBytes = 8L << 20 });
+        CairnCollection books = store.Collection("books", Logged);
+        for (int i = 0; i < 300; i++)
+        {
+            books.Set($"{i}", TestBytes.Of(10_000, i));
+        }
+
+        store.Checkpoint();
+        books.Set("last", "Emma"u8);
+        store.Dispose();
+        CairnStore.Open(Small with { Path = PathOf("small.cairn") }).Dispose();
+        File.Move(PathOf("small.cairn"), FilePath, overwrite: true);
+        byte[][] before = [.. LogNames.Select(name => File.ReadAllBytes(PathOf(name))), File.ReadAllBytes(SnapshotPath)];
+
+        for (int i = 0; i < 2; i++)
+        {
+            var full = Assert.Throws<StoreFullException>(() => OpenAfterRestart(Small));
+            Assert.Contains(nameof(StoreOptions.MaxCapacityBytes), full.Message, StringComparison.Ordinal);
+            Assert.Equal(before, [.. LogNames.Select(name => File.ReadAllBytes(PathOf(name))), File.ReadAllBytes(SnapshotPath)]);
+        }
+
+        store = OpenAfterRestart(Small with { MaxCapacityBytes = 16L << 20 });
+
+        Assert.NotEmpty(store.Warnings);
+        Assert.Equal(16L << 20, store.GetStatistics().MaxCapacityBytes);
+        Assert.All(Enumerable.Range(0, 300), i => Assert.Equal(TestBytes.Of(10_000, i), store.Collection("books").Get($"{i}")));
+        Assert.Equal("Emma", TextOf(store.Collection("books"), "last"));
+        StoreAudit.Check(store);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Store_that_is_full_of_kept_entries_is_built_anew(int seed)
+    {
+        var random = new Random(seed);
+        CairnStore store = Open(Small);
+        CairnCollection books = store.Collection("books", Logged);
+        var expected = new Dictionary<string, int>(StringComparer.Ordinal);
+        int refusals = 0;
+        for (int i = 0; refusals < 200; i++)
+        {
+            string key = $"{random.Next(2_000)}";
+            try
+            {
+                int bytes = random.Next(50, 3_000);
+                Assert.True(books.Set(key, TestBytes.Of(bytes)));
+                expected[key] = bytes;
+            }
+            catch (StoreFullException)
+            {
+                refusals++;
+            }
+        }
+
+        store.Dispose();
+        try
+        {
+            store = OpenAfterRestart(Small);
+        }
+        catch (StoreFullException)
+        {
+            // Another order, another distribution: it may be a little more than fits.
+            store = OpenAfterRestart(Small with { MaxCapacityBytes = 3L << 20 });
+        }
+
+        Assert.All(expected, pair => Assert.Equal(TestBytes.Of(pair.Value), store.Collection("books").Get(pair.Key)));
+    }
+
+    [Fact]
     public void Store_that_lost_its_file_is_not_replaced_by_an_empty_one()
     {
         CairnStore store = Open(Small);

@@ -1,0 +1,51 @@
+using Cairn.Platform;
+
+namespace Cairn.Testing;
+
+/// <summary>A file as it is on another platform; a test's own platform overrides what it wants to see, or to spoil.</summary>
+internal abstract class ProxyFile(StoreFile real) : StoreFile
+{
+    public override string Path => real.Path;
+
+    public override long Length => real.Length;
+
+    public override FileIdentity Identity => real.Identity;
+
+    protected StoreFile Real => real;
+
+    public override bool IsStillAt(string path) => real.IsStillAt(path);
+
+    public override bool TryPublish(string path, bool replace) => real.TryPublish(path, replace);
+
+    public override void KeepPermissionsOf(string path) => real.KeepPermissionsOf(path);
+
+    public override void Preallocate(long offset, long length) => real.Preallocate(offset, length);
+
+    public override void ZeroRange(long offset, long length) => real.ZeroRange(offset, length);
+
+    public override MappedRegion Map(long length, bool writable) => real.Map(length, writable);
+
+    public override MappedRegion MapCopy(long length) => real.MapCopy(length);
+
+    public override bool TryLockByte(long offset) => real.TryLockByte(offset);
+
+    public override bool TryLockRange(long offset, long length) => real.TryLockRange(offset, length);
+
+    public override void UnlockRange(long offset, long length) => real.UnlockRange(offset, length);
+
+    public override bool LockByte(long offset, TimeSpan timeout) => real.LockByte(offset, timeout);
+
+    public override void UnlockByte(long offset) => real.UnlockByte(offset);
+
+    public override bool IsByteLockedByOther(long offset, long length) => real.IsByteLockedByOther(offset, length);
+
+    public override int Read(long offset, Span<byte> buffer) => real.Read(offset, buffer);
+
+    public override void Write(long offset, ReadOnlySpan<byte> data) => real.Write(offset, data);
+
+    public override void FlushData() => real.FlushData();
+
+    public override void CloseKeepingMappings() => real.CloseKeepingMappings();
+
+    public override void Dispose() => real.Dispose();
+}

@@ -48,6 +48,8 @@ public sealed unsafe partial class CairnStore
             Openings = CountOpenings(),
             CreatedAt = DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(super->CreatedUnixMs, 0, LastUnixMs)),
             GrowthFailure = Engine.Growth.LastFailure,
+            FailedCheckpoints = Math.Max(0, Volatile.Read(ref super->Log.FailedCheckpoints)),
+            CheckpointFailure = _opened.Checkpointer.LastFailure,
             Partitions = partitions,
             Collections = CollectionTable.Statistics(memory),
         };

@@ -30,6 +30,14 @@ public sealed record StoreStatistics : PartitionStatistics
     /// <summary>Why the file could not grow when it last tried; null if it could.</summary>
     public string? GrowthFailure { get; init; }
 
+    /// <summary>
+    /// Attempts to make a snapshot by itself that have failed since the last one was made, in whichever process. While this is not 0 the log grows.
+    /// </summary>
+    public int FailedCheckpoints { get; init; }
+
+    /// <summary>Why this opening's last attempt to make a snapshot by itself failed; null if it did not.</summary>
+    public string? CheckpointFailure { get; init; }
+
     /// <summary>The same for each partition.</summary>
     public required IReadOnlyList<PartitionStatistics> Partitions { get; init; }
 

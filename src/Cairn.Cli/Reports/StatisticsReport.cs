@@ -30,6 +30,7 @@ internal static class StatisticsReport
             writer.WriteString("growthFailure"u8, failure);
         }
 
+        writer.WriteNumber("failedCheckpoints"u8, statistics.FailedCheckpoints);
         WriteCounters(writer, statistics);
         writer.WriteStartArray("collections"u8);
         foreach (CollectionStatistics collection in AllCollections(statistics))
@@ -94,6 +95,11 @@ internal static class StatisticsReport
         if (statistics.GrowthFailure is { } failure)
         {
             yield return ("", $"could not grow: {failure}");
+        }
+
+        if (statistics.FailedCheckpoints > 0)
+        {
+            yield return ("snapshots", $"the last {Figures.Count(statistics.FailedCheckpoints)} could not be made, so the log grows");
         }
 
         yield return ("openings", $"{Figures.Count(statistics.Openings)}, this one included");

@@ -53,6 +53,7 @@ internal static class MetricTable
         Counter("cairn.store.dropped_writes", "", "Writes that did not get the lock in time and only removed the earlier value.", s => s.Store.Dropped),
         Counter("cairn.store.lock_waits", "", "Times that an operation had to wait for a partition's lock.", s => s.Store.LockWaits),
         Counter("cairn.store.recoveries", "", "Times that a partition was repaired after a process died in the middle of a write.", s => s.Store.Recoveries),
+        Gauge("cairn.store.failed_checkpoints", "", "Attempts to make a snapshot that have failed since the last one was made; the log grows.", s => s.Store.FailedCheckpoints),
         Counter("cairn.store.damaged_entries", "", "Entries found to be damaged, and removed.", s => s.Store.DamagedEntries),
         Gauge("cairn.collection.entries", "", "Entries of each named collection.", s => Collections(s, collection => collection.Entries)),
         Gauge("cairn.collection.entries.size", "By", "Bytes of the entries of each named collection.", s => Collections(s, collection => collection.Bytes)),

@@ -170,6 +170,30 @@ public sealed class CheckpointTests : LoggedStoreTest
     }
 
     [Fact]
+    public void Snapshot_that_could_not_be_made_is_counted_until_one_is()
+    {
+        CairnStore store = Open(Small with { CheckpointsByItself = true });
+        CairnStore other = Open(Small);
+        CairnCollection books = store.Collection("books", Logged);
+        byte[] value = TestBytes.Of(1000, 5);
+        books.Set("damaged", value);
+        Damage(store, value);
+        for (long written = 0; other.GetStatistics().FailedCheckpoints == 0 && written < 1L << 30; written += 1000)
+        {
+            books.Set("42", TestBytes.Of(1000));
+        }
+
+        Assert.Equal(1, other.GetStatistics().FailedCheckpoints);
+        Assert.Null(other.GetStatistics().CheckpointFailure);
+        SpinWait.SpinUntil(() => store.GetStatistics().CheckpointFailure is not null, TimeSpan.FromSeconds(60));
+        Assert.Contains("books", store.GetStatistics().CheckpointFailure, StringComparison.Ordinal);
+        books.Set("damaged", "y"u8);
+        other.Checkpoint();
+
+        Assert.Equal(0, store.GetStatistics().FailedCheckpoints);
+    }
+
+    [Fact]
     public void Collection_that_comes_under_the_log_survives_a_restart_with_all_it_held()
     {
         CairnStore store = Open(Small);

@@ -12,6 +12,7 @@ internal static class Program
 {
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)
     {
+        ["backup-victim"] = LogRoles.BackupVictim,
         ["damage-scribble"] = DamageRoles.Scribble,
         ["damage-seeds"] = DamageRoles.Seeds,
         ["damage-use"] = DamageRoles.Use,
@@ -22,6 +23,7 @@ internal static class Program
         ["kill-victim"] = KillRoles.Victim,
         ["kill-worker"] = KillRoles.Worker,
         ["log-victim"] = LogRoles.Victim,
+        ["restore-victim"] = LogRoles.RestoreVictim,
         ["serve"] = ProcessRoles.Serve,
         ["stop-at"] = ProcessRoles.StopAt,
         ["stop-with-pins"] = ProcessRoles.StopWithPins,

@@ -64,6 +64,23 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     }
 
     [Fact]
+    public void Key_in_an_overflow_bucket_is_found_while_its_neighbours_come_and_go()
+    {
+        var key = new OverflowedKey(_stage);
+
+        Explore(2).ExpectHolds(() => Beside(key, () => key.Get() is [1 or 2] ? null : "The key was not found."));
+    }
+
+    [Fact]
+    public void Search_that_forgets_the_overflow_buckets_is_caught()
+    {
+        var key = new OverflowedKey(_stage);
+
+        Explore(2).ExpectCaught(
+            () => Beside(key, () => BrokenReaders.Contains(_stage.Memory, key.Ref, ReaderDefect.None) ? null : "The key was not found."));
+    }
+
+    [Fact]
     public void Reads_of_a_key_that_is_set_again_never_go_back()
     {
         _stage.Store.Set("key", [1, 1, 1, 1]);
@@ -184,6 +201,13 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
             () => fault ?? (entry.Store.GetStatistics().DamagedEntries == 0 ? null : "Damage was met."),
             change,
             () => fault = findFault());
+    }
+
+    private Scene Beside(OverflowedKey key, Func<string?> findFault)
+    {
+        _stage.Reset();
+        string? fault = null;
+        return new Scene(() => fault, key.Change, () => fault = findFault());
     }
 
     private Scene Beside(EvictedEntry entry, Func<string?> findFault)

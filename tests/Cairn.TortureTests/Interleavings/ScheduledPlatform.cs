@@ -2,7 +2,9 @@ using Cairn.Platform;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>The system's platform, but that a schedule's actors sleep and wake as it decides, with no time passing.</summary>
+/// <summary>
+/// The system's platform, but that a schedule's actors sleep and wake as it decides, with no time passing; and that it tells how much of a log is on the disk.
+/// </summary>
 internal sealed class ScheduledPlatform : StorePlatform
 {
     private static readonly StorePlatform Real = Current;
@@ -19,6 +21,12 @@ internal sealed class ScheduledPlatform : StorePlatform
 
     public override long? MemoryLimitBytes => Real.MemoryLimitBytes;
 
+    /// <summary>Says where the log that is watched ends; null while none is.</summary>
+    public Func<long>? TailOfLog { get; set; }
+
+    /// <summary>Where it ended when a flush of it began that has ended.</summary>
+    public long FlushedTail { get; set; }
+
     /// <summary>Opens a store on this platform.</summary>
     public static CairnStore OpenStore(StoreOptions options)
     {
@@ -33,7 +41,8 @@ internal sealed class ScheduledPlatform : StorePlatform
         }
     }
 
-    public override StoreFile Open(string path) => Real.Open(path);
+    public override StoreFile Open(string path) =>
+        path.Contains(".log-", StringComparison.Ordinal) ? new LogFile(Real.Open(path)) : Real.Open(path);
 
     public override StoreFile OpenReadOnly(string path) => Real.OpenReadOnly(path);
 
@@ -69,6 +78,16 @@ internal sealed class ScheduledPlatform : StorePlatform
         else
         {
             Real.WakeByAddress(address, all);
+        }
+    }
+
+    private sealed class LogFile(StoreFile real) : ProxyFile(real)
+    {
+        public override void FlushData()
+        {
+            long tail = Instance.TailOfLog?.Invoke() ?? 0;
+            Real.FlushData();
+            Instance.FlushedTail = Math.Max(Instance.FlushedTail, tail);
         }
     }
 }

@@ -33,6 +33,8 @@ internal sealed unsafe class Stage : IDisposable
             AllowsTinyCapacity = true,
             OpenMode = StoreOpenMode.OpenExisting,
             FlushOnClose = false,
+            LogFileBytes = StoreOptions.SmallestLogFileBytes,
+            CheckpointsByItself = false,
             LockTimeout = TimeSpan.FromHours(1),
             Clock = Clock,
         };

@@ -11,11 +11,15 @@ namespace Cairn.TortureTests.Kills;
 /// </summary>
 public sealed class CheckpointDeathTests(ITestOutputHelper output)
 {
+    // Of who opens a closed store whose log is gone. Until the last of them the file says that it is closed.
+    private static readonly ProtocolStep[] Establishing =
+        [LogDisowned, CheckpointStarted, CheckpointCopied, CheckpointFlushed, CheckpointNamed, LogEstablished, LogFileDeleting, LogAdopted];
+
     internal static ProtocolStep[] Saving { get; } = [CheckpointStarted, CheckpointCopied, CheckpointFlushed, CheckpointNamed, LogFileDeleting];
 
     internal static ProtocolStep[] Rebuilding { get; } = [LogRecordReplayed, LogRebuilt];
 
-    internal static ProtocolStep[] Steps => [.. Saving, .. Rebuilding];
+    internal static ProtocolStep[] Steps => [.. Saving, .. Rebuilding, .. Establishing];
 
     [Fact]
     public void Death_at_any_step_of_a_checkpoint_loses_nothing() =>
@@ -25,10 +29,14 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
     public void Death_of_who_builds_a_store_anew_leaves_it_to_the_next() =>
         DieAtEach(nameof(Death_of_who_builds_a_store_anew_leaves_it_to_the_next), [.. Saving, .. Rebuilding, .. Rebuilding]);
 
-    private void DieAtEach(string test, ProtocolStep[] steps)
+    [Fact]
+    public void Death_of_who_makes_a_lost_log_anew_leaves_the_map_as_it_was_closed() =>
+        DieAtEach(nameof(Death_of_who_makes_a_lost_log_anew_leaves_the_map_as_it_was_closed), Establishing, losesLog: true);
+
+    private void DieAtEach(string test, ProtocolStep[] steps, bool losesLog = false)
     {
         var torture = new TortureRun(output, test);
-        ProtocolStep[] order = [.. Enumerable.Range(0, TortureRun.Count(2, 100)).SelectMany(_ => steps)];
+        ProtocolStep[] order = [.. Enumerable.Range(0, TortureRun.Count(losesLog ? 1 : 2, 100)).SelectMany(_ => steps)];
         torture.Random.Shuffle(order);
         using var directory = new StoreDirectory();
         using (CairnStore store = CairnStore.Open(LogRoles.OptionsFor(directory.Path)))
@@ -44,8 +52,16 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
         {
             try
             {
+                if (losesLog)
+                {
+                    LoseLog(directory.Path, torture.Random);
+                }
+
                 Die(directory.Path, step, torture.Random);
-                using CairnStore store = CairnStore.Open(LogRoles.OptionsFor(directory.Path));
+
+                // What was closed counts even if the machine restarts now, and nothing that the dead began makes it seem old.
+                using CairnStore store = LogRoles.OpenOn(directory.Path, isRestarted: losesLog && torture.Random.Next(2) == 0);
+                Assert.True(!losesLog || store.Warnings.Count == 0, string.Join(" ", store.Warnings));
                 using var work = new LogWork(store, directory.Path);
                 work.WriteAnything();
                 work.Check();
@@ -55,6 +71,32 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
             {
                 throw new InvalidOperationException($"At {step}: {fault.Message}\nAgain: {torture.Replay}", fault);
             }
+        }
+    }
+
+    // What is left of it is no more than pieces before the last.
+    private static void LoseLog(string directory, Random random)
+    {
+        StoreOptions options = LogRoles.OptionsFor(directory) with { FlushOnClose = true };
+        using (CairnStore store = CairnStore.Open(options))
+        {
+            using var work = new LogWork(store, directory);
+            for (int i = 0; i < 300; i++)
+            {
+                work.DoNext(random);
+            }
+        }
+
+        string[] pieces = [.. Directory.GetFiles(directory, "*.log-*").Order(StringComparer.Ordinal)];
+        Assert.True(pieces.Length > 3, $"There are only {pieces.Length} pieces.");
+        foreach (string piece in pieces.Skip(pieces.Length - 1 - random.Next(2)))
+        {
+            File.Delete(piece);
+        }
+
+        if (random.Next(2) == 0)
+        {
+            File.Delete(options.Path + ".snapshot");
         }
     }
 

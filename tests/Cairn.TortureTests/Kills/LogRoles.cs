@@ -19,23 +19,65 @@ internal static class LogRoles
         CheckpointsByItself = false,
     };
 
+    /// <summary>Opens the store, as on a machine that has restarted since if that is wanted.</summary>
+    public static CairnStore OpenOn(string directory, bool isRestarted)
+    {
+        StorePlatform.BootIdOverride = isRestarted ? Guid.NewGuid().ToString() : null;
+        try
+        {
+            return CairnStore.Open(OptionsFor(directory));
+        }
+        finally
+        {
+            StorePlatform.BootIdOverride = null;
+        }
+    }
+
+    /// <summary>Where the backup of the store in a directory is.</summary>
+    public static string BackupOf(string directory) => Path.Combine(directory, "store.backup");
+
+    /// <summary>The store that is made from it.</summary>
+    public static StoreOptions RestoredIn(string directory) => OptionsFor(directory) with { Path = Path.Combine(directory, "restored.cairn") };
+
+    /// <summary>
+    /// DIRECTORY SEED STEP NTH: makes backups while it writes to logged collections; kills itself when the step is reached for the n-th time, or, where
+    /// there is none, when the copying tells for the n-th time how far it is.
+    /// </summary>
+    public static void BackupVictim(string[] args)
+    {
+        var random = new Random(int.Parse(args[1], CultureInfo.InvariantCulture));
+        IProgress<StoreProgress> death = DieAt(args);
+        using CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { TakesAnySlot = true });
+        using var work = new LogWork(store, args[0]);
+        new Thread(() =>
+        {
+            while (true)
+            {
+                work.DoNext(random);
+            }
+        }) { IsBackground = true }.Start();
+        for (int i = 0; i < 1_000; i++)
+        {
+            store.Backup(BackupOf(args[0]), progress: death);
+        }
+
+        Console.WriteLine("never reached");
+    }
+
+    /// <summary>The same of who makes a store from the backup.</summary>
+    public static void RestoreVictim(string[] args)
+    {
+        IProgress<StoreProgress> death = DieAt(args);
+        CairnStore.Restore(BackupOf(args[0]), RestoredIn(args[0]), death);
+        Console.WriteLine("never reached");
+    }
+
     /// <summary>DIRECTORY SEED STEP NTH: writes to logged collections; kills itself when the step is reached for the n-th time.</summary>
     public static void Victim(string[] args)
     {
         var random = new Random(int.Parse(args[1], CultureInfo.InvariantCulture));
         ProtocolStep step = Enum.Parse<ProtocolStep>(args[2]);
-        int left = int.Parse(args[3], CultureInfo.InvariantCulture);
-        ProtocolHook.Handler = reached =>
-        {
-            if (reached == step && Interlocked.Decrement(ref left) == 0)
-            {
-                Console.WriteLine("dying");
-                Process.GetCurrentProcess().Kill();
-
-                // The signal is on its way: no step follows.
-                Thread.Sleep(Timeout.Infinite);
-            }
-        };
+        DieAt(args);
         bool isRestarted = CheckpointDeathTests.Rebuilding.Contains(step);
         bool makesSnapshots = CheckpointDeathTests.Saving.Contains(step);
         StorePlatform.BootIdOverride = isRestarted ? Guid.NewGuid().ToString() : null;
@@ -63,6 +105,44 @@ internal static class LogRoles
             }
         }
 
-        Console.WriteLine($"never reached: {left} more");
+        Console.WriteLine("never reached");
+    }
+
+    private static DeathInProgress DieAt(string[] args)
+    {
+        ProtocolStep step = Enum.Parse<ProtocolStep>(args[2]);
+        var death = new DeathInProgress(int.Parse(args[3], CultureInfo.InvariantCulture));
+        if (step == ProtocolStep.None)
+        {
+            return death;
+        }
+
+        ProtocolHook.Handler = reached =>
+        {
+            if (reached == step)
+            {
+                death.Reach();
+            }
+        };
+        return new DeathInProgress(int.MaxValue);
+    }
+
+    private sealed class DeathInProgress(int left) : IProgress<StoreProgress>
+    {
+        private int _left = left;
+
+        public void Report(StoreProgress value) => Reach();
+
+        public void Reach()
+        {
+            if (Interlocked.Decrement(ref _left) == 0)
+            {
+                Console.WriteLine("dying");
+                Process.GetCurrentProcess().Kill();
+
+                // The signal is on its way: no step follows.
+                Thread.Sleep(Timeout.Infinite);
+            }
+        }
     }
 }

@@ -74,9 +74,7 @@ internal sealed class LogWork : IDisposable
         {
             int begun = _journal.ReadInt32(thing * 16);
             int acknowledged = _journal.ReadInt32((thing * 16) + 8);
-            byte[]?[] found = thing < Keys
-                ? [_single.Get($"{thing}")]
-                : [.. Enumerable.Range(0, GroupKeys).Select(i => CollectionOf(i).Get($"{thing} {i}"))];
+            byte[]?[] found = Find(thing);
             Assert.True(
                 IsOf(begun, found) || IsOf(acknowledged, found),
                 $"Thing {thing}: begun {begun}, acknowledged {acknowledged}, found {string.Join(", ", found.Select(NumberOf))}");
@@ -87,11 +85,28 @@ internal sealed class LogWork : IDisposable
         }
     }
 
+    /// <summary>Fails unless every value is one that was written, and all keys of a group are of one transaction.</summary>
+    public void CheckWhole()
+    {
+        for (int thing = 0; thing < Things; thing++)
+        {
+            byte[]?[] found = Find(thing);
+            byte[]? first = found[0];
+            Assert.True(
+                first is null ? Array.TrueForAll(found, value => value is null) : IsOf(MemoryMarshal.Read<int>(first), found),
+                $"Thing {thing}: found {string.Join(", ", found.Select(NumberOf))}");
+        }
+    }
+
     public void Dispose()
     {
         _journal.Dispose();
         _file.Dispose();
     }
+
+    private byte[]?[] Find(int thing) => thing < Keys
+        ? [_single.Get($"{thing}")]
+        : [.. Enumerable.Range(0, GroupKeys).Select(i => CollectionOf(i).Get($"{thing} {i}"))];
 
     private static bool IsOf(int number, byte[]?[] found) =>
         Array.TrueForAll(found, value => value is null ? IsAbsent(number) : !IsAbsent(number) && value.AsSpan().SequenceEqual(ValueOf(number)));

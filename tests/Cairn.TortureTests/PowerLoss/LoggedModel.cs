@@ -19,6 +19,12 @@ internal sealed class LoggedModel
     /// <summary>Notes a change before it is made.</summary>
     public void Begin(int moment, Action<Dictionary<string, string>> apply) => _changes.Add(new Change(moment, apply));
 
+    /// <summary>Forgets the changes after the first so many: they failed, and did nothing.</summary>
+    public void Withdraw(int count) => _changes.RemoveRange(count, _changes.Count - count);
+
+    /// <summary>What is wrong with a state that was found while the power is on; null if nothing is.</summary>
+    public string? FaultNow(Dictionary<string, string> found) => Difference(After(_changes.Count), found);
+
     /// <summary>Notes that all changes so far were acknowledged as durable.</summary>
     public void Acknowledge(int moment)
     {
@@ -27,9 +33,6 @@ internal sealed class LoggedModel
             change.Durable = Math.Min(change.Durable, moment);
         }
     }
-
-    /// <summary>The state that somebody sees while the power is on.</summary>
-    public Dictionary<string, string> Now() => After(_changes.Count);
 
     /// <summary>Says what is wrong with a state that was found after the power failed at a moment; null if nothing is.</summary>
     public string? FaultOf(Dictionary<string, string> found, int moment)

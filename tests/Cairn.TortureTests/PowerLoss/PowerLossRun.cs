@@ -21,6 +21,9 @@ internal sealed class PowerLossRun(int seed)
     /// <summary>How many disks were looked at.</summary>
     public int Images { get; private set; }
 
+    /// <summary>How many changes a full disk has refused.</summary>
+    public int Refusals { get; private set; }
+
     public void Execute(int lives, int looks)
     {
         var directories = new List<StoreDirectory> { new() };
@@ -46,6 +49,97 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
+    /// <summary>
+    /// A store is closed whose log is lost, or has failed; the power fails while the next to open it makes the log anew, at each moment of that.
+    /// </summary>
+    public void ExecuteFirstOpening(Mishap mishap)
+    {
+        using var directory = new StoreDirectory();
+        var model = new LoggedModel([]);
+        using var platform = new RecordingPlatform(directory.Path, BootId());
+        var openings = new List<CairnStore> { platform.OpenStore(OptionsFor(directory)) };
+        try
+        {
+            for (int work = 10 + _random.Next(30); work > 0; work--)
+            {
+                Work(platform, openings, directory, model);
+            }
+
+            openings.ForEach(store => store.Dispose());
+            openings.Clear();
+            CloseWith(mishap, platform, directory, model);
+            int first = platform.Recorder.Count;
+            openings.Add(platform.OpenStore(OptionsFor(directory)));
+            Assert.Empty(openings[0].Warnings);
+            Assert.True(Open(openings[0], 0).Set("after", [1]));
+            Assert.True(Open(openings[0], 0).Remove("after"));
+            IReadOnlyList<DiskChange> changes = platform.Recorder.Changes;
+            for (int moment = first; moment <= changes.Count; moment++)
+            {
+                using var image = new StoreDirectory();
+                LookAt(image, changes, moment, model);
+            }
+        }
+        catch (Exception fault)
+        {
+            throw new InvalidOperationException($"Seed {seed}, {mishap}: {fault.Message}", fault);
+        }
+        finally
+        {
+            openings.ForEach(store => store.Dispose());
+        }
+    }
+
+    // When the store is closed all of it is on the disk, whatever the log has.
+    private void CloseWith(Mishap mishap, RecordingPlatform platform, StoreDirectory directory, LoggedModel model)
+    {
+        CairnStore store = platform.OpenStore(OptionsFor(directory) with { FlushOnClose = true });
+        if (mishap == Mishap.DiskFailed)
+        {
+            StoreEngine.BeginDeferring();
+            for (int i = 1 + _random.Next(10); i > 0; i--)
+            {
+                Change(platform, store, model);
+            }
+
+            WriteOne(platform, store, model);
+            StoreEngine.EndDeferring();
+            platform.Recorder.Fault = (kind, path) =>
+            {
+                if (kind == DiskChangeKind.Flushed && path.Contains(".log-", StringComparison.Ordinal))
+                {
+                    throw new StoreException("The disk failed, because the test says so.");
+                }
+            };
+            Assert.Throws<StoreReadOnlyException>(store.Flush);
+        }
+
+        store.Dispose();
+        platform.Recorder.Fault = null;
+        model.Acknowledge(platform.Recorder.Count);
+        if (mishap == Mishap.LogDeleted)
+        {
+            // All of it, or the snapshot, or any of its pieces but not the last ones alone: those are where it would go on.
+            string[] names = [.. Directory.GetFiles(directory.Path).Where(IsOfLog).OrderDescending(StringComparer.Ordinal)];
+            int kept = _random.Next(2) * _random.Next(names.Length);
+            foreach (string name in names.Skip(kept))
+            {
+                platform.Delete(name);
+            }
+        }
+    }
+
+    private void WriteOne(RecordingPlatform platform, CairnStore store, LoggedModel model)
+    {
+        string key = Key();
+        string value = Value();
+        model.Begin(platform.Recorder.Count, state => state[LoggedModel.Name(0, key)] = value);
+        Assert.True(Open(store, 0).Set(key, Bytes(value)));
+    }
+
+    private static bool IsOfLog(string path) =>
+        path.Contains(".log-", StringComparison.Ordinal) || path.EndsWith(".snapshot", StringComparison.Ordinal);
+
     // One time between two failures of the power. Returns what the next begins with.
     private Dictionary<string, string> Live(StoreDirectory directory, StoreDirectory next, Dictionary<string, string> expected, int looks)
     {
@@ -68,10 +162,10 @@ internal sealed class PowerLossRun(int seed)
             for (int look = 0; look < looks; look++)
             {
                 using var image = new StoreDirectory();
-                LookAt(image, changes, first, model);
+                LookAt(image, changes, _random.Next(first, changes.Count + 1), model);
             }
 
-            return LookAt(next, changes, first, model);
+            return LookAt(next, changes, _random.Next(first, changes.Count + 1), model);
         }
         finally
         {
@@ -79,10 +173,9 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    private Dictionary<string, string> LookAt(StoreDirectory image, IReadOnlyList<DiskChange> changes, int first, LoggedModel model)
+    private Dictionary<string, string> LookAt(StoreDirectory image, IReadOnlyList<DiskChange> changes, int moment, LoggedModel model)
     {
         Images++;
-        int moment = _random.Next(first, changes.Count + 1);
         DiskImage.Write(changes, moment, _random, image.Path);
         StorePlatform.BootIdOverride = BootId();
         try
@@ -126,6 +219,9 @@ internal sealed class PowerLossRun(int seed)
             case 2:
                 store.Checkpoint();
                 break;
+            case 3:
+                WorkOnFullDisk(platform, store, model);
+                break;
             case 4 or 5:
                 // Many that nobody waits for, and perhaps a flush.
                 StoreEngine.BeginDeferring();
@@ -153,6 +249,44 @@ internal sealed class PowerLossRun(int seed)
 
                 break;
         }
+    }
+
+    // What needs room on the disk fails for a while, and has changed nothing then; or what is written fails. Reading goes on.
+    private void WorkOnFullDisk(RecordingPlatform platform, CairnStore store, LoggedModel model)
+    {
+        bool isWritingRefused = _random.Next(2) == 0;
+        platform.Recorder.Fault = (kind, path) =>
+        {
+            if (kind is DiskChangeKind.Extended or DiskChangeKind.Named
+                || (kind == DiskChangeKind.Written && (isWritingRefused || path.EndsWith(".snapshot", StringComparison.Ordinal))))
+            {
+                throw new StoreException("The disk is full, because the test says so.");
+            }
+        };
+        for (int i = 1 + _random.Next(20); i > 0; i--)
+        {
+            int before = model.Count;
+            try
+            {
+                if (Change(platform, store, model))
+                {
+                    model.Acknowledge(platform.Recorder.Count);
+                }
+            }
+            catch (StoreException)
+            {
+                Refusals++;
+                model.Withdraw(before);
+            }
+        }
+
+        if (store.Engine.WriteAhead.Exists && _random.Next(2) == 0)
+        {
+            Assert.ThrowsAny<StoreException>(() => store.Checkpoint());
+        }
+
+        Assert.Null(model.FaultNow(Read(store)));
+        platform.Recorder.Fault = null;
     }
 
     // False if nothing had to be changed, and so nothing was waited for.
@@ -258,6 +392,7 @@ internal sealed class PowerLossRun(int seed)
     private StoreOptions OptionsFor(StoreDirectory directory) => directory.Options with
     {
         CapacityBytes = StoreOptions.SmallestCapacityBytes,
+        MaxCapacityBytes = (1 + (seed % 3)) * StoreOptions.SmallestCapacityBytes,
         LogFileBytes = StoreOptions.SmallestLogFileBytes,
         FlushOnClose = _random.Next(2) == 0,
     };
@@ -282,4 +417,14 @@ internal sealed class PowerLossRun(int seed)
         string value = string.Create(CultureInfo.InvariantCulture, $"{BitConverter.ToInt32(bytes)}:{bytes.Length - 16}");
         return bytes.AsSpan().SequenceEqual(Bytes(value)) ? value : $"wrong bytes of {value}";
     }
+}
+
+/// <summary>What happened to a log before its store is opened.</summary>
+internal enum Mishap
+{
+    /// <summary>The disk did not keep what it was told to.</summary>
+    DiskFailed,
+
+    /// <summary>Files of it were deleted.</summary>
+    LogDeleted,
 }

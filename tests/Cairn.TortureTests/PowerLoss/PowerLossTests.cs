@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.PowerLoss;
@@ -15,6 +16,7 @@ public sealed class PowerLossTests(ITestOutputHelper output)
         var torture = new TortureRun(output);
         int runs = TortureRun.Count(30, 20_000);
         int images = 0;
+        int refusals = 0;
         for (int run = 0; run < runs; run++)
         {
             int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
@@ -29,8 +31,52 @@ public sealed class PowerLossTests(ITestOutputHelper output)
             }
 
             images += power.Images;
+            refusals += power.Refusals;
         }
 
-        output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{images} disks were looked at."));
+        Assert.True(refusals > 0);
+
+        output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{images} disks were looked at; full ones refused {refusals} changes."));
+    }
+
+    [Fact]
+    public void Loss_of_power_in_the_first_opening_after_a_log_failed_loses_nothing_that_was_closed() => FirstOpening(Mishap.DiskFailed);
+
+    [Fact]
+    public void Loss_of_power_in_the_first_opening_after_a_log_was_deleted_loses_nothing_that_was_closed() => FirstOpening(Mishap.LogDeleted);
+
+    [Fact]
+    public void Loss_of_power_while_many_write_at_once_loses_nothing_that_was_acknowledged()
+    {
+        var torture = new TortureRun(output);
+        for (int run = 0; run < TortureRun.Count(5, 2_000); run++)
+        {
+            int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
+            try
+            {
+                new ConcurrentPowerLossRun(seed).Execute(looks: 25);
+            }
+            catch (InvalidOperationException fault)
+            {
+                throw new InvalidOperationException($"{fault.Message}\nAgain, in another order: {torture.ReplayOf(seed)}", fault);
+            }
+        }
+    }
+
+    private void FirstOpening(Mishap mishap, [CallerMemberName] string test = "")
+    {
+        var torture = new TortureRun(output, test);
+        for (int run = 0; run < TortureRun.Count(6, 2_000); run++)
+        {
+            int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
+            try
+            {
+                new PowerLossRun(seed).ExecuteFirstOpening(mishap);
+            }
+            catch (InvalidOperationException fault)
+            {
+                throw new InvalidOperationException($"{fault.Message}\nAgain: {torture.ReplayOf(seed)}", fault);
+            }
+        }
     }
 }

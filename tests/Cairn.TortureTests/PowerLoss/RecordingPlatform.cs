@@ -135,54 +135,55 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         }
     }
 
-    private sealed class RecordedFile(RecordingPlatform platform, StoreFile real, int number) : StoreFile
+    private sealed class RecordedFile(RecordingPlatform platform, StoreFile real, int number) : ProxyFile(real)
     {
         public int Number => number;
 
-        public override string Path => real.Path;
-
-        public override long Length => real.Length;
-
-        public override FileIdentity Identity => real.Identity;
-
         private DiskRecorder Recorder => platform.Recorder;
-
-        public override bool IsStillAt(string path) => real.IsStillAt(path);
 
         public override bool TryPublish(string path, bool replace)
         {
             Recorder.Fault?.Invoke(DiskChangeKind.Named, path);
-            if (!real.TryPublish(path, replace))
+            if (!Real.TryPublish(path, replace))
             {
                 return false;
             }
 
-            Assert.Equal(platform._directory, System.IO.Path.GetDirectoryName(real.Path));
-            Recorder.Add(DiskChangeKind.Named, number, name: System.IO.Path.GetFileName(real.Path));
+            Assert.Equal(platform._directory, System.IO.Path.GetDirectoryName(Real.Path));
+            Recorder.Add(DiskChangeKind.Named, number, name: System.IO.Path.GetFileName(Real.Path));
             return true;
         }
-
-        public override void KeepPermissionsOf(string path) => real.KeepPermissionsOf(path);
 
         public override void Preallocate(long offset, long length)
         {
             Recorder.Fault?.Invoke(DiskChangeKind.Extended, Path);
-            real.Preallocate(offset, length);
+            Real.Preallocate(offset, length);
             Recorder.Add(DiskChangeKind.Extended, number, offset + length);
         }
 
         public override void ZeroRange(long offset, long length)
         {
             Recorder.Fault?.Invoke(DiskChangeKind.Written, Path);
-            real.ZeroRange(offset, length);
+            Real.ZeroRange(offset, length);
             Recorder.Add(DiskChangeKind.Written, number, offset, new byte[length]);
         }
 
         public override void Write(long offset, ReadOnlySpan<byte> data)
         {
-            Recorder.Fault?.Invoke(DiskChangeKind.Written, Path);
             byte[] bytes = data.ToArray();
-            real.Write(offset, data);
+            try
+            {
+                Recorder.Fault?.Invoke(DiskChangeKind.Written, Path);
+            }
+            catch (StoreException)
+            {
+                bytes = bytes[..(bytes.Length / 2)]; // A disk that becomes full takes what it can.
+                Real.Write(offset, bytes);
+                Recorder.Add(DiskChangeKind.Written, number, offset, bytes);
+                throw;
+            }
+
+            Real.Write(offset, data);
             Recorder.Add(DiskChangeKind.Written, number, offset, bytes);
         }
 
@@ -190,16 +191,16 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         {
             Recorder.Fault?.Invoke(DiskChangeKind.Flushed, Path);
             int before = Recorder.Count;
-            real.FlushData();
+            Real.FlushData();
             Recorder.Add(DiskChangeKind.Flushed, number, before);
         }
 
         public override MappedRegion Map(long length, bool writable)
         {
-            var region = new RecordedRegion(this, real.Map(length, writable));
+            var region = new RecordedRegion(this, Real.Map(length, writable));
             if (writable)
             {
-                platform.Watch(real, number);
+                platform.Watch(Real, number);
             }
 
             return region;
@@ -213,24 +214,6 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
             region.Flush(offset, length);
             Recorder.Add(DiskChangeKind.RangeFlushed, number, offset, bytes);
         }
-
-        public override bool TryLockByte(long offset) => real.TryLockByte(offset);
-
-        public override bool LockByte(long offset, TimeSpan timeout) => real.LockByte(offset, timeout);
-
-        public override void UnlockByte(long offset) => real.UnlockByte(offset);
-
-        public override bool TryLockRange(long offset, long length) => real.TryLockRange(offset, length);
-
-        public override void UnlockRange(long offset, long length) => real.UnlockRange(offset, length);
-
-        public override bool IsByteLockedByOther(long offset, long length) => real.IsByteLockedByOther(offset, length);
-
-        public override int Read(long offset, Span<byte> buffer) => real.Read(offset, buffer);
-
-        public override void CloseKeepingMappings() => real.CloseKeepingMappings();
-
-        public override void Dispose() => real.Dispose();
     }
 
     private sealed class RecordedRegion : MappedRegion

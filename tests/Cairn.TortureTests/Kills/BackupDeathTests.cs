@@ -1,0 +1,99 @@
+using System.Globalization;
+using Cairn.Concurrency;
+using Xunit.Abstractions;
+using static Cairn.Concurrency.ProtocolStep;
+
+namespace Cairn.TortureTests.Kills;
+
+/// <summary>
+/// A process is killed in the middle of a backup, or of a restore: the store goes on as if nothing had been, and of either there is nothing of its name, or
+/// all of it.
+/// </summary>
+public sealed class BackupDeathTests(ITestOutputHelper output)
+{
+    // Of a restore; None is any moment at which it tells how far it is.
+    private static readonly ProtocolStep[] Restoring = [None, LogRecordReplayed, CloseFlushed, CloseMarked];
+
+    [Fact]
+    public void Death_in_a_backup_harms_neither_the_store_nor_the_backup_before()
+    {
+        var torture = new TortureRun(output);
+        using var directory = new StoreDirectory();
+        int found = 0;
+        for (int death = 0; death < TortureRun.Count(6, 500); death++)
+        {
+            // Now when the one that copies tells how far it is, now while others write, wherever the copying is then.
+            ProtocolStep step = death % 2 == 0 ? None : LogTailMoved;
+            Die("backup-victim", directory.Path, step, torture.Random.Next(1, step == None ? 12 : 200), torture.Random);
+
+            using CairnStore store = CairnStore.Open(LogRoles.OptionsFor(directory.Path));
+            using var work = new LogWork(store, directory.Path);
+            work.Check();
+            LogReplay.Check(store, work.Collections);
+            if (File.Exists(LogRoles.BackupOf(directory.Path)))
+            {
+                found++;
+                CheckRestored(directory.Path);
+            }
+        }
+
+        output.WriteLine($"{found} backups were there.");
+    }
+
+    [Fact]
+    public void Death_in_a_restore_leaves_no_store_and_the_backup_as_it_was()
+    {
+        var torture = new TortureRun(output);
+        using var directory = new StoreDirectory();
+        MakeBackup(directory.Path, torture.Random);
+        byte[] backup = File.ReadAllBytes(LogRoles.BackupOf(directory.Path));
+        foreach (ProtocolStep step in Enumerable.Range(0, TortureRun.Count(1, 50)).SelectMany(_ => Restoring))
+        {
+            Die("restore-victim", directory.Path, step, step is None or LogRecordReplayed ? torture.Random.Next(1, 3) : 1, torture.Random);
+
+            Assert.Empty(Directory.GetFiles(directory.Path, Path.GetFileName(LogRoles.RestoredIn(directory.Path).Path) + "*"));
+            Assert.Equal(backup, File.ReadAllBytes(LogRoles.BackupOf(directory.Path)));
+            CheckRestored(directory.Path);
+        }
+    }
+
+    private static void MakeBackup(string directory, Random random)
+    {
+        using CairnStore store = CairnStore.Open(LogRoles.OptionsFor(directory));
+        using var work = new LogWork(store, directory);
+        for (int i = 0; i < 400; i++)
+        {
+            work.DoNext(random);
+        }
+
+        store.Backup(LogRoles.BackupOf(directory));
+    }
+
+    // Whatever moment the backup is of, it has all of a transaction or nothing.
+    private static void CheckRestored(string directory)
+    {
+        StoreOptions options = LogRoles.RestoredIn(directory);
+        CairnStore.Restore(LogRoles.BackupOf(directory), options);
+        using (CairnStore store = CairnStore.Open(options))
+        {
+            using var work = new LogWork(store, directory);
+            work.CheckWhole();
+            StoreAudit.Check(store);
+        }
+
+        foreach (string file in Directory.GetFiles(directory, Path.GetFileName(options.Path) + "*"))
+        {
+            File.Delete(file);
+        }
+    }
+
+    private static void Die(string role, string directory, ProtocolStep step, int reaches, Random random)
+    {
+        using ChildProcess victim = ChildProcess.Start(
+            typeof(Program), role, directory, random.Next().ToString(CultureInfo.InvariantCulture), step.ToString(),
+            reaches.ToString(CultureInfo.InvariantCulture));
+        Assert.Equal((step, "dying"), (step, victim.ReadLine()));
+        victim.Kill();
+        victim.WaitForExit();
+    }
+}

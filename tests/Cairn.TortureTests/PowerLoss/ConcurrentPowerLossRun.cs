@@ -1,0 +1,183 @@
+using System.Globalization;
+using Cairn.Platform;
+
+namespace Cairn.TortureTests.PowerLoss;
+
+/// <summary>
+/// Several threads write at once, through two openings, each thread to keys of its own, while another makes snapshots; then it is looked at what a disk
+/// would have kept at many moments of that. What each thread finds of its keys is a state they had, and none that is older than what it was told.
+/// </summary>
+internal sealed class ConcurrentPowerLossRun(int seed)
+{
+    private const int Threads = 4;
+    private const int Keys = 6;
+    private const int Changes = 25;
+    private const int LongestValue = 1_000;
+    private const int Checkpoints = 3;
+
+    private static readonly string[] Names = ["each", "group"];
+
+    private readonly Random _random = new(seed);
+
+    /// <summary>How many disks were looked at.</summary>
+    public int Images { get; private set; }
+
+    public void Execute(int looks)
+    {
+        try
+        {
+            using var directory = new StoreDirectory();
+            using var platform = new RecordingPlatform(directory.Path, BootId());
+            using CairnStore first = platform.OpenStore(OptionsFor(directory));
+            using CairnStore second = platform.OpenStore(OptionsFor(directory));
+            OpenBoth(first);
+            int start = platform.Recorder.Count;
+            LoggedModel[] models = [.. Enumerable.Range(0, Threads).Select(_ => new LoggedModel([]))];
+            List<Task> threads = [];
+            for (int thread = 0; thread < Threads; thread++)
+            {
+                int number = thread;
+                CairnStore store = thread % 2 == 0 ? first : second;
+                int threadSeed = _random.Next();
+                threads.Add(OwnThread.Run(() => Work(platform, store, models[number], number, new Random(threadSeed))));
+            }
+
+            threads.Add(OwnThread.Run(() =>
+            {
+                for (int i = 0; i < Checkpoints; i++)
+                {
+                    first.Checkpoint();
+                }
+            }));
+            Task.WaitAll(threads);
+            IReadOnlyList<DiskChange> changes = platform.Recorder.Changes;
+            for (int look = 0; look < looks; look++)
+            {
+                using var image = new StoreDirectory();
+                LookAt(image, changes, _random.Next(start, changes.Count + 1), models);
+            }
+        }
+        catch (Exception fault)
+        {
+            throw new InvalidOperationException($"Seed {seed}: {fault.Message}", fault);
+        }
+    }
+
+    private static void Work(RecordingPlatform platform, CairnStore store, LoggedModel model, int thread, Random random)
+    {
+        CairnCollection[] collections = OpenBoth(store);
+        for (int i = 0; i < Changes; i++)
+        {
+            if (Change(platform, store, collections, model, random, thread, i))
+            {
+                model.Acknowledge(platform.Recorder.Count);
+            }
+        }
+    }
+
+    // False if nothing had to be changed, and so nothing was waited for.
+    private static bool Change(
+        RecordingPlatform platform, CairnStore store, CairnCollection[] collections, LoggedModel model, Random random, int thread, int number)
+    {
+        string key = KeyOf(thread, random.Next(Keys));
+        int collection = random.Next(Names.Length);
+        string value = string.Create(CultureInfo.InvariantCulture, $"{number}:{random.Next(LongestValue)}");
+        string name = LoggedModel.Name(collection, key);
+        int moment = platform.Recorder.Count;
+        switch (random.Next(5))
+        {
+            case 0:
+                model.Begin(moment, state => state.Remove(name));
+                return collections[collection].Remove(key);
+            case 1:
+                model.Begin(moment, state =>
+                {
+                    state[LoggedModel.Name(0, key)] = value;
+                    state[LoggedModel.Name(1, key)] = value;
+                });
+                Assert.True(store.BeginTransaction()
+                    .Set(collections[0], key, Bytes(value))
+                    .Set(collections[1], key, Bytes(value))
+                    .Commit());
+                return true;
+            default:
+                model.Begin(moment, state => state[name] = value);
+                Assert.True(collections[collection].Set(key, Bytes(value)));
+                return true;
+        }
+    }
+
+    private void LookAt(StoreDirectory image, IReadOnlyList<DiskChange> changes, int moment, LoggedModel[] models)
+    {
+        Images++;
+        DiskImage.Write(changes, moment, _random, image.Path);
+        StorePlatform.BootIdOverride = BootId();
+        try
+        {
+            using CairnStore store = CairnStore.Open(OptionsFor(image));
+            CairnCollection[] collections = OpenBoth(store);
+            for (int thread = 0; thread < Threads; thread++)
+            {
+                if (models[thread].FaultOf(Read(collections, thread), moment) is { } fault)
+                {
+                    throw new InvalidOperationException($"When the power fails after change {moment} of {changes.Count}, thread {thread}: {fault}");
+                }
+            }
+        }
+        finally
+        {
+            StorePlatform.BootIdOverride = null;
+        }
+    }
+
+    private static Dictionary<string, string> Read(CairnCollection[] collections, int thread)
+    {
+        var found = new Dictionary<string, string>(StringComparer.Ordinal);
+        for (int collection = 0; collection < collections.Length; collection++)
+        {
+            for (int key = 0; key < Keys; key++)
+            {
+                if (collections[collection].Get(KeyOf(thread, key)) is { } bytes)
+                {
+                    found[LoggedModel.Name(collection, KeyOf(thread, key))] = TextOf(bytes);
+                }
+            }
+        }
+
+        return found;
+    }
+
+    private static CairnCollection[] OpenBoth(CairnStore store) =>
+    [
+        .. Names.Select((name, number) => store.Collection(name, new CollectionOptions
+        {
+            Region = StoreRegion.Keep,
+            Durability = number == 0 ? Durability.EveryOperation : Durability.GroupCommit,
+        })),
+    ];
+
+    private static StoreOptions OptionsFor(StoreDirectory directory) => directory.Options with
+    {
+        CapacityBytes = StoreOptions.SmallestCapacityBytes,
+        LogFileBytes = StoreOptions.SmallestLogFileBytes,
+    };
+
+    private static string KeyOf(int thread, int key) => string.Create(CultureInfo.InvariantCulture, $"{thread}.{key}");
+
+    private string BootId() => string.Create(CultureInfo.InvariantCulture, $"{_random.Next():x8}-0000-0000-0000-{_random.Next():x12}");
+
+    private static byte[] Bytes(string value)
+    {
+        string[] parts = value.Split(':');
+        int number = int.Parse(parts[0], CultureInfo.InvariantCulture);
+        byte[] bytes = TestBytes.Of(int.Parse(parts[1], CultureInfo.InvariantCulture) + sizeof(int), number);
+        BitConverter.TryWriteBytes(bytes, number);
+        return bytes;
+    }
+
+    private static string TextOf(byte[] bytes)
+    {
+        string value = string.Create(CultureInfo.InvariantCulture, $"{BitConverter.ToInt32(bytes)}:{bytes.Length - sizeof(int)}");
+        return bytes.AsSpan().SequenceEqual(Bytes(value)) ? value : $"wrong bytes of {value}";
+    }
+}

@@ -46,8 +46,8 @@ internal sealed unsafe class MappedChannel : Channel
     private const int SpinAttempts = 10;
 
     // A change takes some 10 microseconds. Each time somebody has waited this long, everybody who waits gets a turn: of eight
-    // processes that all write as fast as they can, one change in 300 waits so long. After 10 milliseconds it would be one in a
-    // hundred; and the shorter this is, the more of the time goes into changes of process.
+    // processes that all write as fast as they can, one change in 300 then waits so long. After 10 milliseconds it would be one
+    // in a hundred; and the shorter this is, the more of the time goes into changes of process.
     private static readonly TimeSpan FairAfter = TimeSpan.FromMilliseconds(25);
 
     // How soon the first in the queue sees that the turn is free, and how soon the others see that the first has died.

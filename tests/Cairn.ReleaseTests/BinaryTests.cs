@@ -67,11 +67,12 @@ public sealed class BinaryTests(MadeBinaries made) : IClassFixture<MadeBinaries>
         Assert.Equal(0, (await Release.TryRunAsync(directory.Path, WithoutDotnet, tool, "set", "--store", store, "book:42", "Dune")).ExitCode);
 
         var start = Release.StartOf(directory.Path, WithoutDotnet, tool, "serve", "--store", store, "--memcached",
-            $"unix:{directory["cairn.sock"]}", "--resp", "off", "--http", "127.0.0.1:0", "-d", "--pid-file", directory["cairn.pid"]);
+            $"unix:{directory["cairn.sock"]}", "--resp", "off", "--http", "off", "-d", "--pid-file", directory["cairn.pid"],
+            "--log-file", directory["cairn.log"]);
         using (var launcher = Process.Start(start)!)
         {
             await launcher.WaitForExitAsync();
-            Assert.Equal((0, ""), (launcher.ExitCode, await launcher.StandardError.ReadToEndAsync()));
+            Assert.Equal(0, launcher.ExitCode);
         }
 
         using var server = Process.GetProcessById(int.Parse(await File.ReadAllTextAsync(directory["cairn.pid"])));

@@ -18,7 +18,7 @@ internal sealed class Chart(string title)
 
     private readonly StringBuilder _bars = new();
     private readonly List<string> _sources = [];
-    private int _y = 74;
+    private int _y = 90;
 
     /// <summary>Adds the rows of one case of a report. The peer's time is the subject's by the ratio of the two.</summary>
     /// <param name="report">Where the case was measured.</param>

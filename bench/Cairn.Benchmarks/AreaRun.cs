@@ -1,4 +1,5 @@
 using Cairn.Benchmarks.Measuring;
+using Cairn.Benchmarks.Reporting;
 
 namespace Cairn.Benchmarks;
 
@@ -7,10 +8,14 @@ namespace Cairn.Benchmarks;
 internal sealed class AreaRun(RunSettings settings, RunLog log)
 {
     private readonly List<Finding> _findings = [];
+    private readonly List<ServiceFigure> _figures = [];
 
     public RunSettings Settings { get; } = settings;
 
     public IReadOnlyList<Finding> Findings => _findings;
+
+    /// <summary>What services did under load, in areas that measure services.</summary>
+    public IReadOnlyList<ServiceFigure> Figures => _figures;
 
     /// <summary>Whether some case could not be measured.</summary>
     public bool HasFailures { get; private set; }
@@ -18,6 +23,8 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
     public RunLog Log { get; } = log;
 
     public void Add(Finding finding) => _findings.Add(finding);
+
+    public void Add(ServiceFigure figure) => _figures.Add(figure);
 
     /// <summary>Measures a group of contenders in the same rounds and answers its questions.</summary>
     /// <param name="name">What the group is called in messages.</param>

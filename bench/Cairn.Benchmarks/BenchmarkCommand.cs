@@ -65,9 +65,14 @@ internal static class BenchmarkCommand
                 result.AddError($"--peer takes NAME=PATH, not '{wrong.Value}'.");
             }
         });
+        var chart = new Option<FileInfo?>("--chart")
+        {
+            Description = "Area bookshop: draws the figures, too, as this SVG file and a PNG beside it.",
+            HelpName = "FILE.svg",
+        };
         var realTime = new Option<bool>("--real-time")
         {
-            Description = "Area server: servers and load are not interrupted while they are measured. For a machine that others use; takes root.",
+            Description = "Areas server and bookshop: servers and load are not interrupted while they are measured. For a machine that others use; takes root.",
         };
 
         var command = new Command(
@@ -75,7 +80,7 @@ internal static class BenchmarkCommand
             "Runs one benchmark area with its peers in turn, and prints ratios: medians over rounds of the subject's cost by the peer's in the same round. "
             + "Exit code 1: some case could not be measured; a goal that is not met does not fail the run.")
         {
-            area, quick, json, rounds, only, folder, peers, traces, serverPeers, realTime, new HelpOption(),
+            area, quick, json, rounds, only, folder, peers, traces, serverPeers, realTime, chart, new HelpOption(),
         };
         command.SetAction(parsed =>
         {
@@ -92,12 +97,12 @@ internal static class BenchmarkCommand
                 ServerPeers = [.. (parsed.GetValue(serverPeers) ?? []).Select(PeerFrom)],
                 IsRealTime = parsed.GetValue(realTime),
             };
-            return Run(areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), root);
+            return Run(areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), parsed.GetValue(chart), root);
         });
         return command;
     }
 
-    private static int Run(IArea area, RunSettings settings, FileInfo? json, string root)
+    private static int Run(IArea area, RunSettings settings, FileInfo? json, FileInfo? chart, string root)
     {
         // Everything a run leaves lies in one folder of its own, which ends with it.
         var folder = Directory.CreateDirectory(
@@ -109,7 +114,7 @@ internal static class BenchmarkCommand
             area.Run(run);
             log.Dispose();
 
-            Print(area, run, root, json);
+            Print(area, run, root, json, chart);
             return run.HasFailures ? 1 : 0;
         }
         finally
@@ -118,7 +123,7 @@ internal static class BenchmarkCommand
         }
     }
 
-    private static void Print(IArea area, AreaRun run, string root, FileInfo? json)
+    private static void Print(IArea area, AreaRun run, string root, FileInfo? json, FileInfo? chart)
     {
         var report = new Report(
             area.Name,
@@ -126,10 +131,18 @@ internal static class BenchmarkCommand
             Surroundings.DescribeCommit(root),
             Surroundings.DescribeMachine(),
             CommandFor(area, run.Settings),
-            [.. run.Findings.Select(ReportRow.Of)]);
+            [.. run.Findings.Select(ReportRow.Of)])
+        {
+            Figures = run.Figures.Count > 0 ? run.Figures : null,
+        };
 
         var console = ReportTable.StandardOutput();
         console.MarkupLineInterpolated($"{report.Command} at {report.Commit} on {report.Date}: {report.Machine}");
+        if (run.Figures.Count > 0)
+        {
+            FigureTable.Write(console, run.Figures);
+        }
+
         ReportTable.Write(console, run.Findings);
         if (run.Settings.IsQuick)
         {
@@ -140,6 +153,12 @@ internal static class BenchmarkCommand
         {
             using var target = json.Create();
             report.WriteTo(target);
+        }
+
+        if (chart is not null && run.Figures.Count > 0
+            && !FigureChart.Write(chart, $"{area.Name}: requests per second", $"{report.Command} at {report.Commit} on {report.Date}: {report.Machine}", run.Figures))
+        {
+            console.MarkupLineInterpolated($"There is no picture of the chart: rsvg-convert is missing (Debian package librsvg2-bin).");
         }
     }
 

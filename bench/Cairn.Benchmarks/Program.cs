@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Cairn.Benchmarks;
+using Cairn.Benchmarks.Bookshop;
 using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
@@ -45,5 +46,5 @@ if (args is [ReadmeChart.Command])
     return ReadmeChart.Write(BenchmarkCommand.RepositoryRoot());
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea()];
+IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new BookshopArea()];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

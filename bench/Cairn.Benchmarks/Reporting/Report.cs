@@ -14,6 +14,10 @@ namespace Cairn.Benchmarks.Reporting;
 internal sealed record Report(
     string Area, string Date, string Commit, string Machine, string Command, IReadOnlyList<ReportRow> Rows)
 {
+    /// <summary>What services did under load; left out where no service was measured.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public IReadOnlyList<ServiceFigure>? Figures { get; init; }
+
     public void WriteTo(Stream target) => JsonSerializer.Serialize(target, this, ReportJsonContext.Default.Report);
 }
 

@@ -19,6 +19,23 @@ public class ReportTests
     }
 
     [Fact]
+    public void Figures_of_services_are_a_member_where_there_are_any()
+    {
+        using var target = new MemoryStream();
+        new Report("bookshop", "2026-01-01", "0000000", "machine", "command", [])
+        {
+            Figures = [new ServiceFigure("hybrid", 40_000, 0.6, 1.5, 12, 0, 1_600)],
+        }.WriteTo(target);
+
+        using var report = JsonDocument.Parse(target.ToArray());
+
+        Assert.Equal(["area", "date", "commit", "machine", "command", "rows", "figures"], Names(report.RootElement).OrderBy(name => name == "figures"));
+        Assert.Equal(
+            ["subject", "requestsPerSecond", "medianMs", "tailMs", "cpuUs", "queriesPerRequest", "bytesAllocatedPerRequest"],
+            Names(report.RootElement.GetProperty("figures")[0]));
+    }
+
+    [Fact]
     public void Row_carries_the_figures_of_the_subject()
     {
         using var report = Written(new Finding("get", "Cairn", "peer")

@@ -68,7 +68,8 @@ internal sealed class MapMember<TOwner, TMap, TKey, TValue>(
         {
             foreach ((TKey key, TValue value) in map)
             {
-                Nested.Write(ref output, entries, Tag, Entry(key, value), isGroup: false);
+                MapEntry<TKey, TValue> entry = Entry(key, value);
+                Nested.Write(ref output, entries, Tag, ref entry, isGroup: false);
             }
         }
     }
@@ -80,7 +81,8 @@ internal sealed class MapMember<TOwner, TMap, TKey, TValue>(
         {
             foreach ((TKey key, TValue value) in map)
             {
-                size += TagBytes + Nested.Size(entries, Entry(key, value), isGroup: false, TagBytes);
+                MapEntry<TKey, TValue> entry = Entry(key, value);
+                size += TagBytes + Nested.Size(entries, ref entry, isGroup: false, TagBytes);
             }
         }
 

@@ -14,6 +14,9 @@ internal delegate void MemberSetter<TOwner, TValue>(ref TOwner owner, TValue val
 [RequiresDynamicCode("Members are read and set by code that is made at run time.")]
 internal static class MemberAccess
 {
+    // A delegate with a target is called directly; one of a static method goes through code that shifts the arguments.
+    private static readonly object s_target = new();
+
     public static MemberGetter<TOwner, TValue> Getter<TOwner, TValue>(MemberInfo member)
     {
         if (!RuntimeFeature.IsDynamicCodeSupported)
@@ -22,7 +25,7 @@ internal static class MemberAccess
         }
 
         var method = new DynamicMethod(
-            $"get {member.Name}", typeof(TValue), [typeof(TOwner).MakeByRefType()], member.DeclaringType!.Module, skipVisibility: true);
+            $"get {member.Name}", typeof(TValue), [typeof(object), typeof(TOwner).MakeByRefType()], member.DeclaringType!.Module, skipVisibility: true);
         ILGenerator code = method.GetILGenerator();
         LoadOwner(code, typeof(TOwner));
         if (member is PropertyInfo { GetMethod: { } getter })
@@ -35,7 +38,7 @@ internal static class MemberAccess
         }
 
         code.Emit(OpCodes.Ret);
-        return method.CreateDelegate<MemberGetter<TOwner, TValue>>();
+        return method.CreateDelegate<MemberGetter<TOwner, TValue>>(s_target);
     }
 
     /// <summary>Null if the member cannot be set: a property without a setter that has no field of its own.</summary>
@@ -66,10 +69,10 @@ internal static class MemberAccess
         }
 
         var method = new DynamicMethod(
-            $"set {member.Name}", typeof(void), [typeof(TOwner).MakeByRefType(), typeof(TValue)], member.DeclaringType!.Module, skipVisibility: true);
+            $"set {member.Name}", typeof(void), [typeof(object), typeof(TOwner).MakeByRefType(), typeof(TValue)], member.DeclaringType!.Module, skipVisibility: true);
         ILGenerator code = method.GetILGenerator();
         LoadOwner(code, typeof(TOwner));
-        code.Emit(OpCodes.Ldarg_1);
+        code.Emit(OpCodes.Ldarg_2);
         if (setter is not null)
         {
             code.Emit(typeof(TOwner).IsValueType ? OpCodes.Call : OpCodes.Callvirt, setter);
@@ -80,12 +83,12 @@ internal static class MemberAccess
         }
 
         code.Emit(OpCodes.Ret);
-        return method.CreateDelegate<MemberSetter<TOwner, TValue>>();
+        return method.CreateDelegate<MemberSetter<TOwner, TValue>>(s_target);
     }
 
     private static void LoadOwner(ILGenerator code, Type owner)
     {
-        code.Emit(OpCodes.Ldarg_0);
+        code.Emit(OpCodes.Ldarg_1);
         if (!owner.IsValueType)
         {
             code.Emit(OpCodes.Ldind_Ref);

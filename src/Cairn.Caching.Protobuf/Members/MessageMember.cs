@@ -23,22 +23,34 @@ internal static class Nested
         adapter.GiveBack();
     }
 
-    public static void Write<T>(ref WriteContext output, MessageContract<T> contract, uint tag, T value, bool isGroup)
+    /// <summary>Writes one with its tag, or tags.</summary>
+    public static void Write<T>(ref WriteContext output, MessageContract<T> contract, uint tag, ref T value, bool isGroup)
     {
         output.WriteTag(tag);
         if (value is IMessage message)
         {
-            WriteFrom(ref output, message, tag, isGroup);
-            return;
+            WriteFrom(ref output, message, isGroup);
+        }
+        else
+        {
+            Nesting.Enter<T>();
+            if (!isGroup)
+            {
+                output.WriteLength(contract.Size(ref value));
+            }
+
+            contract.Write(ref output, ref value);
+            Nesting.Leave();
         }
 
-        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
-        WriteFrom(ref output, adapter, tag, isGroup);
-        adapter.GiveBack();
+        if (isGroup)
+        {
+            output.WriteTag(WireFormat.MakeTag(WireFormat.GetTagFieldNumber(tag), WireFormat.WireType.EndGroup));
+        }
     }
 
     /// <summary>Bytes of the message with its length or the tag at its end, but without the tag before it.</summary>
-    public static int Size<T>(MessageContract<T> contract, T value, bool isGroup, int tagBytes)
+    public static int Size<T>(MessageContract<T> contract, ref T value, bool isGroup, int tagBytes)
     {
         int size;
         if (value is IMessage message)
@@ -47,15 +59,15 @@ internal static class Nested
         }
         else
         {
-            MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
-            size = adapter.CalculateSize();
-            adapter.GiveBack();
+            Nesting.Enter<T>();
+            size = contract.Size(ref value);
+            Nesting.Leave();
         }
 
         return size + (isGroup ? tagBytes : CodedOutputStream.ComputeLengthSize(size));
     }
 
-    private static void ReadInto(ref ParseContext input, IMessage message, bool isGroup)
+    public static void ReadInto(ref ParseContext input, IMessage message, bool isGroup)
     {
         if (isGroup)
         {
@@ -67,12 +79,11 @@ internal static class Nested
         }
     }
 
-    private static void WriteFrom(ref WriteContext output, IMessage message, uint tag, bool isGroup)
+    private static void WriteFrom(ref WriteContext output, IMessage message, bool isGroup)
     {
         if (isGroup)
         {
             output.WriteGroup(message);
-            output.WriteTag(WireFormat.MakeTag(WireFormat.GetTagFieldNumber(tag), WireFormat.WireType.EndGroup));
         }
         else
         {
@@ -98,11 +109,11 @@ internal sealed class MessageMember<TOwner, TValue>(
     {
         if (get(ref owner) is { } value)
         {
-            Nested.Write(ref output, MessageContract<TValue>.Instance, Tag, value, isGroup);
+            Nested.Write(ref output, MessageContract<TValue>.Instance, Tag, ref value, isGroup);
         }
     }
 
-    public override int Size(ref TOwner owner) => get(ref owner) is { } value ? TagBytes + Nested.Size(MessageContract<TValue>.Instance, value, isGroup, TagBytes) : 0;
+    public override int Size(ref TOwner owner) => get(ref owner) is { } value ? TagBytes + Nested.Size(MessageContract<TValue>.Instance, ref value, isGroup, TagBytes) : 0;
 }
 
 /// <summary>One struct with members of its own that may be null, and is absent only then.</summary>
@@ -122,9 +133,9 @@ internal sealed class NullableMessageMember<TOwner, TValue>(
     {
         if (get(ref owner) is { } value)
         {
-            Nested.Write(ref output, MessageContract<TValue>.Instance, Tag, value, isGroup);
+            Nested.Write(ref output, MessageContract<TValue>.Instance, Tag, ref value, isGroup);
         }
     }
 
-    public override int Size(ref TOwner owner) => get(ref owner) is { } value ? TagBytes + Nested.Size(MessageContract<TValue>.Instance, value, isGroup, TagBytes) : 0;
+    public override int Size(ref TOwner owner) => get(ref owner) is { } value ? TagBytes + Nested.Size(MessageContract<TValue>.Instance, ref value, isGroup, TagBytes) : 0;
 }

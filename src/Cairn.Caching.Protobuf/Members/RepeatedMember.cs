@@ -138,43 +138,81 @@ internal sealed class RepeatedMessageMember<TOwner, TCollection, TItem>(
     int number, bool isGroup, CollectionShape<TCollection, TItem> shape, MemberGetter<TOwner, TCollection> get, MemberSetter<TOwner, TCollection>? set)
     : RepeatedMember<TOwner, TCollection, TItem>(number, Nested.WireType(isGroup), shape, get, set)
 {
+    private static readonly bool s_isGenerated = typeof(IMessage).IsAssignableFrom(typeof(TItem));
+
+    // Looked up when first needed: a type may have a list of itself. Two threads that find it missing find the same.
+    private MessageContract<TItem>? _contract;
+
+    private MessageContract<TItem> Contract => _contract ??= MessageContract<TItem>.Instance;
+
     public override void Read(ref ParseContext input, ref TOwner owner, ref object? pending)
     {
-        MessageContract<TItem> contract = MessageContract<TItem>.Instance;
-        TItem item = contract.Create();
-        Nested.Read(ref input, contract, ref item, isGroup);
-        Pending(ref pending).Add(item);
+        var gathering = (Gathering?)pending;
+        if (gathering is null)
+        {
+            pending = gathering = new Gathering(s_isGenerated ? null : MessageAdapter<TItem>.Take(Contract, default!));
+        }
+
+        TItem item = Contract.Create();
+        if (gathering.Adapter is { } adapter)
+        {
+            adapter.Value = item;
+            Nested.ReadInto(ref input, adapter, isGroup);
+            item = adapter.Value;
+        }
+        else
+        {
+            Nested.ReadInto(ref input, (IMessage)item!, isGroup);
+        }
+
+        gathering.Items.Add(item);
+    }
+
+    public override void Finish(ref TOwner owner, object pending)
+    {
+        var gathering = (Gathering)pending;
+        gathering.Adapter?.GiveBack();
+        base.Finish(ref owner, gathering.Items);
     }
 
     public override void Write(ref WriteContext output, ref TOwner owner)
     {
-        MessageContract<TItem> contract = MessageContract<TItem>.Instance;
-        foreach (TItem item in Items(ref owner))
+        ReadOnlySpan<TItem> items = Items(ref owner);
+        for (int i = 0; i < items.Length; i++)
         {
+            TItem item = items[i];
             if (item is null)
             {
                 ThrowNull();
             }
 
-            Nested.Write(ref output, contract, Tag, item, isGroup);
+            Nested.Write(ref output, Contract, Tag, ref item, isGroup);
         }
     }
 
     public override int Size(ref TOwner owner)
     {
         ReadOnlySpan<TItem> items = Items(ref owner);
-        MessageContract<TItem> contract = MessageContract<TItem>.Instance;
         int size = items.Length * TagBytes;
-        foreach (TItem item in items)
+        for (int i = 0; i < items.Length; i++)
         {
+            TItem item = items[i];
             if (item is null)
             {
                 ThrowNull();
             }
 
-            size += Nested.Size(contract, item, isGroup, TagBytes);
+            size += Nested.Size(Contract, ref item, isGroup, TagBytes);
         }
 
         return size;
+    }
+
+    // The items of one message until it ends, and what they are read with: one adapter for all of them.
+    private sealed class Gathering(MessageAdapter<TItem>? adapter)
+    {
+        public List<TItem> Items { get; } = [];
+
+        public MessageAdapter<TItem>? Adapter => adapter;
     }
 }

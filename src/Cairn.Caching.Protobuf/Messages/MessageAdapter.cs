@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Google.Protobuf;
 using Google.Protobuf.Reflection;
@@ -7,9 +8,6 @@ namespace Cairn.Caching.Protobuf.Messages;
 /// <summary>What Google.Protobuf reads and writes instead of a message of its own: a value and its contract. Taken from the thread's store and given back.</summary>
 internal sealed class MessageAdapter<T> : IBufferMessage
 {
-    // Deeper than any document is meant to be. Google.Protobuf has the same limit for reading.
-    private const int MostLevels = 100;
-
     [ThreadStatic]
     private static MessageAdapter<T>? t_free;
 
@@ -45,42 +43,50 @@ internal sealed class MessageAdapter<T> : IBufferMessage
 
     public void InternalWriteTo(ref WriteContext ctx)
     {
-        Enter();
+        Nesting.Enter<T>();
         _contract.Write(ref ctx, ref Value);
-        Nesting.Levels--;
+        Nesting.Leave();
     }
 
     public int CalculateSize()
     {
-        Enter();
+        Nesting.Enter<T>();
         int size = _contract.Size(ref Value);
-        Nesting.Levels--;
+        Nesting.Leave();
         return size;
     }
 
     public void MergeFrom(CodedInputStream input) => throw new NotSupportedException();
 
     public void WriteTo(CodedOutputStream output) => throw new NotSupportedException();
-
-    private static void Enter()
-    {
-        if (++Nesting.Levels > MostLevels)
-        {
-            Nesting.Levels = 0;
-            ThrowTooDeep();
-        }
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void ThrowTooDeep() => throw new InvalidOperationException(
-        $"A {typeof(T)} is nested in more than {MostLevels} levels, or contains itself. Protocol buffers have no form for that.");
 }
 
 /// <summary>How deep this thread is in what it writes.</summary>
 internal static class Nesting
 {
+    // Deeper than any document is meant to be. Google.Protobuf has the same limit for reading.
+    private const int MostLevels = 100;
+
     [ThreadStatic]
     private static int t_levels;
 
-    public static ref int Levels => ref t_levels;
+    /// <summary>Begins a whole message, whatever an exception left of the one before.</summary>
+    public static void Begin() => t_levels = 0;
+
+    /// <summary>Goes a level deeper, into a message of the type.</summary>
+    public static void Enter<T>()
+    {
+        if (++t_levels > MostLevels)
+        {
+            t_levels = 0;
+            ThrowTooDeep(typeof(T));
+        }
+    }
+
+    public static void Leave() => t_levels--;
+
+    [DoesNotReturn]
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ThrowTooDeep(Type type) => throw new InvalidOperationException(
+        $"A {type} is nested in more than {MostLevels} levels, or contains itself. Protocol buffers have no form for that.");
 }

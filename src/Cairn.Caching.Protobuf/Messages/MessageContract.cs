@@ -45,26 +45,34 @@ internal sealed class MessageContract<T>
         uint tag;
         while ((tag = input.ReadTag()) != 0)
         {
-            // Most messages have their fields in the order of their numbers.
+            // Most messages have their fields in the order of their numbers, and the items of a list follow each other.
             int index = expected;
             if (index >= members.Length || members[index].Tag != tag)
             {
-                if ((tag & 7) == (uint)WireFormat.WireType.EndGroup)
+                if (expected > 0 && members[expected - 1].Tag == tag)
                 {
-                    break;
+                    index = expected - 1;
                 }
-
-                index = Find(tag, expected);
-                if (index < 0)
+                else
                 {
-                    UnknownFieldSet.MergeFieldFrom(null, ref input);
-                    continue;
+                    if ((tag & 7) == (uint)WireFormat.WireType.EndGroup)
+                    {
+                        break;
+                    }
+
+                    index = Find(tag);
+                    if (index < 0)
+                    {
+                        UnknownFieldSet.MergeFieldFrom(null, ref input);
+                        continue;
+                    }
                 }
             }
 
-            object? place = pending?[index];
+            object? before = pending?[index];
+            object? place = before;
             members[index].Read(ref input, ref value, ref place);
-            if (place is not null)
+            if (place != before)
             {
                 (pending ??= new object?[members.Length])[index] = place;
             }
@@ -105,18 +113,15 @@ internal sealed class MessageContract<T>
         return size;
     }
 
-    private int Find(uint tag, int expected)
+    private int Find(uint tag)
     {
-        // Another item of the same list.
-        if (expected > 0 && _members[expected - 1].Tag == tag)
-        {
-            return expected - 1;
-        }
-
         int number = WireFormat.GetTagFieldNumber(tag);
-        int index = number < _byNumber.Length ? _byNumber[number] - 1 : Array.FindIndex(_members, member => member.Number == number);
+        int index = number < _byNumber.Length ? _byNumber[number] - 1 : FindLarge(number);
         return index >= 0 && _members[index].Accepts(tag) ? index : -1;
     }
+
+    // Apart, so that only this allocates what the search captures.
+    private int FindLarge(int number) => Array.FindIndex(_members, member => member.Number == number);
 
     private static class Holder
     {

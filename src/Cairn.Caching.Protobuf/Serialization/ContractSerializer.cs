@@ -11,7 +11,7 @@ internal static class WholeMessage
 {
     public static void Write(IMessage message, IBufferWriter<byte> target)
     {
-        Nesting.Levels = 0;
+        Nesting.Begin();
         message.WriteTo(target);
     }
 

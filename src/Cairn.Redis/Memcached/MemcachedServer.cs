@@ -24,6 +24,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
     private long _noStandInBeforeMs = long.MinValue;
     private volatile bool _isEjected;
     private Task? _return;
+    private bool _isEnded;
 
     public string Name => node.Name;
 
@@ -69,6 +70,17 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
 
     public async ValueTask DisposeAsync()
     {
+        // A container disposes of a cache as often as it is registered.
+        lock (_gate)
+        {
+            if (_isEnded)
+            {
+                return;
+            }
+
+            _isEnded = true;
+        }
+
         await _end.CancelAsync().ConfigureAwait(false);
         Task? returning;
         lock (_gate)

@@ -1,8 +1,7 @@
 using Cairn.Redis;
+using Cairn.Redis.Registration;
 using Microsoft.Extensions.Caching.Distributed;
-using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Options;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
@@ -29,15 +28,6 @@ public static class CairnMemcachedServiceCollectionExtensions
     /// <inheritdoc cref="AddCairnMemcached(IServiceCollection, string[])"/>
     /// <param name="services">Where to.</param>
     /// <param name="configure">Sets the options, at least <see cref="CairnMemcachedOptions.Servers"/>.</param>
-    public static IServiceCollection AddCairnMemcached(this IServiceCollection services, Action<CairnMemcachedOptions> configure)
-    {
-        ArgumentNullException.ThrowIfNull(services);
-        ArgumentNullException.ThrowIfNull(configure);
-        services.AddOptions<CairnMemcachedOptions>().Configure(configure);
-        services.TryAddSingleton(provider => new CairnMemcachedCache(
-            provider.GetRequiredService<IOptions<CairnMemcachedOptions>>().Value, provider.GetService<ILogger<CairnMemcachedCache>>()));
-        services.AddSingleton<IDistributedCache>(provider => provider.GetRequiredService<CairnMemcachedCache>());
-        services.AddSingleton<IBufferDistributedCache>(provider => provider.GetRequiredService<CairnMemcachedCache>());
-        return services;
-    }
+    public static IServiceCollection AddCairnMemcached(this IServiceCollection services, Action<CairnMemcachedOptions> configure) =>
+        CacheRegistration.AddCache(services, configure, static (CairnMemcachedOptions options, ILogger<CairnMemcachedCache>? logger) => new CairnMemcachedCache(options, logger));
 }

@@ -1,7 +1,7 @@
 using Cairn.Caching;
 using Cairn.Redis;
+using Cairn.Redis.Registration;
 using Microsoft.Extensions.Caching.Distributed;
-using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -15,17 +15,8 @@ public static class CairnRedisServiceCollectionExtensions
     /// <param name="configure">Sets the options, at least <see cref="CairnRedisOptions.Configuration"/>.</param>
     /// <returns>The same services.</returns>
     /// <remarks>It is the <see cref="IDistributedCache"/> that is resolved even if another was registered before.</remarks>
-    public static IServiceCollection AddCairnRedis(this IServiceCollection services, Action<CairnRedisOptions> configure)
-    {
-        ArgumentNullException.ThrowIfNull(services);
-        ArgumentNullException.ThrowIfNull(configure);
-        services.AddOptions<CairnRedisOptions>().Configure(configure);
-        services.TryAddSingleton(provider => new CairnRedisCache(
-            provider.GetRequiredService<IOptions<CairnRedisOptions>>().Value, provider.GetService<ILogger<CairnRedisCache>>()));
-        services.AddSingleton<IDistributedCache>(provider => provider.GetRequiredService<CairnRedisCache>());
-        services.AddSingleton<IBufferDistributedCache>(provider => provider.GetRequiredService<CairnRedisCache>());
-        return services;
-    }
+    public static IServiceCollection AddCairnRedis(this IServiceCollection services, Action<CairnRedisOptions> configure) =>
+        CacheRegistration.AddCache(services, configure, static (CairnRedisOptions options, ILogger<CairnRedisCache>? logger) => new CairnRedisCache(options, logger));
 
     /// <summary>
     /// Adds a channel by which hybrid caches tell each other of changes, for a second level that has none: an application's own

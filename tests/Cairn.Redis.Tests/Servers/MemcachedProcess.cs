@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 
@@ -10,7 +9,7 @@ internal sealed class MemcachedProcess : IDisposable
 {
     private readonly int _port = FreePorts.Take();
     private readonly string[] _settings;
-    private Process? _process;
+    private ServerProgram? _program;
 
     private MemcachedProcess(string[] settings) => _settings = settings;
 
@@ -23,39 +22,16 @@ internal sealed class MemcachedProcess : IDisposable
         return server;
     }
 
-    public void Run()
-    {
-        var start = new ProcessStartInfo(
-            "memcached",
-            ["-l", "127.0.0.1", "-p", _port.ToString(CultureInfo.InvariantCulture), "-U", "0", "-t", "1", "-u", Environment.UserName, "-vv", .. _settings])
-        {
-            UseShellExecute = false,
-            RedirectStandardError = true,
-        };
-        Process process = Process.Start(start)!;
-        while (process.StandardError.ReadLine() is { } line)
-        {
-            if (line.Contains("server listening", StringComparison.Ordinal))
-            {
-                _ = process.StandardError.BaseStream.CopyToAsync(Stream.Null);
-                _process = process;
-                return;
-            }
-        }
-
-        process.Dispose();
-        throw new InvalidOperationException("memcached ended before it accepted connections.");
-    }
+    public void Run() => _program = ServerProgram.Start(
+        "memcached",
+        ["-l", "127.0.0.1", "-p", _port.ToString(CultureInfo.InvariantCulture), "-U", "0", "-t", "1", "-u", Environment.UserName, "-vv", .. _settings],
+        "server listening",
+        isOnError: true);
 
     public void Kill()
     {
-        if (_process is not null)
-        {
-            _process.Kill();
-            _process.WaitForExit();
-            _process.Dispose();
-            _process = null;
-        }
+        _program?.Dispose();
+        _program = null;
     }
 
     public void Dispose() => Kill();

@@ -11,7 +11,7 @@ internal sealed class RedisServer : IDisposable
 {
     private readonly TestDirectory _directory = new();
     private readonly string[] _settings;
-    private Process? _process;
+    private ServerProgram? _program;
 
     private RedisServer(int port, string[] settings)
     {
@@ -25,7 +25,7 @@ internal sealed class RedisServer : IDisposable
 
     public IPEndPoint EndPoint => new(IPAddress.Loopback, Port);
 
-    public int ProcessId => _process!.Id;
+    public int ProcessId => _program!.Id;
 
     public static RedisServer Start(params string[] settings)
     {
@@ -37,42 +37,18 @@ internal sealed class RedisServer : IDisposable
     /// <summary>Starts the program, and returns when it accepts connections.</summary>
     public void Run()
     {
-        var start = new ProcessStartInfo("redis-server") { RedirectStandardOutput = true, UseShellExecute = false };
         string[] arguments =
         [
             "--port", Port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
             "--dir", _directory.Path, .. _settings,
         ];
-        foreach (string argument in arguments)
-        {
-            start.ArgumentList.Add(argument);
-        }
-
-        Process process = Process.Start(start)!;
-        while (process.StandardOutput.ReadLine() is { } line)
-        {
-            if (line.Contains("Ready to accept connections", StringComparison.Ordinal))
-            {
-                // What it still says must not fill the pipe.
-                _ = process.StandardOutput.BaseStream.CopyToAsync(Stream.Null);
-                _process = process;
-                return;
-            }
-        }
-
-        process.Dispose();
-        throw new InvalidOperationException("redis-server ended before it accepted connections.");
+        _program = ServerProgram.Start("redis-server", arguments, "Ready to accept connections");
     }
 
     public void Kill()
     {
-        if (_process is not null)
-        {
-            _process.Kill();
-            _process.WaitForExit();
-            _process.Dispose();
-            _process = null;
-        }
+        _program?.Dispose();
+        _program = null;
     }
 
     /// <summary>Runs redis-cli with a command, and returns what it says.</summary>

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
@@ -8,12 +7,12 @@ namespace Cairn.Server.Tests.Resp;
 /// <summary>A redis-server that keeps nothing, on a port of its own.</summary>
 internal sealed class RedisProcess : IDisposable
 {
-    private readonly Process _process;
+    private readonly ServerProgram _program;
     private readonly TestDirectory _directory;
 
-    private RedisProcess(Process process, TestDirectory directory, IPEndPoint endPoint)
+    private RedisProcess(ServerProgram program, TestDirectory directory, IPEndPoint endPoint)
     {
-        _process = process;
+        _program = program;
         _directory = directory;
         EndPoint = endPoint;
     }
@@ -31,37 +30,26 @@ internal sealed class RedisProcess : IDisposable
         }
 
         var directory = new TestDirectory();
-        var start = new ProcessStartInfo("redis-server") { RedirectStandardOutput = true, UseShellExecute = false };
         string[] arguments =
         [
             "--port", port.ToString(CultureInfo.InvariantCulture), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
             "--databases", "1", "--dir", directory.Path, .. settings,
         ];
-        foreach (string argument in arguments)
+        try
         {
-            start.ArgumentList.Add(argument);
+            return new RedisProcess(
+                ServerProgram.Start("redis-server", arguments, "Ready to accept connections"), directory, new IPEndPoint(IPAddress.Loopback, port));
         }
-
-        Process process = Process.Start(start)!;
-        while (process.StandardOutput.ReadLine() is { } line)
+        catch
         {
-            if (line.Contains("Ready to accept connections", StringComparison.Ordinal))
-            {
-                // What it still has to say fits the pipe.
-                return new RedisProcess(process, directory, new IPEndPoint(IPAddress.Loopback, port));
-            }
+            directory.Dispose();
+            throw;
         }
-
-        process.Dispose();
-        directory.Dispose();
-        throw new InvalidOperationException("redis-server ended before it accepted connections.");
     }
 
     public void Dispose()
     {
-        _process.Kill();
-        _process.WaitForExit();
-        _process.Dispose();
+        _program.Dispose();
         _directory.Dispose();
     }
 }

@@ -1,0 +1,143 @@
+using Cairn.Caching;
+using Cairn.Redis.Tests.Servers;
+using Cairn.Redis.Tests.Testing;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Cairn.Redis.Tests.Caching;
+
+/// <summary>One line of registration, and machines agree.</summary>
+public sealed class RegistrationTests
+{
+    // A busy machine is no server in trouble.
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(20);
+
+    [RequiresToolFact("redis-server")]
+    public async Task Hybrid_caches_of_two_hosts_over_redis_agree()
+    {
+        using var server = RedisServer.Start();
+        await using ServiceProvider first = Host(services => services.AddCairnRedis(o => o.Configuration = server.Address));
+        await using ServiceProvider second = Host(services => services.AddCairnRedis(o => o.Configuration = server.Address));
+
+        await AssertAgreementAsync(first, second);
+
+        Assert.IsType<CairnRedisCache>(first.GetRequiredService<IDistributedCache>());
+        Assert.Same(first.GetRequiredService<IDistributedCache>(), first.GetRequiredService<IBufferDistributedCache>());
+    }
+
+    [RequiresToolFact("redis-server", "memcached")]
+    public async Task Channel_over_redis_makes_hybrid_caches_over_another_cache_agree()
+    {
+        using var server = RedisServer.Start();
+        using var memcached = MemcachedProcess.Start();
+        await using ServiceProvider first = Host(Configure);
+        await using ServiceProvider second = Host(Configure);
+
+        await AssertAgreementAsync(first, second);
+
+        void Configure(IServiceCollection services)
+        {
+            services.AddCairnMemcached(o =>
+            {
+                o.Servers.Add(memcached.Address);
+                o.ConnectTimeout = o.OperationTimeout = s_patience;
+            });
+            services.AddCairnRedisInvalidation(o => o.Configuration = server.Address);
+        }
+    }
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(RedisInvalidationMode.Automatic)]
+    [InlineData(RedisInvalidationMode.PublishSubscribe)]
+    public async Task User_with_the_rights_that_the_guide_names_is_enough(RedisInvalidationMode mode)
+    {
+        string guide = await File.ReadAllTextAsync(RepositoryFile.At("docs", "how-to", "redis.md"));
+        int start = guide.IndexOf("`~bookshop:*", StringComparison.Ordinal) + 1;
+        string rights = guide[start..guide.IndexOf('`', start)];
+        using var server = RedisServer.Start(
+            ["--user", "bookshop", "on", ">secret", "-@all", .. rights.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries)]);
+        await using ServiceProvider first = Host(Configure);
+        await using ServiceProvider second = Host(Configure);
+
+        await AssertAgreementAsync(first, second);
+
+        void Configure(IServiceCollection services) => services.AddCairnRedis(o =>
+        {
+            o.Configuration = $"{server.Address},user=bookshop,password=secret";
+            o.InstanceName = "bookshop:";
+            o.Invalidation = mode;
+        });
+    }
+
+    [RequiresGarnetFact]
+    public async Task Hybrid_caches_of_two_hosts_over_Garnet_agree()
+    {
+        using var server = GarnetServer.Start();
+        await using ServiceProvider first = Host(services => services.AddCairnRedis(o => o.Configuration = server.Address));
+        await using ServiceProvider second = Host(services => services.AddCairnRedis(o => o.Configuration = server.Address + ",protocol=resp2"));
+
+        await AssertAgreementAsync(first, second);
+    }
+
+    [Fact]
+    public void Options_without_a_server_say_what_is_missing()
+    {
+        using ServiceProvider host = Host(services => services.AddCairnRedis(_ => { }));
+
+        var error = Assert.Throws<InvalidOperationException>(() => host.GetRequiredService<IDistributedCache>());
+
+        Assert.Contains(nameof(CairnRedisOptions.Configuration), error.Message, StringComparison.Ordinal);
+    }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Calls_allocate_nothing()
+    {
+        using var server = RedisServer.Start();
+        await using var client = RedisClient.Create(server.Address);
+        await client.SetAsync("key", new byte[100]);
+        var buffer = new System.Buffers.ArrayBufferWriter<byte>(256);
+        await GetAsync(2_000);
+
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+        await GetAsync(5_000);
+        long perCall = (GC.GetTotalAllocatedBytes(precise: true) - before) / 5_000;
+
+        // What the rest of the process does meanwhile counts, too.
+        Assert.InRange(perCall, 0, 20);
+
+        async Task GetAsync(int calls)
+        {
+            for (int i = 0; i < calls; i++)
+            {
+                buffer.ResetWrittenCount();
+                await client.GetAsync("key", buffer).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private static ServiceProvider Host(Action<IServiceCollection> configure)
+    {
+        var services = new ServiceCollection();
+        configure(services);
+        services.AddCairnHybridCache(o => o.DistributedReadTimeout = o.DistributedWriteTimeout = s_patience);
+        return services.BuildServiceProvider();
+    }
+
+    // A value that both hold in memory is gone from both as soon as one removes it.
+    private static async Task AssertAgreementAsync(ServiceProvider first, ServiceProvider second)
+    {
+        var one = first.GetRequiredService<HybridCache>();
+        var two = second.GetRequiredService<HybridCache>();
+        Assert.Equal("Dune", await one.GetOrCreateAsync("book", _ => ValueTask.FromResult("Dune")));
+        await Eventually.TrueAsync(
+            async () => await two.GetOrCreateAsync("book", _ => ValueTask.FromResult("Emma")) == "Dune", "the value of the other host");
+
+        await one.RemoveAsync("book");
+
+        await Eventually.TrueAsync(
+            async () => await two.GetOrCreateAsync("book", _ => ValueTask.FromResult("Emma")) == "Emma", "the removal by the other host");
+        await Eventually.TrueAsync(
+            async () => await one.GetOrCreateAsync("book", _ => ValueTask.FromResult("Persuasion")) == "Emma", "the new value of the other host");
+    }
+}

@@ -3,7 +3,7 @@ namespace Cairn.Redis;
 /// <summary>Which servers a <see cref="CairnMemcachedCache"/> keeps its entries on.</summary>
 public sealed class CairnMemcachedOptions
 {
-    /// <summary>The servers, as HOST:PORT, HOST (port 11211), [IPV6]:PORT or !PATH of a Unix socket. All processes name the same, in any order.</summary>
+    /// <summary>The servers, as HOST:PORT, HOST (port 11211), [IPV6]:PORT or unix:PATH of a Unix socket. All processes name the same, in any order.</summary>
     public IList<string> Servers { get; } = [];
 
     /// <summary>What all keys begin with on the servers. Default empty.</summary>

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
@@ -80,12 +81,12 @@ internal static class ConfigurationText
         return options;
     }
 
-    /// <summary>An address without its port, a name, or the path of a Unix socket after an exclamation mark.</summary>
+    /// <summary>An address without its port, a name, or the path of a Unix socket: after unix: or StackExchange.Redis' exclamation mark, or alone.</summary>
     public static EndPoint EndPointOf(string text, bool useTls, int defaultPort = RedisClientOptions.DefaultPort)
     {
-        if (text.StartsWith('!') && text.Length > 1)
+        if (TryUnixPath(text, out string? path))
         {
-            return new UnixDomainSocketEndPoint(text[1..]);
+            return new UnixDomainSocketEndPoint(path);
         }
 
         int port = useTls ? TlsPort : defaultPort;
@@ -108,10 +109,19 @@ internal static class ConfigurationText
 
         if (host.Length == 0 || host.Any(char.IsWhiteSpace))
         {
-            throw new FormatException($"'{text}' names no server: it is HOST:PORT, HOST, [IPV6]:PORT or !PATH of a Unix socket.");
+            throw new FormatException($"'{text}' names no server: it is HOST:PORT, HOST, [IPV6]:PORT or unix:PATH of a Unix socket.");
         }
 
         return IPAddress.TryParse(host, out IPAddress? address) ? new IPEndPoint(address, port) : new DnsEndPoint(host, port);
+    }
+
+    private static bool TryUnixPath(string text, [NotNullWhen(true)] out string? path)
+    {
+        path = text.StartsWith("unix:", StringComparison.Ordinal) ? text["unix:".Length..]
+            : text.StartsWith('!') ? text[1..]
+            : text.StartsWith('/') ? text
+            : null;
+        return path is { Length: > 0 };
     }
 
     private sealed class Settings(Dictionary<string, string> settings)

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 
 namespace Cairn.Redis.Tests.Client;
 
@@ -23,7 +24,19 @@ public sealed class ConfigurationTests
     }
 
     [Theory]
+    [InlineData("unix:/run/redis.sock")]
+    [InlineData("/run/redis.sock")]
+    [InlineData("!/run/redis.sock,password=x")]
+    public void Unix_socket_is_an_end_point_in_each_of_its_forms(string text)
+    {
+        EndPoint place = Assert.Single(RedisClientOptions.Parse(text).EndPoints);
+
+        Assert.Equal("/run/redis.sock", Assert.IsType<UnixDomainSocketEndPoint>(place).ToString());
+    }
+
+    [Theory]
     [InlineData("", "names no server")]
+    [InlineData("unix:", "no port from 1 to 65535")]
     [InlineData("password=x", "names no server")]
     [InlineData("host:99999", "no port from 1 to 65535")]
     [InlineData("host:", "no port from 1 to 65535")]

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Cairn.Benchmarks;
 using Cairn.Benchmarks.Bookshop;
+using Cairn.Benchmarks.Formats;
 using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
@@ -46,5 +47,9 @@ if (args is [ReadmeChart.Command])
     return ReadmeChart.Write(BenchmarkCommand.RepositoryRoot());
 }
 
-IReadOnlyList<IArea> areas = [new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new BookshopArea()];
+IReadOnlyList<IArea> areas =
+[
+    new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new FormatsArea(),
+    new BookshopArea(),
+];
 return BenchmarkCommand.Create(areas).Parse(args).Invoke();

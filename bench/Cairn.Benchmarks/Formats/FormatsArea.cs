@@ -1,0 +1,112 @@
+using Cairn.Benchmarks.Measuring;
+using Cairn.Caching;
+using Cairn.Cli;
+using Google.Protobuf;
+
+namespace Cairn.Benchmarks.Formats;
+
+/// <summary>The formats of values: how long they take and how long they are, against each other and against protoc's code.</summary>
+internal sealed class FormatsArea : IArea
+{
+    private const int FewRecords = 50;
+    private const int ManyRecords = 50_000;
+    private const double BytesPerMegabyte = 1e6;
+
+    private static readonly CairnFormat[] _formats = [CairnFormat.Json, CairnFormat.Xml, CairnFormat.Binary, CairnFormat.Protobuf];
+
+    // Megabytes of 50,000 records.
+    private static readonly Dictionary<CairnFormat, double> _mostMegabytes = new()
+    {
+        [CairnFormat.Json] = 6.6,
+        [CairnFormat.Xml] = 9.8,
+        [CairnFormat.Binary] = 4.9,
+        [CairnFormat.Protobuf] = 3.5,
+    };
+
+    public string Name => "serializers";
+
+    public string Summary => "formats of values against each other and protobuf against protoc's code, records per second and sizes; what they add to a server's round trip";
+
+    public void Run(AreaRun run)
+    {
+        foreach (var records in new[] { ManyRecords, FewRecords })
+        {
+            // As many records for either number.
+            var passes = (run.Settings.IsQuick ? 1 : 4) * ManyRecords / records;
+            MeasureReading(run, records, passes);
+            MeasureWriting(run, records, passes);
+        }
+
+        CheckSizes(run);
+        TransportCase.Measure(run, ManyRecords);
+    }
+
+    private static void MeasureReading(AreaRun run, int records, int passes) => run.Measure($"serializers, reading {records:N0}", Rounds(run), group =>
+    {
+        var value = Catalogue.Make(records);
+        var readers = _formats.ToDictionary(format => format, format =>
+        {
+            var codec = group.Own(new CatalogueCodec(format));
+            var bytes = codec.Write(value);
+            return group.Enter(new CatalogueWork(codec.Name, records, passes, () => codec.Read(bytes)));
+        });
+        var written = group.Own(new CatalogueCodec(CairnFormat.Protobuf)).Write(value).ToArray();
+        var generated = group.Enter(new CatalogueWork(
+            "protoc's code", records, passes, () => Generated.Catalogue.Parser.ParseFrom(written)));
+
+        var name = $"reading {records:N0} records";
+        group.Compare(name, readers[CairnFormat.Protobuf], generated, Goal.AtMost(1.3));
+        group.Compare(name, readers[CairnFormat.Protobuf], readers[CairnFormat.Json], Goal.AtMost(1));
+        group.Compare(name, readers[CairnFormat.Json], readers[CairnFormat.Xml], Goal.AtMost(1));
+        group.Compare(name, readers[CairnFormat.Binary], readers[CairnFormat.Json]);
+    });
+
+    private static void MeasureWriting(AreaRun run, int records, int passes) => run.Measure($"serializers, writing {records:N0}", Rounds(run), group =>
+    {
+        var value = Catalogue.Make(records);
+        var writers = _formats.ToDictionary(format => format, format =>
+        {
+            var codec = group.Own(new CatalogueCodec(format));
+            return group.Enter(new CatalogueWork(codec.Name, records, passes, () => codec.Write(value)));
+        });
+        var message = Generated.Catalogue.Parser.ParseFrom(group.Own(new CatalogueCodec(CairnFormat.Protobuf)).Write(value).ToArray());
+        var target = new System.Buffers.ArrayBufferWriter<byte>();
+        var generated = group.Enter(new CatalogueWork("protoc's code", records, passes, () =>
+        {
+            target.ResetWrittenCount();
+            message.WriteTo(target);
+        }));
+
+        var name = $"writing {records:N0} records";
+        group.Compare(name, writers[CairnFormat.Protobuf], generated);
+        group.Compare(name, writers[CairnFormat.Protobuf], writers[CairnFormat.Json]);
+        group.Compare(name, writers[CairnFormat.Json], writers[CairnFormat.Xml]);
+        group.Compare(name, writers[CairnFormat.Binary], writers[CairnFormat.Json]);
+    });
+
+    private static void CheckSizes(AreaRun run)
+    {
+        var codecs = _formats.Select(format => new CatalogueCodec(format)).ToList();
+        var plain = codecs.ConvertAll(codec => new Finding($"{ManyRecords:N0} records", codec.Name, "1 MB")
+        {
+            Goal = Goal.AtMost(_mostMegabytes[codec.Format]),
+        });
+        var compressed = codecs.ConvertAll(codec => new Finding($"{ManyRecords:N0} records with Brotli", codec.Name, "without")
+        {
+            Goal = Goal.AtMost(1.0 / 3),
+        });
+        run.Check("serializers, sizes", [.. plain, .. compressed], () =>
+        {
+            var value = Catalogue.Make(ManyRecords);
+            var bytes = codecs.ConvertAll(codec => (double)codec.Write(value).Length);
+            return
+            [
+                .. plain.Zip(bytes, (finding, length) => finding with { Ratio = length / BytesPerMegabyte }),
+                .. compressed.Select((finding, at) => finding with { Ratio = codecs[at].CompressedBytes(value) / bytes[at] }),
+            ];
+        });
+        codecs.ForEach(codec => codec.Dispose());
+    }
+
+    private static int Rounds(AreaRun run) => run.Settings.IsQuick ? 3 : 9;
+}

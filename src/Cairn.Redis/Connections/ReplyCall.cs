@@ -13,6 +13,10 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
     private static readonly ConcurrentQueue<ReplyCall<T>> s_pool = new();
     private static int s_pooled;
 
+    // What a thread gave back last: who runs continuations takes it for the next request of one of them.
+    [ThreadStatic]
+    private static ReplyCall<T>? t_spare;
+
     private ManualResetValueTaskSourceCore<T> _core;
     private ReplyParser<T>? _parser;
     private WrittenReplyParser<T>? _writtenParser;
@@ -23,7 +27,12 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
 
     public static ReplyCall<T> Rent(ReplyParser<T> parser, object? parserState, CompletionQueue completions, long nowMs, long timeoutMs)
     {
-        if (s_pool.TryDequeue(out ReplyCall<T>? call))
+        ReplyCall<T>? call = t_spare;
+        if (call is not null)
+        {
+            t_spare = null;
+        }
+        else if (s_pool.TryDequeue(out call))
         {
             Interlocked.Decrement(ref s_pooled);
         }
@@ -148,7 +157,11 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
         _writtenParser = null;
         _parserState = null;
         _result = default;
-        if (Interlocked.Increment(ref s_pooled) <= PooledAtMost)
+        if (t_spare is null)
+        {
+            t_spare = this;
+        }
+        else if (Interlocked.Increment(ref s_pooled) <= PooledAtMost)
         {
             s_pool.Enqueue(this);
         }

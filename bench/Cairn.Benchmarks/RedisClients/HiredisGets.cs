@@ -2,7 +2,6 @@ using System.ComponentModel;
 using System.Diagnostics;
 using System.Globalization;
 using Cairn.Benchmarks.Measuring;
-using Cairn.Benchmarks.Server;
 
 namespace Cairn.Benchmarks.RedisClients;
 
@@ -11,12 +10,23 @@ internal sealed class HiredisGets : IContender
 {
     private readonly string _program;
     private readonly string[] _arguments;
+    private readonly int _core;
     private readonly int _operations;
 
     /// <summary>Compiles it.</summary>
+    /// <param name="name">What reports call it.</param>
+    /// <param name="core">Where it runs.</param>
+    /// <param name="root">The clone.</param>
+    /// <param name="folder">Where the program goes.</param>
+    /// <param name="port">The server's.</param>
+    /// <param name="key">What it gets.</param>
+    /// <param name="depth">How many requests are under way.</param>
+    /// <param name="operations">How many there are in a round.</param>
     /// <exception cref="PeerUnavailableException">There is no compiler, or no hiredis.</exception>
-    public HiredisGets(string root, string folder, int port, string key, int depth, int operations)
+    public HiredisGets(string name, int core, string root, string folder, int port, string key, int depth, int operations)
     {
+        Name = name;
+        _core = core;
         _program = Path.Combine(folder, "hiredis_get");
         _operations = operations;
         _arguments = [Text(port), key, Text(depth), Text(operations)];
@@ -41,7 +51,7 @@ internal sealed class HiredisGets : IContender
         }
     }
 
-    public string Name => "hiredis";
+    public string Name { get; }
 
     public void WarmUp() => RunAll();
 
@@ -60,8 +70,7 @@ internal sealed class HiredisGets : IContender
 
     private double RunAll()
     {
-        // On the core that the server leaves free, where it is fastest.
-        using var process = Process.Start(new ProcessStartInfo("taskset", ["-c", Text(LoadGenerator.Core), _program, .. _arguments])
+        using var process = Process.Start(new ProcessStartInfo("taskset", ["-c", Text(_core), _program, .. _arguments])
         {
             RedirectStandardOutput = true,
             UseShellExecute = false,

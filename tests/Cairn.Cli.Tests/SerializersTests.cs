@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
+using System.Xml.Linq;
 using Cairn.Cli.Tests.Servers;
 
 namespace Cairn.Cli.Tests;
@@ -55,6 +56,26 @@ public sealed class SerializersTests : ToolTest
             ["JSON", "XML", "binary XML", "protobuf", "JSON + Brotli", "XML + Brotli", "binary XML + Brotli", "protobuf + Brotli"],
             name => Assert.Equal(2, run.Lines.Count(line => line.StartsWith($"  {name}  ", StringComparison.Ordinal))));
         Assert.Contains("s serialize, w write, r read, d deserialize", run.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Chart_is_a_picture_with_a_bar_for_every_format_and_number_of_records()
+    {
+        CreateStore();
+        string path = Path.Combine(Path.GetDirectoryName(StorePath)!, "formats.svg");
+
+        ToolRun run = Run("serializers", "--store", StorePath, "-n", "200", "--duration", "1ms", "--chart", path);
+
+        Assert.Equal((0, ""), (run.Code, run.Error));
+        XElement picture = XDocument.Load(path).Root!;
+        XNamespace svg = "http://www.w3.org/2000/svg";
+        Assert.Equal(svg + "svg", picture.Name);
+        string[] texts = [.. picture.Elements(svg + "text").Select(text => text.Value)];
+        Assert.Equal(2, texts.Count(text => text == "protobuf + Brotli"));
+        Assert.Contains(texts, text => text.StartsWith("200 records", StringComparison.Ordinal));
+
+        // The background, the legend, and four parts of eight bars twice.
+        Assert.Equal(1 + 4 + (2 * 8 * 4), picture.Elements(svg + "rect").Count());
     }
 
     [Fact]

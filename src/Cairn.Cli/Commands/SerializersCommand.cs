@@ -22,6 +22,12 @@ internal sealed class SerializersCommand : ToolCommand
 
     private readonly ValueOption<int> _records = ValueOptions.Count("-n", $"Compare with this many records as well as with {FewRecords}. Default 50000.", 1, MostRecords);
     private readonly ValueOption<TimeSpan> _duration = ValueOptions.Time("--duration", "How long to measure for each number of records. Default 5s.");
+    private readonly Option<string?> _chart = new("--chart")
+    {
+        HelpName = "FILE",
+        Description = "Also draw the times as an SVG picture into this file.",
+    };
+
     private readonly SharedOptions _shared;
 
     public SerializersCommand(SharedOptions shared)
@@ -31,6 +37,7 @@ internal sealed class SerializersCommand : ToolCommand
         Add(_redis);
         Add(_records);
         Add(_duration);
+        Add(_chart);
     }
 
     public override string UsageWords => "[--redis ADDRESS | --store FILE]";
@@ -43,6 +50,7 @@ internal sealed class SerializersCommand : ToolCommand
         new("cairn serializers", "Compares over a temporary store file."),
         new("cairn serializers --redis 127.0.0.1:6379", "Compares over a server."),
         new("cairn serializers --store books.cairn -n 1000", "Compares over a store, with 50 and with 1,000 records."),
+        new("cairn serializers --chart formats.svg", "Draws a picture, too."),
         new("cairn serializers --json > formats.json", "For programs."),
     ];
 
@@ -82,6 +90,15 @@ internal sealed class SerializersCommand : ToolCommand
             {
                 Directory.Delete(temporary, recursive: true);
             }
+        }
+
+        if (invocation.Get(_chart) is { } chart)
+        {
+            using ReplacedFile file = ReplacedFile.Create(chart);
+            var picture = new ToolOutput(file.Stream);
+            FormatChart.Write(picture, comparisons, name);
+            picture.Flush();
+            file.Commit();
         }
 
         if (invocation.IsJson)

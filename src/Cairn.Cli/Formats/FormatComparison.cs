@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime;
 using Cairn.Caching;
 using Cairn.Cli.Output;
 
@@ -9,6 +10,12 @@ internal sealed class FormatComparison
 {
     private const int FewestRounds = 5;
     private const int MostRounds = 2_000;
+
+    // Methods are compiled again after 30 calls, and once more after another 30, by a thread that waits until nothing new was compiled for
+    // 100 ms.
+    private const int WarmUpRounds = 40;
+    private const int LeastWarmUpPasses = 2;
+    private static readonly TimeSpan CompilerPause = TimeSpan.FromMilliseconds(150);
 
     private FormatComparison(int records, IReadOnlyList<FormatTrial> trials)
     {
@@ -33,17 +40,11 @@ internal sealed class FormatComparison
         using var progress = new ProgressLine(console, $"Comparing with {Figures.Count(records)} records", "rounds");
         try
         {
+            WarmUp(trials, time, console);
             long startedAt = Stopwatch.GetTimestamp();
-            for (int round = -1; round < FewestRounds || (round < MostRounds && Stopwatch.GetElapsedTime(startedAt) < time); round++)
+            for (int round = 0; round < FewestRounds || (round < MostRounds && Stopwatch.GetElapsedTime(startedAt) < time); round++)
             {
-                foreach (FormatTrial trial in trials)
-                {
-                    console.Interruption.ThrowIfCancellationRequested();
-                    trial.Run(counts: round >= 0);
-                }
-
-                // The first one only warms up.
-                startedAt = round < 0 ? Stopwatch.GetTimestamp() : startedAt;
+                RunRound(trials, counts: true, console);
                 progress.Report(round + 1, 0, 0);
             }
         }
@@ -65,4 +66,39 @@ internal sealed class FormatComparison
         CairnFormat.Binary => "binary XML",
         _ => "protobuf",
     }) + (trial.IsCompressed ? " + Brotli" : "");
+
+    // Rounds that nobody counts, until the compiler has nothing left to improve, but no longer than the rounds that count.
+    private static void WarmUp(List<FormatTrial> trials, TimeSpan time, ToolConsole console)
+    {
+        long startedAt = Stopwatch.GetTimestamp();
+        for (int pass = 1; ; pass++)
+        {
+            long passStartedAt = Stopwatch.GetTimestamp();
+            long compiledBefore = JitInfo.GetCompiledMethodCount();
+            for (int round = 0; round == 0 || (round < WarmUpRounds && Stopwatch.GetElapsedTime(passStartedAt) < time / LeastWarmUpPasses / 2); round++)
+            {
+                RunRound(trials, counts: false, console);
+            }
+
+            if (Stopwatch.GetElapsedTime(startedAt) >= time)
+            {
+                return;
+            }
+
+            console.Interruption.WaitHandle.WaitOne(CompilerPause);
+            if (pass >= LeastWarmUpPasses && JitInfo.GetCompiledMethodCount() == compiledBefore)
+            {
+                return;
+            }
+        }
+    }
+
+    private static void RunRound(List<FormatTrial> trials, bool counts, ToolConsole console)
+    {
+        foreach (FormatTrial trial in trials)
+        {
+            console.Interruption.ThrowIfCancellationRequested();
+            trial.Run(counts);
+        }
+    }
 }

@@ -8,13 +8,13 @@ internal static class FormatReport
 {
     private const int WidestBar = 40;
 
-    // The four parts of a bar.
-    private static readonly (char Mark, string Name, Func<FormatTrial.Round, double> Part)[] Parts =
+    /// <summary>The four parts of a bar, in the order in which they happen.</summary>
+    public static IReadOnlyList<Part> Parts { get; } =
     [
-        ('s', "serialize", round => round.Serialize),
-        ('w', "write", round => round.Write),
-        ('r', "read", round => round.Read),
-        ('d', "deserialize", round => round.Deserialize),
+        new('s', "serialize", "#4477aa", round => round.Serialize),
+        new('w', "write", "#ccbb44", round => round.Write),
+        new('r', "read", "#ee6677", round => round.Read),
+        new('d', "deserialize", "#66ccee", round => round.Deserialize),
     ];
 
     public static void WriteText(ToolOutput output, FormatComparison comparison, string transport)
@@ -27,7 +27,7 @@ internal static class FormatReport
             [
                 "  " + FormatComparison.NameOf(trial),
                 Figures.Count(trial.Bytes),
-                .. Parts.Select(part => Time(trial.Median(part.Part))),
+                .. Parts.Select(part => Time(trial.Median(part.Of))),
                 Time(trial.Median(Total)),
                 Figures.Bytes((long)trial.Median(round => round.SerializeAllocated)),
                 Figures.Bytes((long)trial.Median(round => round.DeserializeAllocated)),
@@ -58,9 +58,9 @@ internal static class FormatReport
 #pragma warning restore CA1308
                 json.WriteBoolean("compressed"u8, trial.IsCompressed);
                 json.WriteNumber("bytes"u8, trial.Bytes);
-                foreach ((_, string name, Func<FormatTrial.Round, double> part) in Parts)
+                foreach (Part part in Parts)
                 {
-                    json.WriteNumber(name + "Us", Rounded(trial.Median(part)));
+                    json.WriteNumber(part.Name + "Us", Rounded(trial.Median(part.Of)));
                 }
 
                 json.WriteNumber("totalUs"u8, Rounded(trial.Median(Total)));
@@ -76,22 +76,29 @@ internal static class FormatReport
         json.WriteEndArray();
     }
 
+    public static double Total(FormatTrial.Round round) => round.Serialize + round.Write + round.Read + round.Deserialize;
+
+    public static string Time(double microseconds) => Figures.Latency((long)(microseconds * 1000));
+
     private static void WriteBars(ToolOutput output, FormatComparison comparison)
     {
         double longest = comparison.Trials.Max(trial => trial.Median(Total));
         int width = comparison.Trials.Max(trial => FormatComparison.NameOf(trial).Length);
         foreach (FormatTrial trial in comparison.Trials)
         {
-            string bar = string.Concat(Parts.Select(part => new string(part.Mark, (int)Math.Round(trial.Median(part.Part) / longest * WidestBar))));
+            string bar = string.Concat(Parts.Select(part => new string(part.Mark, (int)Math.Round(trial.Median(part.Of) / longest * WidestBar))));
             output.WriteLine($"  {FormatComparison.NameOf(trial).PadRight(width)}  {bar} {Time(trial.Median(Total))}");
         }
 
         output.WriteLine($"  {new string(' ', width)}  {string.Join(", ", Parts.Select(part => $"{part.Mark} {part.Name}"))}");
     }
 
-    private static double Total(FormatTrial.Round round) => round.Serialize + round.Write + round.Read + round.Deserialize;
-
-    private static string Time(double microseconds) => Figures.Latency((long)(microseconds * 1000));
-
     private static double Rounded(double microseconds) => Math.Round(microseconds, 3);
+
+    /// <summary>A part of a round.</summary>
+    /// <param name="Mark">What bars of text are made of.</param>
+    /// <param name="Name">What it is called.</param>
+    /// <param name="Colour">What colour it has in pictures.</param>
+    /// <param name="Of">How long it took, in microseconds.</param>
+    internal sealed record Part(char Mark, string Name, string Colour, Func<FormatTrial.Round, double> Of);
 }

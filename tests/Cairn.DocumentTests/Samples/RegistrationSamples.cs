@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Text;
+using System.Text.Json.Serialization;
 using Cairn.Caching;
 using Cairn.FileStore;
 using Cairn.Redis;
@@ -197,6 +198,14 @@ public sealed class RegistrationSamples : SampleTest
     }
 
     [Fact]
+    public async Task Metadata_of_json_is_given()
+    {
+        builder.Services.AddCairnHybridCache(o => o.JsonResolvers.Add(BookJson.Default));
+
+        await ReadThroughAsync();
+    }
+
+    [Fact]
     public async Task Serializers_of_the_application()
     {
         builder.Services.AddCairnHybridCache()
@@ -286,3 +295,6 @@ public sealed class RegistrationSamples : SampleTest
         }
     }
 }
+
+[JsonSerializable(typeof(Book))]
+internal sealed partial class BookJson : JsonSerializerContext;

@@ -7,7 +7,7 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Hybrid;
 
 /// <summary>
-/// Processes that have nothing in common but a Redis server, as machines would, get, set and remove keys and tags through hybrid caches,
+/// Processes that have nothing in common but a server, as machines would, get, set and remove keys and tags through hybrid caches,
 /// while their connections to it are cut at random. No read is older than a change that was acknowledged longer ago than the bound.
 /// </summary>
 public sealed class HybridRedisTests(ITestOutputHelper output)
@@ -21,34 +21,36 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
     private static readonly int Rounds = TortureRun.Count(inShort: 1, inLong: 30);
     private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 4_000, inLong: 60_000);
 
-    [RequiresToolTheory("redis-server", "redis-cli")]
-    [InlineData(RedisInvalidationMode.Tracking, "")]
-    [InlineData(RedisInvalidationMode.Tracking, ",protocol=resp2")]
-    [InlineData(RedisInvalidationMode.PublishSubscribe, "")]
-    public void No_machine_reads_what_is_older_than_the_bound(RedisInvalidationMode mode, string settings)
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Redis2)]
+    [InlineData(ServerKind.RedisPublishing)]
+    [InlineData(ServerKind.Cairn)]
+    public async Task No_machine_reads_what_is_older_than_the_bound(ServerKind kind)
     {
         var torture = new TortureRun(output);
         for (int round = 0; round < Rounds; round++)
         {
-            Work(torture, torture.Random.Next(), mode, settings, isCut: true);
+            await WorkAsync(torture, torture.Random.Next(), kind, isCut: true);
         }
     }
 
-    [RequiresToolFact("redis-server", "redis-cli")]
-    public void One_machine_makes_a_value_that_all_miss()
+    [RequiresToolFact("redis-server")]
+    public async Task One_machine_makes_a_value_that_all_miss()
     {
         var torture = new TortureRun(output);
-        HybridHistory history = Work(torture, torture.Random.Next(), RedisInvalidationMode.Tracking, "", isCut: false);
+        HybridHistory history = await WorkAsync(torture, torture.Random.Next(), ServerKind.Redis, isCut: false);
 
         Assert.True(
             history.Overlaps.Count * 100 <= history.FactoryRuns,
             $"{history.Overlaps.Count} of {history.FactoryRuns} factories ran beside another of their key.\n{string.Join('\n', history.Overlaps.Take(3))}\n{torture.Replay}");
     }
 
-    private HybridHistory Work(TortureRun torture, int seed, RedisInvalidationMode mode, string settings, bool isCut)
+    private async Task<HybridHistory> WorkAsync(TortureRun torture, int seed, ServerKind kind, bool isCut)
     {
         using var directory = new TestDirectory();
-        using RedisServer server = RedisServer.Start();
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var cutter = RedisClient.Create(server.Address);
         var random = new Random(seed);
         var run = new HybridRun(directory.Path, seed, MillisecondsPerRound, HotKeys);
         var workers = new List<HybridProcess>();
@@ -57,7 +59,7 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
             for (int i = 0; i < Processes; i++)
             {
                 workers.Add(new HybridProcess(
-                    run with { LocalMaxEntries = i == 0 ? 200 : 100_000 }, i, "hybrid-redis", server.Address + settings, mode.ToString()));
+                    run with { LocalMaxEntries = i == 0 ? 200 : 100_000 }, i, "hybrid-redis", server.Address, kind.ToString()));
             }
 
             workers.ForEach(worker => worker.Expect("open"));
@@ -65,12 +67,12 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
             long start = Stopwatch.GetTimestamp();
             while (isCut && Stopwatch.GetElapsedTime(start).TotalMilliseconds < MillisecondsPerRound)
             {
-                Thread.Sleep(random.Next(50, 1_200)); // Nothing waits for a cut: it shall come at any moment.
-                server.Cli("CLIENT", "KILL", "TYPE", random.Next(2) == 0 ? "normal" : "pubsub");
+                await Task.Delay(random.Next(50, 1_200)); // Nothing waits for a cut: it shall come at any moment.
+                await cutter.ExecuteAsync(["CLIENT", "KILL", "TYPE", random.Next(2) == 0 ? "normal" : "pubsub"]); // Not its own.
             }
 
             workers.ForEach(worker => worker.Expect("done"));
-            Thread.Sleep(s_bound + TimeSpan.FromSeconds(2)); // What is owed is paid, and what was missed is told.
+            await Task.Delay(s_bound + TimeSpan.FromSeconds(2)); // What is owed is paid, and what was missed is told.
             long restsFrom = Stopwatch.GetTimestamp();
             workers.ForEach(worker => worker.Go());
             workers.ForEach(worker => worker.Expect("done"));

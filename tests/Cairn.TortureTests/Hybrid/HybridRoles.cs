@@ -1,6 +1,7 @@
 using System.Globalization;
 using Cairn.Caching;
 using Cairn.Redis;
+using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.TortureTests.Hybrid;
 
@@ -22,16 +23,12 @@ internal static class HybridRoles
         Work(run, cache, number);
     }
 
-    /// <summary>WORKER RUN ADDRESS MODE: the same over a Redis server, as a machine of its own would.</summary>
+    /// <summary>WORKER RUN ADDRESS KIND: the same over a server of that kind, as a machine of its own would.</summary>
     public static void WorkOverRedis(string[] args)
     {
         int number = int.Parse(args[0], CultureInfo.InvariantCulture);
         var run = HybridRun.Parse(args[1..]);
-        using var redis = new CairnRedisCache(new CairnRedisOptions
-        {
-            Configuration = args[^2],
-            Invalidation = Enum.Parse<RedisInvalidationMode>(args[^1]),
-        });
+        using var redis = new CairnRedisCache(SharedServer.OptionsOf(Enum.Parse<ServerKind>(args[^1]), args[^2], instanceName: ""));
         using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { LocalMaxEntries = run.LocalMaxEntries, DistributedCache = redis });
         Work(run, cache, number);
     }

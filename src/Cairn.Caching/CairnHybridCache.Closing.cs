@@ -12,6 +12,9 @@ public sealed partial class CairnHybridCache
     /// <summary>How the second level is doing.</summary>
     internal Levels.LevelHealth LevelHealth => _level.Health;
 
+    /// <summary>Whether there is a second level.</summary>
+    internal bool HasSecondLevel => _hasLevel;
+
     /// <summary>What the cache did since it was made, and what its first level holds now.</summary>
     /// <returns>The counts at about this moment.</returns>
     public CairnCacheStatistics GetStatistics()

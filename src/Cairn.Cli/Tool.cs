@@ -41,6 +41,7 @@ internal static class Tool
         new("bigkeys", shared => new BigKeysCommand(shared)),
         new("create", shared => new CreateCommand(shared)),
         new("serve", shared => new ServeCommand(shared)),
+        new("open", shared => new OpenCommand(shared)),
         new("bench", shared => new BenchCommand(shared)),
         new("serializers", shared => new SerializersCommand(shared)),
         new("file", shared => new FileCommand(shared)),

@@ -1,32 +1,36 @@
 using System.Net.Sockets;
 using Cairn.Dashboard.Hosting;
+using Cairn.Dashboard.Pages.Web;
+using Cairn.Dashboard.Serving;
 using Cairn.Server;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
-using Microsoft.AspNetCore.Hosting;
-using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Hosting;
 
 namespace Cairn.Dashboard;
 
-/// <summary>Shows a server over HTTP: its figures at /metrics, its health at /health/live and /health/ready. Changes nothing.</summary>
+/// <summary>
+/// Shows a server over HTTP: the dashboard at /, its figures at /metrics, its health at /health/live and /health/ready. Whoever may use the
+/// server may look, and see and change what they may with its protocols.
+/// </summary>
 public sealed class CairnDashboard : IHttpService
 {
-    private const int MaxConnections = 256;
-    private const int MaxRequestHeaderBytes = 16 << 10;
-
     private readonly ServerInsight _server;
     private readonly HandedSockets _sockets = new();
+    private readonly DashboardHistory _history;
+    private readonly bool _ownsHistory;
     private readonly WebApplication _application;
     private readonly Task _started;
 
     /// <summary>Begins to serve; clients may be handed over at once.</summary>
     /// <param name="server">What is shown.</param>
-    public CairnDashboard(ServerInsight server)
+    /// <param name="history">What happened before somebody looked; null to begin now.</param>
+    public CairnDashboard(ServerInsight server, DashboardHistory? history = null)
     {
         ArgumentNullException.ThrowIfNull(server);
         _server = server;
+        _ownsHistory = history is null;
+        _history = history ?? new DashboardHistory(server);
         _application = Build();
         _started = StartAsync();
     }
@@ -42,27 +46,19 @@ public sealed class CairnDashboard : IHttpService
 #pragma warning restore VSTHRD003
         await _sockets.DisposeAsync().ConfigureAwait(false);
         await _application.DisposeAsync().ConfigureAwait(false);
+        if (_ownsHistory)
+        {
+            _history.Dispose();
+        }
     }
 
     private WebApplication Build()
     {
-        // Empty: no configuration, environment variable or file of the web server's own has a say here.
-        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
-        {
-            kestrel.AddServerHeader = false;
-            kestrel.Limits.MaxConcurrentConnections = MaxConnections;
-            kestrel.Limits.MaxRequestHeadersTotalSize = MaxRequestHeaderBytes;
-            kestrel.Limits.MaxRequestBodySize = 0;
-            kestrel.Listen(HandedSockets.Place, listen => listen.Protocols = HttpProtocols.Http1);
-        });
-        builder.Services.AddRoutingCore();
+        WebApplicationBuilder builder = WebHosts.CreateBuilder(kestrel => WebHosts.Listen(kestrel, HandedSockets.Place));
         builder.Services.AddSingleton<IConnectionListenerFactory>(_sockets);
-
-        // Signals are the tool's business.
-        builder.Services.AddSingleton<IHostLifetime>(new NoLifetime());
         WebApplication application = builder.Build();
-        Pages.Map(application, _server);
+        ProbePages.Map(application, _server);
+        DashboardRoutes.Map(application, new ServerSubject(_server, _history.Samples), new ServerVisitors(_server), _server.Source?.Store);
         return application;
     }
 

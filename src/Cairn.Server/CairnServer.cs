@@ -93,7 +93,7 @@ public sealed class CairnServer : IAsyncDisposable
                 Metrics = protocols.Metrics,
             }).ConfigureAwait(false);
             protocols.Attach(engine);
-            insight.OnStarted(protocols.FiguresOf(engine));
+            insight.OnStarted(protocols.FiguresOf(engine), protocols.AccessBy(plan));
             door?.Accept();
             return new CairnServer(store, engine, protocols, door, insight, plan.Options.StopTimeout);
         }
@@ -146,7 +146,7 @@ public sealed class CairnServer : IAsyncDisposable
         }
         catch (ServerException e) when (plan.Options.IsHttpOptional)
         {
-            log.Write(ServerLogLevel.Warning, $"No figures are shown over HTTP: {e.Message}");
+            log.Write(ServerLogLevel.Warning, $"There is no dashboard: {e.Message}");
             return null;
         }
     }

@@ -79,7 +79,22 @@ public sealed class ServerInsight
     /// <param name="message">In one line.</param>
     public void Log(ServerLogLevel level, string message) => _log.Write(level, message);
 
-    internal void OnStarted(MetricSource source) => _source = source;
+    /// <summary>Where the figures come from; null before the server has started.</summary>
+    internal MetricSource? Source => _source;
+
+    /// <summary>Who may see what; null before the server has started.</summary>
+    internal ServerAccess? Access { get; private set; }
+
+    /// <summary>Whether the server is about to end.</summary>
+    internal bool IsStopping => _isStopping;
+
+    internal TimeProvider Clock => _clock;
+
+    internal void OnStarted(MetricSource source, ServerAccess access)
+    {
+        Access = access;
+        _source = source; // Last: whoever sees it sees the access, too.
+    }
 
     internal void OnStopping() => _isStopping = true;
 

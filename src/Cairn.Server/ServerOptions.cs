@@ -44,10 +44,16 @@ public sealed record ServerOptions
     public string? Both { get; init; }
 
     /// <summary>
-    /// Where figures and health are shown over HTTP, without TLS; null for nowhere, which is the default. Whoever starts the server says what
+    /// Where the dashboard, figures and health are shown over HTTP, without TLS; null for nowhere, which is the default. Whoever starts the server says what
     /// serves it: <see cref="CairnServer.StartAsync"/>.
     /// </summary>
     public string? Http { get; init; }
+
+    /// <summary>
+    /// Names by which browsers may reach the dashboard, several with commas between, where they are neither an address nor localhost: that of
+    /// a proxy before it, as a rule. Requests for other names are refused, so that no foreign page can reach it. Default null: none.
+    /// </summary>
+    public string? HttpNames { get; init; }
 
     /// <summary>Whether the server starts, with a warning, although <see cref="Http"/> cannot be listened on. Default false: that is an
     /// error.</summary>

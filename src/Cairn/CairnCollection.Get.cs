@@ -149,7 +149,10 @@ public unsafe partial class CairnCollection
     /// <param name="destination">Where to. Nothing is added if the result is false.</param>
     /// <param name="info">Of the entry; all zero for a miss.</param>
     /// <returns>True if there was a value.</returns>
-    public bool TryPeek(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info)
+    public bool TryPeek(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info) => TryPeek(key, destination, out info, acceptHash: false);
+
+    /// <summary>The same, of hashes too: their bytes.</summary>
+    internal bool TryPeek(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info, bool acceptHash)
     {
         ArgumentNullException.ThrowIfNull(destination);
         Engine.ThrowIfClosed();
@@ -167,7 +170,7 @@ public unsafe partial class CairnCollection
         {
             KeyRef place = Engine.Place(bytes, encoded.Bytes.Length, Number);
             hash = place.Place.Hash;
-            cell = PinOrWait(place, out entry, out info, isUse: false);
+            cell = PinOrWait(place, out entry, out info, isUse: false, acceptHash);
         }
 
         encoded.Release();
@@ -462,11 +465,11 @@ public unsafe partial class CairnCollection
         }
     }
 
-    private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info, bool isUse = true)
+    private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info, bool isUse = true, bool acceptHash = false)
     {
         var wait = default(SpinWait);
         int cell;
-        while ((cell = Engine.TryPin(key, acceptStale: false, out entry, out info, isUse)) == -2)
+        while ((cell = Engine.TryPin(key, acceptStale: false, out entry, out info, isUse, acceptHash)) == -2)
         {
             wait.SpinOnce();
         }

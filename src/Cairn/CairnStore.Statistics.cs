@@ -1,8 +1,8 @@
-using System.Numerics;
 using Cairn.Collections;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Storage;
+using Cairn.Surveys;
 
 namespace Cairn;
 
@@ -65,22 +65,7 @@ public sealed unsafe partial class CairnStore
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, 10_000);
-        IReadOnlyList<string> names = CollectionTable.NamesByNumber(Engine.Memory);
-        var biggest = new PriorityQueue<EntrySize, int>();
-        VisitAll(
-            (ReadOnlySpan<byte> key, in EntryInfo info, uint collection) =>
-            {
-                if (biggest.Count < count)
-                {
-                    biggest.Enqueue(new EntrySize(NameOf(names, collection), key.ToArray(), info.ValueBytes), info.ValueBytes);
-                }
-                else if (biggest.Peek().ValueBytes < info.ValueBytes)
-                {
-                    biggest.EnqueueDequeue(new EntrySize(NameOf(names, collection), key.ToArray(), info.ValueBytes), info.ValueBytes);
-                }
-            },
-            cancellationToken);
-        return [.. biggest.UnorderedItems.Select(item => item.Element).OrderByDescending(entry => entry.ValueBytes)];
+        return StoreSurvey.Take(this, new SurveyRequest { BiggestCount = count }, cancellationToken).Biggest;
     }
 
     /// <summary>How many values there are of each length, in powers of two. Reads the whole index.</summary>
@@ -88,24 +73,30 @@ public sealed unsafe partial class CairnStore
     /// <returns>The histogram over all collections.</returns>
     public SizeHistogram GetSizeHistogram(CancellationToken cancellationToken = default)
     {
-        var counts = new long[33];
-        var sums = new long[33];
-        VisitAll(
-            (ReadOnlySpan<byte> _, in EntryInfo info, uint _) =>
-            {
-                int bin = 32 - BitOperations.LeadingZeroCount((uint)info.ValueBytes);
-                counts[bin]++;
-                sums[bin] += info.ValueBytes;
-            },
-            cancellationToken);
-        SizeBin[] bins =
-        [
-            .. Enumerable.Range(0, counts.Length)
-                .Where(bin => counts[bin] > 0)
-                .Select(bin => new SizeBin(bin == 0 ? 0 : 1L << (bin - 1), (1L << bin) - 1, counts[bin], sums[bin])),
-        ];
-        return new SizeHistogram(bins, counts.Sum(), sums.Sum());
+        return StoreSurvey.Take(this, new SurveyRequest(), cancellationToken).Sizes;
     }
+
+    /// <summary>What every segment is used for. Costs microseconds and stops nobody: segments that change meanwhile may be told as before or as after.</summary>
+    internal SegmentUse[] GetSegments()
+    {
+        Engine.ThrowIfClosed();
+        StoreMemory memory = Engine.Memory;
+        memory.RefreshSegmentsEnd();
+        var segments = new SegmentUse[memory.SegmentCount];
+        for (int number = 0; number < segments.Length; number++)
+        {
+            SegmentHeader* header = memory.Header(number);
+            uint word = Volatile.Read(ref header->StateWord); // Once: its parts belong together.
+            segments[number] = new SegmentUse(
+                SegmentHeader.StateOf(word), SegmentHeader.LogOf(word), SegmentHeader.PartitionOf(word),
+                Math.Clamp(header->Tail, 0, memory.SegmentBytes), Math.Max(0, header->LiveBytes), header->SealOrder, header->RunLength, header->MaxDeadline);
+        }
+
+        GC.KeepAlive(Engine);
+        return segments;
+    }
+
+    internal IReadOnlyList<string> NamesByNumber() => CollectionTable.NamesByNumber(Engine.Memory);
 
     // Statistics have no checksum: what damage makes of them may be anything, and must not make who looks at them fail.
     private static long Total(PartitionStatistics[] partitions, Func<PartitionStatistics, long> of)
@@ -119,10 +110,8 @@ public sealed unsafe partial class CairnStore
         return (long)Int128.Clamp(total, long.MinValue, long.MaxValue);
     }
 
-    private static string NameOf(IReadOnlyList<string> names, uint collection) =>
-        collection < names.Count ? names[(int)collection] : string.Empty;
-
-    private void VisitAll(EntryVisitor visitor, CancellationToken cancellationToken)
+    /// <summary>Visits every entry of every collection, under its own key if the store is encrypted.</summary>
+    internal void VisitAll(EntryVisitor visitor, CancellationToken cancellationToken)
     {
         Engine.ThrowIfClosed();
         if (Engine.Cipher is { } cipher)

@@ -7,7 +7,7 @@ public sealed class StoreErrorTests : ToolTest
 {
     /// <summary>Commands that look at a store, with the least they need.</summary>
     public static TheoryData<string> Looking =>
-        ["get key", "del key", "del --all", "touch key --ttl 1m", "keys", "dump", "export", "stats", "top --count 1", "bigkeys"];
+        ["get key", "del key", "del --all", "touch key --ttl 1m", "keys", "dump", "export", "stats", "top --count 1", "bigkeys", "open"];
 
     [Theory]
     [MemberData(nameof(Looking))]

@@ -21,7 +21,9 @@ public partial class ProjectTests
         ["Cairn.Protocol"] = [],
         ["Cairn.Redis"] = ["Cairn.Protocol", "Cairn.Caching"],
         ["Cairn.Server"] = ["Cairn", "Cairn.Protocol"],
-        ["Cairn.Dashboard"] = ["Cairn.Server"],
+        ["Cairn.Dashboard.Pages"] = ["Cairn"],
+        ["Cairn.Dashboard"] = ["Cairn.Dashboard.Pages", "Cairn.Server"],
+        ["Cairn.Dashboard.AspNetCore"] = ["Cairn.Dashboard.Pages", "Cairn.Caching"],
         ["Cairn.Cli"] =
         [
             "Cairn", "Cairn.Caching", "Cairn.Caching.Protobuf", "Cairn.FileStore", "Cairn.Protocol", "Cairn.Redis",

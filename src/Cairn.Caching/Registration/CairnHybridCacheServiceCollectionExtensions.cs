@@ -28,6 +28,7 @@ public static class CairnHybridCacheServiceCollectionExtensions
         Configure(services, name, configure);
         services.AddSingleton(provider => Create(provider, name));
         services.AddSingleton<HybridCache>(provider => provider.GetRequiredService<CairnHybridCache>());
+        services.AddSingleton(new RegisteredCache(name, provider => provider.GetRequiredService<CairnHybridCache>()));
         CacheStart.Resolve<CairnHybridCache>(services, name, provider => provider.GetRequiredService<CairnHybridCache>());
         return new CairnHybridCacheBuilder(name, services);
     }
@@ -46,6 +47,7 @@ public static class CairnHybridCacheServiceCollectionExtensions
         Configure(services, name, configure);
         services.AddKeyedSingleton(serviceKey, (provider, _) => Create(provider, name));
         services.AddKeyedSingleton<HybridCache>(serviceKey, (provider, key) => provider.GetRequiredKeyedService<CairnHybridCache>(key));
+        services.AddSingleton(new RegisteredCache(name, provider => provider.GetRequiredKeyedService<CairnHybridCache>(serviceKey)));
         CacheStart.Resolve<CairnHybridCache>(services, name, provider => provider.GetRequiredKeyedService<CairnHybridCache>(serviceKey));
         return new CairnHybridCacheBuilder(name, services);
     }

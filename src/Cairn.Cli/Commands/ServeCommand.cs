@@ -10,6 +10,7 @@ internal sealed class ServeCommand : ToolCommand
 {
     private const string JournalVariable = "JOURNAL_STREAM";
     private const string ConfigVariable = "CAIRN_CONFIG";
+    private const string HttpListener = "http";
     private const string LogFormatVariable = "CAIRN_LOG_FORMAT";
 
     private readonly IReadOnlyList<ServeSetting> _settings = ServeSettings.Create();
@@ -67,7 +68,7 @@ internal sealed class ServeCommand : ToolCommand
     }
 
     public override string Details =>
-        "Without options it serves memcached's clients on 127.0.0.1:11211 and those of Redis on 127.0.0.1:6379, from a store file in the current user's data folder, which is still there, and warm, after a restart or a crash. Both see the same keys. Every option can also be set by an environment variable (CAIRN_MAX_VALUE for --max-value) or in a file; options come before variables, those before the file. It runs until Ctrl-C or SIGTERM, then finishes the requests that have arrived. Other processes may use the store meanwhile.";
+        "Without options it serves memcached's clients on 127.0.0.1:11211 and those of Redis on 127.0.0.1:6379, from a store file in the current user's data folder, which is still there, and warm, after a restart or a crash. Both see the same keys. Figures, keys and slow requests are shown in the browser at http://127.0.0.1:8080. Every option can also be set by an environment variable (CAIRN_MAX_VALUE for --max-value) or in a file; options come before variables, those before the file. It runs until Ctrl-C or SIGTERM, then finishes the requests that have arrived. Other processes may use the store meanwhile.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -141,9 +142,13 @@ internal sealed class ServeCommand : ToolCommand
         Invocation invocation, ServerOptions options, Uri? collector, ServerLogWriter log, CancellationToken interruption)
     {
         log.Write(ServerLogLevel.Information, $"{Tool.Name} {Tool.Version} is starting.");
-        CairnServer server = await CairnServer.StartAsync(options, log.Write, insight => new CairnDashboard(insight)).ConfigureAwait(false);
+        DashboardHistory? history = null;
+        CairnServer server = await CairnServer.StartAsync(options, log.Write, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
+            // After the start, so that nobody who connects waits for it.
+            history = server.Addresses.Any(address => address.Key == HttpListener) ? new DashboardHistory(server.Insight) : null;
+            using DashboardHistory? ended = history;
             using Telemetry? telemetry = Tell(invocation, server, collector);
             string? pidFile = invocation.Get(_pidFile);
             if (pidFile is not null)

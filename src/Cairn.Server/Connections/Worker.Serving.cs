@@ -207,7 +207,7 @@ internal sealed unsafe partial class Worker
 
     private void Serve(ReadOnlySpan<ClientConnection> group, int bytes)
     {
-        if (bytes >= PrefetchBytes)
+        if (bytes >= PrefetchBytes || Recorder.Keys.IsWatched)
         {
             LookAhead(group);
         }

@@ -22,14 +22,14 @@ internal static class AddressGuard
             "Listen on 127.0.0.1, set a password, or say --insecure if the network keeps strangers away.");
     }
 
-    /// <summary>The same for HTTP, which shows figures and changes nothing.</summary>
+    /// <summary>The same for HTTP: without TLS, passwords and values could be read on their way.</summary>
     /// <exception cref="ServerException">Others could reach the address.</exception>
     public static void CheckHttp(ListenAddress address, bool allowsInsecure)
     {
         if (!allowsInsecure && IsPublic(address))
         {
             throw new ServerException(
-                $"Listening for HTTP on {address} would show the server's figures to everybody who reaches this machine. " +
+                $"Listening for HTTP on {address} would send figures, keys, values and passwords unprotected over the network. " +
                 "Listen on 127.0.0.1, or say --insecure if the network keeps strangers away.");
         }
     }

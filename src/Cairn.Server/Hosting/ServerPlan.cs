@@ -38,6 +38,9 @@ internal sealed class ServerPlan
     /// <summary>Who may use RESP, and how.</summary>
     public RespUsers RespUsers { get; private init; } = RespUsers.Nobody;
 
+    /// <summary>Whether RESP, or memcached's protocol, is spoken anywhere.</summary>
+    public (bool Resp, bool Memcached) Serves => (_resp.Count + _both.Count > 0, _memcached.Count + _both.Count > 0);
+
     /// <summary>Where to listen for HTTP.</summary>
     public IReadOnlyList<ListenAddress> Http { get; }
 

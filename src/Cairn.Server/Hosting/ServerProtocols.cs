@@ -60,6 +60,9 @@ internal sealed class ServerProtocols : IDisposable
     public MetricSource FiguresOf(ServerEngine engine) =>
         new(_store, engine, Metrics, _memcached, [.. MemcachedCommands.Metered, .. RespCommands.Metered]);
 
+    /// <summary>Who may see what over HTTP.</summary>
+    public ServerAccess AccessBy(ServerPlan plan) => new(plan, _resp);
+
     public void Dispose()
     {
         _memcached.Dispose();

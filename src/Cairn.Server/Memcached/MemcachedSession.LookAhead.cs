@@ -31,6 +31,7 @@ internal sealed unsafe partial class MemcachedSession
             return;
         }
 
+        bool isSampled = _recorder.Keys.IsWatched;
         fixed (byte* bytes = input)
         {
             int position = 0;
@@ -50,6 +51,10 @@ internal sealed unsafe partial class MemcachedSession
                 {
                     ahead.Place = _engine.Memory.Place(
                         _engine.Memory.HashKey(bytes + position + ahead.Request.Key.Offset, ahead.Request.Key.Length, 0));
+                    if (isSampled)
+                    {
+                        _recorder.Keys.Add(input.Slice(position + ahead.Request.Key.Offset, ahead.Request.Key.Length));
+                    }
                 }
 
                 _ahead.Add();

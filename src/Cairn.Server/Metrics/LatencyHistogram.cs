@@ -77,6 +77,21 @@ internal sealed class LatencyHistogram
         _longestNs = Math.Max(_longestNs, other.MaxNs);
     }
 
+    /// <summary>Takes another's times away, which were in this one: what is left came later. The longest time is not known then, and is that
+    /// of the cell it lies in. The recording thread of this one only.</summary>
+    public void Subtract(LatencyHistogram other)
+    {
+        int longest = -1;
+        for (int i = 0; i < CellCount; i++)
+        {
+            _cells[i] = Math.Max(0, _cells[i] - Volatile.Read(ref other._cells[i]));
+            longest = _cells[i] > 0 ? i : longest;
+        }
+
+        _sumNs = Math.Max(0, _sumNs - other.SumNs);
+        _longestNs = longest < 0 ? 0 : Math.Min(_longestNs, UpperEnd(longest));
+    }
+
     /// <summary>How many took no longer than a power of two nanoseconds; exact (I1).</summary>
     /// <param name="power">5 to 37: 32 ns to 137 s.</param>
     public long CountUpToPowerOfTwo(int power)

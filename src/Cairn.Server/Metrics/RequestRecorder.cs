@@ -45,8 +45,9 @@ internal sealed class RequestRecorder
     private long _slowCount;
     private long _watchUntil = long.MinValue;
 
-    public RequestRecorder(SlowLog slow, TimeProvider clock)
+    public RequestRecorder(SlowLog slow, TimeProvider clock, KeySamples? keys = null)
     {
+        Keys = keys ?? new KeySamples();
         _slow = slow;
         _clock = clock;
         _nsPerTick = 1e9 / clock.TimestampFrequency;
@@ -63,6 +64,9 @@ internal sealed class RequestRecorder
     public long BytesSent;
 
     // --- Sessions ---
+
+    /// <summary>Where a session that reads a batch of requests ahead says which keys are asked for, if that is wanted.</summary>
+    public KeySamples Keys { get; }
 
     /// <summary>A request was executed.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -8,11 +8,14 @@ internal sealed class ServerMetrics : IDisposable
     public ServerMetrics(TimeProvider? clock = null)
     {
         TimeProvider source = clock ?? TimeProvider.System;
-        _recorders = new ThreadLocal<RequestRecorder>(() => new RequestRecorder(SlowLog, source), trackAllValues: true);
+        _recorders = new ThreadLocal<RequestRecorder>(() => new RequestRecorder(SlowLog, source, Keys), trackAllValues: true);
     }
 
     /// <summary>The latest requests that took long, of all protocols.</summary>
     public SlowLog SlowLog { get; } = new();
+
+    /// <summary>Which keys are asked for most, while somebody wants to know.</summary>
+    public KeySamples Keys { get; } = new();
 
     /// <summary>The recorder of this thread: a worker's, or that of a session without a worker. Sessions are made by their
     /// worker, and keep what they got.</summary>

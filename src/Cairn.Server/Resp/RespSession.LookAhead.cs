@@ -37,6 +37,7 @@ internal sealed unsafe partial class RespSession
         }
 
         _aheadNext = _aheadRead = 0;
+        bool isSampled = _recorder.Keys.IsWatched;
         int position = 0;
         while (_aheadRead < MaxAheadRequests && _aheadKeys < MaxAheadKeys && position < input.Length)
         {
@@ -63,6 +64,10 @@ internal sealed unsafe partial class RespSession
             if (command is { FirstKey: > 0, Subcommands.Length: 0 })
             {
                 AddKeys(command, arguments, ahead);
+                if (isSampled && arguments.Count > command.FirstKey)
+                {
+                    _recorder.Keys.Add(arguments[command.FirstKey]);
+                }
             }
         }
     }

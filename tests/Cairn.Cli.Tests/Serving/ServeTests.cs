@@ -148,7 +148,7 @@ public sealed class ServeTests : ToolTest
         ToolRun meant = Run("serve", "--check", "--http", "*:8080", "--insecure");
 
         Assert.Equal(ExitCode.Server, refused.Code);
-        Assert.Contains("would show the server's figures to everybody", refused.Error, StringComparison.Ordinal);
+        Assert.Contains("would send figures, keys, values and passwords unprotected over the network", refused.Error, StringComparison.Ordinal);
         Assert.Equal(ExitCode.Done, meant.Code);
     }
 

@@ -5,10 +5,10 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
-namespace Cairn.Dashboard;
+namespace Cairn.Dashboard.Serving;
 
-/// <summary>What can be asked for.</summary>
-internal static class Pages
+/// <summary>What other programs ask for: figures and health.</summary>
+internal static class ProbePages
 {
     private static readonly string[] s_reading = [HttpMethods.Get, HttpMethods.Head];
 
@@ -17,7 +17,6 @@ internal static class Pages
     {
         application.Use((context, next) => ShieldAsync(context, next, server));
         application.UseRouting();
-        MapPage(application, "/", context => WriteAsync(context, StatusCodes.Status200OK, Index(server)));
         MapPage(application, "/metrics", context => WriteMetricsAsync(context, server));
         MapPage(application, "/health/live", context => WriteAsync(context, StatusCodes.Status200OK, "live\n"));
         MapPage(application, "/health/ready", context => WriteReadyAsync(context, server));
@@ -64,14 +63,4 @@ internal static class Pages
         context.Response.ContentLength = body.Length;
         return context.Response.Body.WriteAsync(body, context.RequestAborted).AsTask();
     }
-
-    private static string Index(ServerInsight server) =>
-        $"""
-        Cairn {ServerInsight.Version}: {server.GetHealth().Reason}
-
-        /metrics        every figure, for Prometheus
-        /health/live    200 while the server runs
-        /health/ready   200 when clients should be sent here, else 503 and the reason
-
-        """;
 }

@@ -1,0 +1,121 @@
+using System.CommandLine;
+using System.ComponentModel;
+using System.Diagnostics;
+using System.Net;
+using Cairn.Cli.Arguments;
+using Cairn.Cli.Output;
+using Cairn.Dashboard;
+
+namespace Cairn.Cli.Commands;
+
+internal sealed class OpenCommand : ToolCommand
+{
+    private readonly Argument<string?> _file = new("FILE")
+    {
+        Description = "The store's file. Default: that of --store.",
+        Arity = ArgumentArity.ZeroOrOne,
+    };
+
+    private readonly ValueOption<int> _port = ValueOptions.Count("--port", "The port on 127.0.0.1. Default: one that is free.", 1, IPEndPoint.MaxPort);
+    private readonly Flag _noBrowser = new("--no-browser", "Only print the address.");
+    private readonly Flag _readOnly = new("--read-only", "Let nothing be deleted.");
+
+    public OpenCommand(SharedOptions shared)
+        : base("open", "Shows a store file in the browser: live figures, keys and values.")
+    {
+        _ = shared;
+        Add(_file);
+        Add(_port);
+        Add(_noBrowser);
+        Add(_readOnly);
+    }
+
+    public override string UsageWords => "[FILE]";
+
+    public override string Details =>
+        "The page is the dashboard of cairn serve, without a server: it shows what all processes do that use the store, and lets keys be looked for and deleted. Only browsers of this machine reach it, and only with the secret in the address that is printed. It runs until Ctrl-C.";
+
+    public override IReadOnlyList<Example> Examples { get; } =
+    [
+        new("cairn open books.cairn", "Opens the browser."),
+        new("cairn open books.cairn --port 8090 --no-browser", "On a machine without one: reach it through ssh -L 8090:127.0.0.1:8090."),
+        new("cairn open books.cairn --read-only", "To look only."),
+    ];
+
+    public override string JsonShape => """{"url"}, once the page can be opened.""";
+
+    public override int Run(Invocation invocation)
+    {
+        string path = invocation.Get(_file) ?? invocation.StorePath;
+        CancellationToken interruption = invocation.Console.Interruption;
+#pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
+        return ShowAsync(invocation, path, interruption).GetAwaiter().GetResult();
+#pragma warning restore VSTHRD002
+    }
+
+    private async Task<int> ShowAsync(Invocation invocation, string path, CancellationToken interruption)
+    {
+        using CairnStore store = invocation.Open(new StoreOptions
+        {
+            Path = path, OpenMode = StoreOpenMode.OpenExisting, Clock = invocation.Console.Clock,
+        });
+        StoreDashboard dashboard;
+        try
+        {
+            dashboard = await StoreDashboard.StartAsync(store, new StoreDashboardOptions
+            {
+                Port = invocation.Get(_port) ?? 0, IsReadOnly = invocation.Get(_readOnly), LogError = invocation.Warn,
+            }).ConfigureAwait(false);
+        }
+        catch (IOException taken)
+        {
+            throw new ToolException(
+                ExitCode.Server,
+                $"port {invocation.Get(_port)} of 127.0.0.1 cannot be listened on: {taken.GetBaseException().Message}. Name another with --port, or none for a free one.", taken);
+        }
+
+        await using (dashboard.ConfigureAwait(false))
+        {
+            string address = dashboard.Address.ToString();
+            if (invocation.IsJson)
+            {
+                using var line = new JsonLine(invocation.Output);
+                line.Writer.WriteString("url"u8, address);
+            }
+            else
+            {
+                invocation.Output.WriteLine($"The store is shown at {address}");
+                invocation.Output.WriteLine("Ctrl-C ends it.");
+            }
+
+            invocation.Output.Flush();
+            if (!invocation.Get(_noBrowser) && invocation.Console.IsOutputTerminal)
+            {
+                OpenBrowser(address);
+            }
+
+            var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            using CancellationTokenRegistration interrupted = interruption.Register(() => ended.TrySetResult());
+            await ended.Task.ConfigureAwait(false);
+        }
+
+        return ExitCode.Done;
+    }
+
+    // Where there is no browser, the address that was printed is enough.
+    private static void OpenBrowser(string address)
+    {
+        try
+        {
+            using Process? browser = OperatingSystem.IsWindows()
+                ? Process.Start(new ProcessStartInfo(address) { UseShellExecute = true })
+                : Process.Start(new ProcessStartInfo(OperatingSystem.IsMacOS() ? "open" : "xdg-open", [address])
+                {
+                    UseShellExecute = false, RedirectStandardError = true, RedirectStandardOutput = true,
+                });
+        }
+        catch (Win32Exception)
+        {
+        }
+    }
+}

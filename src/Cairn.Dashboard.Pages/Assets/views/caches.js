@@ -1,0 +1,86 @@
+// The caches of an application: both levels, and what they spared.
+import { el, setText } from '../dom.js';
+import { TimeChart } from '../charts.js';
+import { Tiles } from './tiles.js';
+import { latest } from '../live.js';
+import { bytes, count, exact, percent } from '../format.js';
+
+export function caches(root, context) {
+  const names = context.who.channels;
+  const choice = names.length > 1
+    ? el('div', { class: 'choice', role: 'group', 'aria-label': 'Cache' }, names.map((name, i) => el('button', {
+      type: 'button', 'aria-pressed': String(i === 0), 'data-name': name,
+      onclick: event => {
+        for (const button of choice.children) {
+          button.setAttribute('aria-pressed', String(button === event.currentTarget));
+        }
+        context.setChannel(name);
+      },
+    }, name)))
+    : null;
+  const health = el('p', { class: 'health' });
+  const tiles = new Tiles([
+    { id: 'reads', label: 'Reads per second', tone: 'moss' },
+    { id: 'local', label: 'Answered by the first level', tone: 'slate' },
+    { id: 'shared', label: 'Answered by the second level', tone: 'stone' },
+    { id: 'joined', label: 'Stampedes prevented', tone: 'moss' },
+    { id: 'stale', label: 'Stale served', tone: 'ochre' },
+    { id: 'invalidations', label: 'Invalidations', tone: 'rust' },
+  ]);
+  const charts = {
+    reads: new TimeChart('Reads per second', {
+      series: [{ label: 'first level', tone: 'slate' }, { label: 'second level', tone: 'stone' }, { label: 'stale', tone: 'ochre' }, { label: 'missing', tone: 'rust' }],
+      format: count, isStacked: true,
+    }),
+    ratio: new TimeChart('Answered without a factory', { series: [{ label: 'of all reads', tone: 'slate' }], format: percent, most: 1 }),
+    factories: new TimeChart('Factories per second', { series: [{ label: 'run', tone: 'moss' }, { label: 'spared by joining', tone: 'ochre' }, { label: 'failed', tone: 'rust' }], format: count }),
+    changes: new TimeChart('Changes per second', { series: [{ label: 'set', tone: 'moss' }, { label: 'removed', tone: 'rust' }, { label: 'tags', tone: 'ochre' }], format: count }),
+    size: new TimeChart('First level', { series: [{ label: 'bytes', tone: 'slate' }], format: bytes }),
+    entries: new TimeChart('Entries of the first level', { series: [{ label: 'entries', tone: 'moss' }], format: count }),
+  };
+  const rows = [['factoryRuns', 'Factories run'], ['factoryFaults', 'Factories failed'], ['factoryTimeouts', 'Factories not waited for'],
+    ['refreshes', 'Refreshed in the background'], ['notKept', 'Changed while made, not kept'], ['localEvictions', 'Evicted from the first level'],
+    ['unreadable', 'Unreadable in the second level'], ['owedChanges', 'Changes owed to the second level'],
+    ['levelFailures', 'Failed calls of the second level'], ['levelTimeouts', 'Calls of it given up']];
+  const values = new Map(rows.map(([id]) => [id, el('dd', {}, '–')]));
+  const totals = el('dl', { class: 'facts' }, rows.map(([id, label]) => el('div', {}, el('dt', {}, label), values.get(id))));
+  root.append(...[choice, health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)),
+    el('section', { class: 'card', 'aria-label': 'Since the cache was made' }, el('h2', {}, 'Since the cache was made'), totals)].filter(Boolean));
+
+  return {
+    update() {
+      const { live } = context;
+      if (!live?.now?.cache) {
+        return;
+      }
+      const { times, nowMs } = live;
+      const { cache } = live.now;
+      health.className = `health ${cache.trouble ? 'bad' : 'good'}`;
+      setText(health, cache.trouble ?? `${cache.hasSecondLevel ? 'Both levels work' : 'First level only'}`);
+      const all = ['localHits', 'sharedHits', 'staleServed', 'misses'];
+      const reads = live.rates(...all);
+      const total = cache.localHits + cache.sharedHits + cache.staleServed + cache.misses;
+      const part = value => total ? `${percent(value / total)} of all reads` : 'no reads yet';
+      const local = live.ratios('localHits', ...all);
+      const shared = live.ratios('sharedHits', ...all);
+      const joined = live.rates('joined');
+      const invalidations = live.rates('removals', 'tagRemovals');
+      tiles.set('reads', count(latest(reads)), `${count(total)} since the start`, reads);
+      tiles.set('local', percent(latest(local, 5)), part(cache.localHits), local, 1);
+      tiles.set('shared', percent(latest(shared, 5)), part(cache.sharedHits), shared, 1);
+      tiles.set('joined', count(cache.joined), 'callers given another\'s result', joined);
+      tiles.set('stale', count(cache.staleServed), part(cache.staleServed), live.rates('staleServed'));
+      tiles.set('invalidations', count(cache.removals + cache.tagRemovals), `${exact(cache.tagRemovals)} by tag`, invalidations);
+      charts.reads.update(times, all.map(name => live.rates(name)), nowMs);
+      const misses = live.ratios('misses', ...all);
+      charts.ratio.update(times, [misses.map(value => value === null ? null : 1 - value)], nowMs);
+      charts.factories.update(times, [live.rates('factoryRuns'), joined, live.rates('factoryFaults')], nowMs);
+      charts.changes.update(times, [live.rates('sets'), live.rates('removals'), live.rates('tagRemovals')], nowMs);
+      charts.size.update(times, [live.levels('localBytes')], nowMs);
+      charts.entries.update(times, [live.levels('localEntries')], nowMs);
+      for (const [id, value] of values) {
+        setText(value, cache[id] === undefined ? '–' : exact(cache[id]));
+      }
+    },
+  };
+}

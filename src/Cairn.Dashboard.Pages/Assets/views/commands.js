@@ -1,0 +1,52 @@
+// How often each command is asked for, and how long it takes.
+import { el, table } from '../dom.js';
+import { get } from '../api.js';
+import { asking } from './asking.js';
+import { count, duration, exact, span } from '../format.js';
+
+const shortest = 3; // 1 µs, as a power of ten of nanoseconds
+const longest = 8; // 100 ms
+
+// From the median to one in a thousand, on a logarithmic scale.
+function rangePicture(command) {
+  const x = ns => Math.min(100, Math.max(0, (Math.log10(Math.max(1, ns)) - shortest) / (longest - shortest) * 100));
+  const svg = el('svg', { class: 'range', viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true', focusable: 'false' },
+    [0, 20, 40, 60, 80, 100].map(mark => el('line', { class: 'grid', x1: mark, x2: mark, y1: 0, y2: 12 })));
+  if (command.recent > 0) {
+    svg.append(
+      el('rect', { class: 'tone-ochre faint', x: x(command.p50Ns), y: 3.500, width: Math.max(0.8, x(command.p999Ns) - x(command.p50Ns)), height: 5 }),
+      el('rect', { class: 'tone-moss', x: x(command.p50Ns), y: 3.500, width: Math.max(0.8, x(command.p99Ns) - x(command.p50Ns)), height: 5 }));
+  }
+  return svg;
+}
+
+export function commands(root) {
+  const note = el('p', { class: 'hint' });
+  const room = el('div', { class: 'card flush' });
+  root.append(note, room);
+  let before = new Map();
+  let beforeAt = 0;
+  return asking(root, () => get('view/commands'), answer => {
+    const at = performance.now();
+    const seconds = (at - beforeAt) / 1000;
+    const rows = answer.commands.map(command => {
+      const earlier = before.get(`${command.protocol} ${command.name}`);
+      return { ...command, rate: earlier === undefined ? null : Math.max(0, command.requests - earlier) / seconds };
+    }).sort((a, b) => (b.rate ?? 0) - (a.rate ?? 0) || b.requests - a.requests);
+    before = new Map(answer.commands.map(command => [`${command.protocol} ${command.name}`, command.requests]));
+    beforeAt = at;
+    note.textContent = `Latencies of the last ${span(answer.windowMs)}: from when a request was noticed until its reply was handed to the kernel. The bar goes from the median to 99 % and on to 99.9 %, 1 µs to 100 ms.`;
+    room.replaceChildren(table('Commands', [
+      { label: 'Command', cell: row => el('span', { class: 'command' }, el('code', {}, row.name), el('small', {}, row.protocol)) },
+      { label: 'Per second', isNumber: true, cell: row => count(row.rate) },
+      { label: 'Requests', isNumber: true, cell: row => exact(row.requests) },
+      { label: 'Errors', isNumber: true, cell: row => exact(row.errors + row.rejected) },
+      { label: 'Median', isNumber: true, cell: row => duration(row.p50Ns) },
+      { label: '95 %', isNumber: true, cell: row => duration(row.p95Ns) },
+      { label: '99 %', isNumber: true, cell: row => duration(row.p99Ns) },
+      { label: '99.9 %', isNumber: true, cell: row => duration(row.p999Ns) },
+      { label: 'Longest', isNumber: true, cell: row => duration(row.maxNs) },
+      { label: 'Range', class: 'wide', cell: rangePicture },
+    ], rows, 'No requests yet. Connect a client of memcached or Redis.'));
+  });
+}

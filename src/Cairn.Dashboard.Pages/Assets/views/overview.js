@@ -1,0 +1,138 @@
+// What a server, or a store file, is doing.
+import { el, setText } from '../dom.js';
+import { TimeChart } from '../charts.js';
+import { Tiles } from './tiles.js';
+import { latest } from '../live.js';
+import { bytes, count, duration, exact, percent, span, moment } from '../format.js';
+
+function facts(pairs) {
+  const values = new Map(pairs.map(([id, label]) => [id, [label, el('dd', {}, '–')]]));
+  return {
+    element: el('dl', { class: 'facts' }, [...values.values()].map(([label, value]) => el('div', {}, el('dt', {}, label), value))),
+    set: (id, text) => setText(values.get(id)[1], text),
+  };
+}
+
+const perSecond = value => `${count(value)}/s`;
+
+export function overview(root, context) {
+  const health = el('p', { class: 'health' });
+  const tiles = new Tiles([
+    { id: 'requests', label: 'Requests per second', tone: 'moss' },
+    { id: 'ratio', label: 'Hit ratio', tone: 'slate' },
+    { id: 'p99', label: 'Latency, 99th percentile', tone: 'ochre' },
+    { id: 'memory', label: 'Live in memory', tone: 'stone' },
+    { id: 'evictions', label: 'Evictions per second', tone: 'rust' },
+    { id: 'connections', label: 'Connections', tone: 'slate' },
+  ]);
+  const charts = {
+    requests: new TimeChart('Requests per second', { series: [{ label: 'requests', tone: 'moss' }, { label: 'errors', tone: 'rust' }], format: count }),
+    ratio: new TimeChart('Hit ratio', { series: [{ label: 'hits', tone: 'slate' }], format: percent, most: 1 }),
+    latency: new TimeChart('Latency', { series: [{ label: '99 %', tone: 'ochre' }, { label: 'median', tone: 'stone' }], format: duration, axis: value => value === 0 ? '0' : duration(value) }),
+    gone: new TimeChart('Evictions and expirations per second', { series: [{ label: 'evicted', tone: 'rust' }, { label: 'expired', tone: 'ochre' }], format: count }),
+    memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes }),
+    traffic: new TimeChart('Network', { series: [{ label: 'sent', tone: 'slate' }, { label: 'received', tone: 'moss' }], format: value => `${bytes(value)}/s`, axis: bytes }),
+  };
+  const server = facts([['up', 'Running for'], ['entries', 'Entries'], ['file', 'Store file'], ['openings', 'Processes with the store open'],
+    ['workers', 'Workers'], ['cpu', 'Processor time'], ['process', 'Memory besides the store'], ['slow', 'Slow requests']]);
+  root.append(health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)),
+    el('section', { class: 'card', 'aria-label': 'Server' }, el('h2', {}, 'Server'), server.element));
+
+  return {
+    update() {
+      const { live } = context;
+      if (!live?.now?.store) {
+        return;
+      }
+      const { now, times, nowMs } = live;
+      health.className = `health ${now.isReady ? 'good' : 'bad'}`;
+      setText(health, now.isReady ? 'Ready' : `Not ready: ${now.health}`);
+      const requests = live.rates('requests');
+      const ratio = live.ratios('hits', 'hits', 'misses');
+      const evictions = live.rates('evictions');
+      const expirations = live.rates('expirations');
+      const p99 = live.levels('p99Ns').map(value => value || null);
+      const connections = live.levels('connections');
+      const since = now.store.hits + now.store.misses;
+      tiles.set('requests', count(latest(requests)), `${count(latest(live.rates('sets')))} writes a second`, requests);
+      tiles.set('ratio', percent(latest(ratio, 5)), since ? `${percent(now.store.hits / since)} in the store's life` : 'no reads yet', ratio, 1);
+      tiles.set('p99', duration(latest(p99)), `median ${duration(latest(live.levels('p50Ns').map(value => value || null)))}`, p99);
+      tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${count(now.store.entries)} entries`, live.levels('bytes'), now.store.capacityBytes);
+      tiles.set('evictions', count(latest(evictions)), `${count(latest(expirations))} expire a second`, evictions);
+      tiles.set('connections', exact(now.server.connections), `of ${exact(now.server.connectionLimit)} allowed`, connections);
+      charts.requests.update(times, [requests, live.rates('errors')], nowMs);
+      charts.ratio.update(times, [ratio], nowMs);
+      charts.latency.update(times, [p99, live.levels('p50Ns').map(value => value || null)], nowMs);
+      charts.gone.update(times, [evictions, expirations], nowMs);
+      charts.memory.update(times, [live.levels('segmentBytes'), live.levels('bytes')], nowMs);
+      charts.traffic.update(times, [live.rates('sent'), live.rates('received')], nowMs);
+      const cpu = latest(live.rates('cpuUs'));
+      server.set('up', span(nowMs - now.server.startedMs));
+      server.set('entries', exact(now.store.entries));
+      server.set('file', bytes(now.store.fileBytes));
+      server.set('openings', exact(now.store.openings));
+      server.set('workers', `${now.server.workers}, by ${now.server.io}`);
+      server.set('cpu', cpu === null ? '–' : `${(cpu / 1e4).toFixed(1)} % of a core`);
+      server.set('process', bytes(now.server.processBytes));
+      server.set('slow', exact(now.server.slowRequests));
+    },
+  };
+}
+
+export function storeOverview(root, context) {
+  const tiles = new Tiles([
+    { id: 'reads', label: 'Reads per second', tone: 'moss' },
+    { id: 'ratio', label: 'Hit ratio', tone: 'slate' },
+    { id: 'sets', label: 'Writes per second', tone: 'ochre' },
+    { id: 'memory', label: 'Live in the file', tone: 'stone' },
+    { id: 'evictions', label: 'Evictions per second', tone: 'rust' },
+    { id: 'openings', label: 'Processes with it open', tone: 'slate' },
+  ]);
+  const charts = {
+    reads: new TimeChart('Reads per second', { series: [{ label: 'hits', tone: 'moss' }, { label: 'misses', tone: 'rust' }], format: count, isStacked: true }),
+    ratio: new TimeChart('Hit ratio', { series: [{ label: 'hits', tone: 'slate' }], format: percent, most: 1 }),
+    writes: new TimeChart('Writes and removals per second', { series: [{ label: 'written', tone: 'ochre' }, { label: 'removed', tone: 'stone' }], format: count }),
+    gone: new TimeChart('Evictions and expirations per second', { series: [{ label: 'evicted', tone: 'rust' }, { label: 'expired', tone: 'ochre' }], format: count }),
+    memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes }),
+    entries: new TimeChart('Entries', { series: [{ label: 'entries', tone: 'slate' }], format: count }),
+  };
+  const store = facts([['created', 'Created'], ['entries', 'Entries'], ['file', 'File'], ['slots', 'Room in the index'],
+    ['partitions', 'Partitions'], ['ghosts', 'Back soon after eviction'], ['recoveries', 'Repairs after a crash'], ['damaged', 'Damaged entries']]);
+  root.append(tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)),
+    el('section', { class: 'card', 'aria-label': 'Store' }, el('h2', {}, 'Store'), store.element));
+
+  return {
+    update() {
+      const { live } = context;
+      if (!live?.now?.store) {
+        return;
+      }
+      const { now, times, nowMs } = live;
+      const reads = live.rates('hits', 'misses');
+      const ratio = live.ratios('hits', 'hits', 'misses');
+      const sets = live.rates('sets');
+      const evictions = live.rates('evictions');
+      const since = now.store.hits + now.store.misses;
+      tiles.set('reads', count(latest(reads)), `${count(since)} in its life`, reads);
+      tiles.set('ratio', percent(latest(ratio, 5)), since ? `${percent(now.store.hits / since)} in its life` : 'no reads yet', ratio, 1);
+      tiles.set('sets', count(latest(sets)), `${count(now.store.sets)} in its life`, sets);
+      tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${count(now.store.entries)} entries`, live.levels('bytes'), now.store.capacityBytes);
+      tiles.set('evictions', count(latest(evictions)), `${perSecond(latest(live.rates('expirations')))} expire`, evictions);
+      tiles.set('openings', exact(now.store.openings), 'this page counts as one', live.levels('openings'));
+      charts.reads.update(times, [live.rates('hits'), live.rates('misses')], nowMs);
+      charts.ratio.update(times, [ratio], nowMs);
+      charts.writes.update(times, [sets, live.rates('removals')], nowMs);
+      charts.gone.update(times, [evictions, live.rates('expirations')], nowMs);
+      charts.memory.update(times, [live.levels('segmentBytes'), live.levels('bytes')], nowMs);
+      charts.entries.update(times, [live.levels('entries')], nowMs);
+      store.set('created', moment(now.store.createdMs));
+      store.set('entries', exact(now.store.entries));
+      store.set('file', bytes(now.store.fileBytes));
+      store.set('slots', `${exact(now.store.indexSlots)} entries`);
+      store.set('partitions', exact(now.store.partitions));
+      store.set('ghosts', exact(now.store.ghostHits));
+      store.set('recoveries', exact(now.store.recoveries));
+      store.set('damaged', exact(now.store.damagedEntries));
+    },
+  };
+}

@@ -1,0 +1,224 @@
+using System.Text.Json;
+using Cairn.Dashboard.Pages.Access;
+using Cairn.Dashboard.Pages.Keys;
+using Cairn.Storage;
+using Cairn.Surveys;
+
+namespace Cairn.Dashboard.Pages.Reports;
+
+/// <summary>What there is to tell of a store, whoever has it open.</summary>
+internal static class StoreReport
+{
+    private const int BiggestCount = 50;
+    private const int AgeGroups = 10;
+
+    private static readonly long[] s_withinSeconds = [60, 3_600, 86_400, long.MaxValue];
+
+    /// <summary>Writes its figures.</summary>
+    public static void WriteNow(Utf8JsonWriter writer, StoreStatistics statistics)
+    {
+        writer.WriteStartObject("store"u8);
+        writer.WriteNumber("entries"u8, statistics.Entries);
+        writer.WriteNumber("bytes"u8, statistics.Bytes);
+        writer.WriteNumber("segmentBytes"u8, statistics.SegmentBytes);
+        writer.WriteNumber("capacityBytes"u8, (long)statistics.Segments * statistics.BytesPerSegment);
+        writer.WriteNumber("fileBytes"u8, statistics.FileBytes);
+        writer.WriteNumber("maxCapacityBytes"u8, statistics.MaxCapacityBytes);
+        writer.WriteNumber("indexSlots"u8, statistics.IndexSlots);
+        writer.WriteNumber("partitions"u8, statistics.Partitions.Count);
+        writer.WriteNumber("openings"u8, statistics.Openings);
+        writer.WriteNumber("hits"u8, statistics.Hits);
+        writer.WriteNumber("misses"u8, statistics.Misses);
+        writer.WriteNumber("sets"u8, statistics.Sets);
+        writer.WriteNumber("removals"u8, statistics.Removals);
+        writer.WriteNumber("evictions"u8, statistics.Evictions);
+        writer.WriteNumber("expirations"u8, statistics.Expirations);
+        writer.WriteNumber("ghostHits"u8, statistics.GhostHits);
+        writer.WriteNumber("declined"u8, statistics.Declined);
+        writer.WriteNumber("lockWaits"u8, statistics.LockWaits);
+        writer.WriteNumber("recoveries"u8, statistics.Recoveries);
+        writer.WriteNumber("damagedEntries"u8, statistics.DamagedEntries);
+        writer.WriteNumber("createdMs"u8, statistics.CreatedAt.ToUnixTimeMilliseconds());
+        writer.WriteEndObject();
+    }
+
+    /// <summary>Writes what its segments are used for, by log, by age and by what is left of their entries' lives.</summary>
+    public static void WriteMemory(Utf8JsonWriter writer, CairnStore store)
+    {
+        SegmentUse[] segments = store.GetSegments();
+        StoreStatistics statistics = store.GetStatistics();
+        writer.WriteNumber("bytesPerSegment"u8, statistics.BytesPerSegment);
+        writer.WriteNumber("liveBytes"u8, statistics.Bytes);
+        writer.WriteString("map"u8, string.Concat(segments.Select(LetterOf)));
+        writer.WriteStartArray("fill"u8);
+        foreach (SegmentUse segment in segments)
+        {
+            writer.WriteNumberValue(Percent(segment.LiveBytes, statistics.BytesPerSegment));
+        }
+
+        writer.WriteEndArray();
+        WriteLogs(writer, segments, statistics.BytesPerSegment);
+        WriteAges(writer, segments);
+        WriteLives(writer, segments, store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds());
+        writer.WriteStartArray("collections"u8);
+        foreach (CollectionStatistics collection in statistics.Collections)
+        {
+            writer.WriteStartObject();
+            writer.WriteString("name"u8, collection.Name);
+            writer.WriteNumber("entries"u8, collection.Entries);
+            writer.WriteNumber("bytes"u8, collection.Bytes);
+            writer.WriteNumber("budgetBytes"u8, collection.BudgetBytes);
+            writer.WriteBoolean("isKept"u8, collection.Region == StoreRegion.Keep);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+    }
+
+    /// <summary>Looks at every entry that a user may see, and writes the biggest, and how long values and lives are.</summary>
+    public static void WriteSurvey(Utf8JsonWriter writer, CairnStore store, DashboardUser user, CancellationToken cancellationToken)
+    {
+        var request = new SurveyRequest
+        {
+            BiggestCount = BiggestCount, Prefix = user.KeyPrefix, IsOwnCollectionOnly = user.KeyPrefix.Length > 0,
+        };
+        StoreSurvey survey = StoreSurvey.Take(store, request, cancellationToken);
+        writer.WriteNumber("entries"u8, survey.Sizes.Entries);
+        writer.WriteNumber("valueBytes"u8, survey.Sizes.ValueBytes);
+        writer.WriteStartArray("biggest"u8);
+        foreach (EntrySize entry in survey.Biggest)
+        {
+            writer.WriteStartObject();
+            KeyBrowser.WriteKey(writer, entry.Key.Span);
+            writer.WriteString("collection"u8, entry.Collection);
+            writer.WriteNumber("valueBytes"u8, entry.ValueBytes);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+        writer.WriteStartArray("sizes"u8);
+        foreach (SizeBin bin in survey.Sizes.Bins)
+        {
+            writer.WriteStartObject();
+            writer.WriteNumber("fromBytes"u8, bin.FromBytes);
+            writer.WriteNumber("toBytes"u8, bin.ToBytes);
+            writer.WriteNumber("entries"u8, bin.Entries);
+            writer.WriteNumber("valueBytes"u8, bin.ValueBytes);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+        writer.WriteStartArray("lives"u8);
+        foreach (LifeBin bin in survey.Lives)
+        {
+            WriteLife(writer, bin.WithinSeconds, bin.Entries, bin.ValueBytes);
+        }
+
+        writer.WriteEndArray();
+    }
+
+    private static void WriteLogs(Utf8JsonWriter writer, SegmentUse[] segments, int bytesPerSegment)
+    {
+        writer.WriteStartArray("logs"u8);
+        foreach (IGrouping<char, SegmentUse> log in segments.GroupBy(LetterOf))
+        {
+            writer.WriteStartObject();
+            writer.WriteString("letter"u8, log.Key.ToString());
+            writer.WriteNumber("segments"u8, log.Count());
+            writer.WriteNumber("bytes"u8, (long)log.Count() * bytesPerSegment);
+            writer.WriteNumber("liveBytes"u8, log.Sum(segment => (long)segment.LiveBytes));
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+    }
+
+    // Segments have no time of birth, but an order in which their partition sealed them: tenths of all, oldest first.
+    private static void WriteAges(Utf8JsonWriter writer, SegmentUse[] segments)
+    {
+        var live = new long[AgeGroups];
+        var dead = new long[AgeGroups];
+        foreach (IGrouping<int, SegmentUse> partition in segments.Where(segment => segment.State == SegmentState.Sealed).GroupBy(segment => segment.Partition))
+        {
+            SegmentUse[] inOrder = [.. partition.OrderBy(segment => segment.SealOrder)];
+            for (int i = 0; i < inOrder.Length; i++)
+            {
+                int group = i * AgeGroups / inOrder.Length;
+                live[group] += inOrder[i].LiveBytes;
+                dead[group] += Math.Max(0, inOrder[i].UsedBytes - inOrder[i].LiveBytes);
+            }
+        }
+
+        writer.WriteStartArray("ages"u8);
+        for (int group = 0; group < AgeGroups; group++)
+        {
+            writer.WriteStartObject();
+            writer.WriteNumber("liveBytes"u8, live[group]);
+            writer.WriteNumber("deadBytes"u8, dead[group]);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
+    }
+
+    private static void WriteLives(Utf8JsonWriter writer, SegmentUse[] segments, long nowMs)
+    {
+        var counts = new long[s_withinSeconds.Length + 1];
+        var bytes = new long[s_withinSeconds.Length + 1];
+        foreach (SegmentUse segment in segments.Where(segment => segment.State is SegmentState.Open or SegmentState.Sealed))
+        {
+            int life = s_withinSeconds.Length;
+            if (segment.MaxDeadline != long.MaxValue)
+            {
+                long seconds = Math.Max(0, segment.MaxDeadline - nowMs) / 1000;
+                life = Array.FindIndex(s_withinSeconds, within => seconds <= within);
+            }
+
+            counts[life]++;
+            bytes[life] += segment.LiveBytes;
+        }
+
+        writer.WriteStartArray("lives"u8);
+        for (int life = 0; life < counts.Length; life++)
+        {
+            WriteLife(writer, life < s_withinSeconds.Length ? s_withinSeconds[life] : -1, counts[life], bytes[life]);
+        }
+
+        writer.WriteEndArray();
+    }
+
+    // Null for later than all others, absent for never.
+    private static void WriteLife(Utf8JsonWriter writer, long withinSeconds, long count, long bytes)
+    {
+        writer.WriteStartObject();
+        if (withinSeconds == long.MaxValue)
+        {
+            writer.WriteNull("withinSeconds"u8);
+        }
+        else if (withinSeconds >= 0)
+        {
+            writer.WriteNumber("withinSeconds"u8, withinSeconds);
+        }
+
+        writer.WriteNumber("count"u8, count);
+        writer.WriteNumber("bytes"u8, bytes);
+        writer.WriteEndObject();
+    }
+
+    private static int Percent(int part, int whole) => (int)Math.Clamp(100L * part / Math.Max(1, whole), 0, 100);
+
+    private static char LetterOf(SegmentUse segment) => segment.State switch
+    {
+        SegmentState.Free => 'f',
+        SegmentState.Spare or SegmentState.Retired or SegmentState.Reserved => 'r',
+        SegmentState.RunBody => 'l',
+        _ when segment.RunLength > 1 => 'l',
+        _ => segment.Log switch
+        {
+            PartitionBlock.LogSmall => 's',
+            PartitionBlock.LogMain => 'm',
+            PartitionBlock.LogKeep => 'k',
+            _ => 't',
+        },
+    };
+}

@@ -1,0 +1,39 @@
+using System.Net;
+using Cairn.Dashboard.Pages.Web;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+namespace Cairn.Dashboard.Hosting;
+
+/// <summary>Web servers as small as they can be.</summary>
+internal static class WebHosts
+{
+    private const int MaxConnections = 256;
+    private const int MaxRequestHeaderBytes = 16 << 10;
+
+    /// <summary>Begins one: no configuration, environment variable or file of the web server's own has a say in it.</summary>
+    public static WebApplicationBuilder CreateBuilder(Action<KestrelServerOptions> listen)
+    {
+        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
+        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
+        {
+            kestrel.AddServerHeader = false;
+            kestrel.Limits.MaxConcurrentConnections = MaxConnections;
+            kestrel.Limits.MaxRequestHeadersTotalSize = MaxRequestHeaderBytes;
+            kestrel.Limits.MaxRequestBodySize = DashboardRoutes.MaxBodyBytes;
+            listen(kestrel);
+        });
+        builder.Services.AddRoutingCore();
+
+        // Signals are the tool's business.
+        builder.Services.AddSingleton<IHostLifetime>(new NoLifetime());
+        return builder;
+    }
+
+    /// <summary>Listens for HTTP without TLS.</summary>
+    public static void Listen(KestrelServerOptions kestrel, EndPoint place) =>
+        kestrel.Listen(place, options => options.Protocols = HttpProtocols.Http1);
+}

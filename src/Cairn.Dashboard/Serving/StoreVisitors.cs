@@ -1,0 +1,19 @@
+using System.Security.Cryptography;
+using System.Text;
+using Cairn.Dashboard.Pages.Access;
+using Microsoft.AspNetCore.Http;
+
+namespace Cairn.Dashboard.Serving;
+
+/// <summary>Who may look at a store file: who knows the secret of the address.</summary>
+internal sealed class StoreVisitors(string secret, bool isReadOnly) : IDashboardAccess
+{
+    public DashboardUser? Anonymous => null;
+
+    public DashboardUser? Authenticate(string name, string password) =>
+        CryptographicOperations.FixedTimeEquals(Encoding.UTF8.GetBytes(password), Encoding.UTF8.GetBytes(secret))
+            ? new DashboardUser { MayChange = !isReadOnly, SeesOthers = true }
+            : null;
+
+    public bool IsKnownHost(HttpContext context) => IDashboardAccess.IsAddress(context.Request.Host.Host);
+}

@@ -1,0 +1,102 @@
+using System.Numerics;
+using Cairn.Engine;
+
+namespace Cairn.Surveys;
+
+/// <summary>What a survey looks for.</summary>
+internal sealed record SurveyRequest
+{
+    /// <summary>How many of the longest entries are listed.</summary>
+    public int BiggestCount { get; init; }
+
+    /// <summary>What keys must begin with to count; empty for all.</summary>
+    public byte[] Prefix { get; init; } = [];
+
+    /// <summary>Whether only the store's own collection counts.</summary>
+    public bool IsOwnCollectionOnly { get; init; }
+}
+
+/// <summary>Entries that expire at similar times.</summary>
+/// <param name="WithinSeconds">They expire within this time; <see cref="long.MaxValue"/> for later; -1 for those that do not expire.</param>
+/// <param name="Entries">How many there are.</param>
+/// <param name="ValueBytes">Bytes of their values.</param>
+internal readonly record struct LifeBin(long WithinSeconds, long Entries, long ValueBytes);
+
+/// <summary>What one look at every entry of a store has found.</summary>
+/// <param name="Biggest">The longest entries, longest first.</param>
+/// <param name="Sizes">How long the values are.</param>
+/// <param name="Lives">How long the entries still live.</param>
+internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogram Sizes, IReadOnlyList<LifeBin> Lives)
+{
+    private const int PowersOfTwo = 33;
+
+    private static readonly long[] s_lives = [60, 3_600, 86_400, 7 * 86_400, long.MaxValue, -1];
+
+    /// <summary>Reads the whole index, and stops nobody.</summary>
+    /// <param name="store">The store.</param>
+    /// <param name="request">What to look for.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public static StoreSurvey Take(CairnStore store, SurveyRequest request, CancellationToken cancellationToken)
+    {
+        IReadOnlyList<string> names = store.NamesByNumber();
+        var biggest = new PriorityQueue<EntrySize, int>();
+        var counts = new long[PowersOfTwo];
+        var sums = new long[PowersOfTwo];
+        var livesCounts = new long[s_lives.Length];
+        var livesSums = new long[s_lives.Length];
+        long nowMs = store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+        store.VisitAll(Visit, cancellationToken);
+        SizeBin[] bins =
+        [
+            .. Enumerable.Range(0, PowersOfTwo)
+                .Where(bin => counts[bin] > 0)
+                .Select(bin => new SizeBin(bin == 0 ? 0 : 1L << (bin - 1), (1L << bin) - 1, counts[bin], sums[bin])),
+        ];
+        return new StoreSurvey(
+            [.. biggest.UnorderedItems.Select(item => item.Element).OrderByDescending(entry => entry.ValueBytes)],
+            new SizeHistogram(bins, counts.Sum(), sums.Sum()),
+            [.. s_lives.Select((within, i) => new LifeBin(within, livesCounts[i], livesSums[i]))]);
+
+        void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
+        {
+            if ((request.IsOwnCollectionOnly && collection != 0) || !key.StartsWith(request.Prefix))
+            {
+                return;
+            }
+
+            int bin = PowersOfTwo - 1 - BitOperations.LeadingZeroCount((uint)info.ValueBytes);
+            counts[bin]++;
+            sums[bin] += info.ValueBytes;
+            int life = LifeOf(info.DeadlineUnixMs, nowMs);
+            livesCounts[life]++;
+            livesSums[life] += info.ValueBytes;
+            if (biggest.Count < request.BiggestCount)
+            {
+                biggest.Enqueue(new EntrySize(NameOf(collection), key.ToArray(), info.ValueBytes), info.ValueBytes);
+            }
+            else if (request.BiggestCount > 0 && biggest.Peek().ValueBytes < info.ValueBytes)
+            {
+                biggest.EnqueueDequeue(new EntrySize(NameOf(collection), key.ToArray(), info.ValueBytes), info.ValueBytes);
+            }
+        }
+
+        string NameOf(uint collection) => collection < names.Count ? names[(int)collection] : string.Empty;
+    }
+
+    private static int LifeOf(long deadlineUnixMs, long nowMs)
+    {
+        if (deadlineUnixMs == long.MaxValue)
+        {
+            return s_lives.Length - 1;
+        }
+
+        long seconds = Math.Max(0, deadlineUnixMs - nowMs) / 1000;
+        int life = 0;
+        while (s_lives[life] < seconds)
+        {
+            life++;
+        }
+
+        return life;
+    }
+}

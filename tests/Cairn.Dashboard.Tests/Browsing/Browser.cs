@@ -1,0 +1,51 @@
+using Microsoft.Playwright;
+
+namespace Cairn.Dashboard.Tests.Browsing;
+
+/// <summary>The system's Chromium without a window, one for all tests that look at pages.</summary>
+public sealed class Browser : IAsyncLifetime
+{
+    /// <summary>The collection of the tests that share it.</summary>
+    public const string Collection = "pages";
+
+    private const string Executable = "chromium";
+
+    private IPlaywright? _playwright;
+    private IBrowser? _browser;
+
+    public Task InitializeAsync() => Task.CompletedTask;
+
+    public async Task DisposeAsync()
+    {
+        if (_browser is not null)
+        {
+            await _browser.DisposeAsync();
+        }
+
+        _playwright?.Dispose();
+    }
+
+    /// <summary>A page as a new visitor has it: no cookies, nothing stored.</summary>
+    internal async Task<WatchedPage> OpenAsync(int width = 1280, int height = 900)
+    {
+        _playwright ??= await Playwright.CreateAsync();
+        _browser ??= await _playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions
+        {
+            ExecutablePath = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator)
+                .Select(directory => Path.Combine(directory, Executable)).First(File.Exists),
+            Args = ["--no-sandbox", "--disable-gpu"],
+        });
+        IBrowserContext context = await _browser.NewContextAsync(new BrowserNewContextOptions
+        {
+            ViewportSize = new ViewportSize { Width = width, Height = height },
+            ColorScheme = ColorScheme.Light,
+            ReducedMotion = ReducedMotion.Reduce,
+        });
+        context.SetDefaultTimeout(15_000);
+        return new WatchedPage(await context.NewPageAsync());
+    }
+}
+
+/// <summary>Tests that share the browser.</summary>
+[CollectionDefinition(Browser.Collection)]
+public sealed class BrowserCollection : ICollectionFixture<Browser>;

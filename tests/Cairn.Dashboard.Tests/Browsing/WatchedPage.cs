@@ -1,0 +1,79 @@
+using System.Collections.Concurrent;
+using Microsoft.Playwright;
+
+namespace Cairn.Dashboard.Tests.Browsing;
+
+/// <summary>A page, and everything that was wrong with it: errors, violations of its policy, requests to elsewhere, dialogs of scripts.</summary>
+internal sealed class WatchedPage : IAsyncDisposable
+{
+    private readonly ConcurrentQueue<string> _problems = new();
+    private string _origin = "";
+
+    public WatchedPage(IPage page)
+    {
+        Page = page;
+        page.Console += (_, message) =>
+        {
+            if (message.Type is "error" or "warning" && !IsExpected(message.Text))
+            {
+                _problems.Enqueue($"{message.Type}: {message.Text}");
+            }
+        };
+        page.PageError += (_, error) => _problems.Enqueue($"failed: {error}");
+        page.Request += (_, request) =>
+        {
+            if (!request.Url.StartsWith(_origin, StringComparison.Ordinal))
+            {
+                _problems.Enqueue($"asked for {request.Url}");
+            }
+        };
+        page.Dialog += (_, dialog) =>
+        {
+            _problems.Enqueue($"said: {dialog.Message}");
+            _ = dialog.DismissAsync();
+        };
+    }
+
+    public IPage Page { get; }
+
+    /// <summary>Answers of the server that the test is about, which the browser reports as errors: 401, 404.</summary>
+    public string? ExpectedStatus { get; set; }
+
+    public ILocator Heading => Page.Locator("h1");
+
+    public async Task GoAsync(Uri address)
+    {
+        _origin = address.GetLeftPart(UriPartial.Authority);
+        await Page.GotoAsync(address.ToString());
+    }
+
+    /// <summary>Shows a view, as its link in the menu does.</summary>
+    public Task ShowAsync(string title) => Page.Locator("nav").GetByRole(AriaRole.Link, new LocatorGetByRoleOptions { Name = title, Exact = true }).ClickAsync();
+
+    /// <summary>Nothing was wrong so far.</summary>
+    public void AssertNoProblems() => Assert.Empty(_problems);
+
+    /// <summary>No part of the page is beyond its right edge.</summary>
+    public async Task AssertFitsAsync()
+    {
+        string[] wide = await Page.EvaluateAsync<string[]>(
+            """
+            () => document.documentElement.scrollWidth <= document.documentElement.clientWidth ? []
+              : [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+                .map(e => `${e.tagName}.${e.getAttribute('class')}`)
+            """);
+        Assert.Empty(wide);
+    }
+
+    /// <summary>Writes what is seen to artifacts/dashboard, for people to look at.</summary>
+    public async Task PictureAsync(string name)
+    {
+        string directory = RepositoryFile.At("artifacts", "dashboard");
+        Directory.CreateDirectory(directory);
+        await Page.ScreenshotAsync(new PageScreenshotOptions { Path = Path.Combine(directory, $"{name}.png"), Animations = ScreenshotAnimations.Disabled });
+    }
+
+    public async ValueTask DisposeAsync() => await Page.Context.DisposeAsync();
+
+    private bool IsExpected(string text) => ExpectedStatus is { } status && text.Contains($"status of {status}", StringComparison.Ordinal);
+}

@@ -1,0 +1,156 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Net.Sockets;
+using System.Text;
+using System.Text.Json;
+using Cairn.Server;
+
+namespace Cairn.Dashboard.Tests.Serving;
+
+/// <summary>A server with a dashboard, and a clock that the figures of the last minutes go by.</summary>
+internal sealed class ServedDashboard : IAsyncDisposable
+{
+    private readonly StoreDirectory _directory;
+    private readonly DashboardHistory _history;
+    private readonly ManualClock _clock = new();
+    private Socket? _resp;
+
+    private ServedDashboard(StoreDirectory directory, CairnServer server, DashboardHistory history, ManualClock clock)
+    {
+        _directory = directory;
+        Server = server;
+        _history = history;
+        _clock = clock;
+        Address = new Uri($"http://{AddressOf("http")}/");
+        Http = new HttpClient { BaseAddress = Address };
+    }
+
+    public CairnServer Server { get; }
+
+    public Uri Address { get; }
+
+    /// <summary>A client without a browser, and without cookies.</summary>
+    public HttpClient Http { get; }
+
+    /// <summary>The store, as another process would have it.</summary>
+    public CairnStore OpenStore() => CairnStore.Open(new StoreOptions { Path = _directory.FilePath, OpenMode = StoreOpenMode.OpenExisting, FlushOnClose = false });
+
+    public static async Task<ServedDashboard> StartAsync(Func<ServerOptions, StoreDirectory, ServerOptions>? configure = null)
+    {
+        var directory = new StoreDirectory();
+        var options = new ServerOptions
+        {
+            StorePath = directory.FilePath,
+            CapacityBytes = 16 << 20,
+            Memcached = "127.0.0.1:0",
+            Resp = "127.0.0.1:0",
+            Http = "127.0.0.1:0",
+            Workers = 1,
+        };
+        DashboardHistory? history = null;
+        CairnServer server = await CairnServer.StartAsync(
+            configure?.Invoke(options, directory) ?? options, log: null, insight => new CairnDashboard(insight, history));
+        var clock = new ManualClock();
+        history = new DashboardHistory(server.Insight, clock);
+        return new ServedDashboard(directory, server, history, clock);
+    }
+
+    /// <summary>A server whose users are: reader, who may read what begins with book:, writer for the same, and admin. Each one's password is
+    /// its name.</summary>
+    public static Task<ServedDashboard> StartWithUsersAsync() => StartAsync((options, directory) =>
+    {
+        string path = directory["users"];
+        File.WriteAllLines(path,
+        [
+            $"reader {HashOf("reader")} read-only book:",
+            $"writer {HashOf("writer")} read-write book:",
+            $"admin {HashOf("admin")} read-write",
+        ]);
+        return options with { RespUsersPath = path, Memcached = null };
+    });
+
+    /// <summary>Sends a command of RESP, and reads whatever is answered to it.</summary>
+    public void Send(params string[] words) => Send(words.Select(Encoding.UTF8.GetBytes).ToArray());
+
+    public void Send(params byte[][] words)
+    {
+        _resp ??= Connect();
+        var request = new MemoryStream();
+        request.Write(Encoding.ASCII.GetBytes($"*{words.Length}\r\n"));
+        foreach (byte[] word in words)
+        {
+            request.Write(Encoding.ASCII.GetBytes($"${word.Length}\r\n"));
+            request.Write(word);
+            request.Write("\r\n"u8);
+        }
+
+        _resp.Send(request.ToArray());
+        _ = _resp.Receive(new byte[1 << 20]);
+    }
+
+    /// <summary>Two minutes of traffic, in a moment.</summary>
+    public void MakeBusy()
+    {
+        const int Seconds = 120;
+        for (int key = 0; key < 400; key++)
+        {
+            Send("SET", $"book:{key}", $$"""{"id":{{key}},"title":"Solaris","tags":["classic","sf"],"text":"{{new string('x', key * 7 % 3000)}}"}""", "EX", $"{60 * (1 + (key * key))}");
+        }
+
+        for (int second = 0; second < Seconds; second++)
+        {
+            int requests = 12 + (int)(8 * Math.Sin(second / 9.0));
+            for (int i = 0; i < requests; i++)
+            {
+                Send("GET", $"book:{second * i % 440}");
+            }
+
+            Send("SET", $"author:{second}", $"Author {second}");
+            _clock.Advance(TimeSpan.FromSeconds(1));
+            _history.Samples.Take();
+        }
+
+        Send("HSET", "session:81f2", "user", "42", "cart", "[1,2,3]");
+    }
+
+    /// <summary>Asks without a browser.</summary>
+    public async Task<(HttpStatusCode Status, JsonElement Body)> AskAsync(
+        HttpMethod method, string path, object? body = null, Action<HttpRequestHeaders>? headers = null)
+    {
+        using var request = new HttpRequestMessage(method, new Uri(path, UriKind.Relative));
+        if (body is not null)
+        {
+            request.Content = new StringContent(JsonSerializer.Serialize(body), Encoding.UTF8, "application/json");
+        }
+
+        headers?.Invoke(request.Headers);
+        using HttpResponseMessage response = await Http.SendAsync(request);
+        string text = await response.Content.ReadAsStringAsync();
+        return (response.StatusCode, text.StartsWith('{') ? JsonDocument.Parse(text).RootElement : default);
+    }
+
+    public static string Id(string key) => System.Buffers.Text.Base64Url.EncodeToString(Encoding.UTF8.GetBytes(key));
+
+    public static AuthenticationHeaderValue Basic(string user) => new("Basic", Convert.ToBase64String(Encoding.UTF8.GetBytes($"{user}:{user}")));
+
+    public async ValueTask DisposeAsync()
+    {
+        _resp?.Dispose();
+        Http.Dispose();
+        _history.Dispose();
+        await Server.DisposeAsync();
+        _directory.Dispose();
+    }
+
+    private static string HashOf(string password) =>
+        "sha256:" + Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(Encoding.UTF8.GetBytes(password)));
+
+    private Socket Connect()
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000 };
+        socket.Connect(IPEndPoint.Parse(AddressOf("resp")));
+        return socket;
+    }
+
+    private string AddressOf(string listener) => Server.Addresses.First(address => address.Key == listener).Value;
+}

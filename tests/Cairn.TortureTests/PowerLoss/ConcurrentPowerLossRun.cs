@@ -49,7 +49,9 @@ internal sealed class ConcurrentPowerLossRun(int seed)
                     first.Checkpoint();
                 }
             }));
+#pragma warning disable VSTHRD002 // Each has a thread of its own, and none waits for this one.
             Task.WaitAll(threads);
+#pragma warning restore VSTHRD002
             IReadOnlyList<DiskChange> changes = platform.Recorder.Changes;
             for (int look = 0; look < looks; look++)
             {

@@ -376,7 +376,10 @@ internal sealed class ReferenceRun : IDisposable
                 Expect(IsLive(id), "there is no value");
                 break;
             case LeaseStatus.Held:
-                Expect(!IsLive(id) && _leases.Exists(held => held.Id == id && !_cancelled.Contains(held.Lease)), "nobody holds it");
+                // What had expired, and was cleaned away or too long for the lease to carry, does not live again when the clock goes back.
+                Expect(!IsLive(id) || _entries[id].EffectiveDeadline <= _latest, "there is a value");
+                LoseIfLive(id);
+                Expect(_leases.Exists(held => held.Id == id && !_cancelled.Contains(held.Lease)), "nobody holds it");
                 break;
             case LeaseStatus.Acquired:
                 _leases.ForEach(held => CancelIf(held.Id == id, held.Lease)); // Its time was up, or its marker evicted.

@@ -13,13 +13,44 @@ internal static class DurableCases
         {
             var map = group.Own(BenchmarkMap.Create(run.Settings.Folder, "group", scale.Entries, Durability.GroupCommit));
             var put = group.Enter(new GroupPut(map, scale.DurablePuts));
+            var threads = group.Enter(new ThreadPut(map, scale.DurablePuts));
             var one = group.Enter(new RecordSync(Path.Combine(run.Settings.Folder, "records"), scale.DurablePuts / MapScale.WritingTasks));
             group.Compare($"put, group commit, {MapScale.WritingTasks} tasks, per put", put, one, Goal.AtMost(0.1), Quantity.WallTime);
+            group.Compare($"put, group commit, {MapScale.WritingTasks} threads, per put", threads, one, Goal.AtMost(0.1), Quantity.WallTime);
         });
     }
 
-    // Several tasks that put, each waiting for its own.
+    // Several tasks that put, each waiting for its own, on as many threads as the runtime thinks right.
     private sealed class GroupPut(PersistentMap<int, int> map, int puts) : IContender
+    {
+        public string Name => CairnSubject.Name;
+
+        public void WarmUp() => Measure(0);
+
+        public Sample Measure(int round)
+        {
+            var each = puts / MapScale.WritingTasks;
+            var meter = Meter.Start();
+            var tasks = Enumerable.Range(0, MapScale.WritingTasks).Select(task => Task.Run(async () =>
+            {
+                for (var i = task * each; i < (task + 1) * each; i++)
+                {
+                    await map.PutAsync(i, i + round).ConfigureAwait(false);
+                }
+            })).ToArray();
+#pragma warning disable VSTHRD002 // They run on the pool, and none needs this thread.
+            Task.WaitAll(tasks);
+#pragma warning restore VSTHRD002
+            return meter.Stop(each * MapScale.WritingTasks);
+        }
+
+        public void Dispose()
+        {
+        }
+    }
+
+    // The same with a thread for each.
+    private sealed class ThreadPut(PersistentMap<int, int> map, int puts) : IContender
     {
         public string Name => CairnSubject.Name;
 

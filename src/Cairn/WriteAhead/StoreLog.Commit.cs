@@ -16,8 +16,11 @@ internal sealed unsafe partial class StoreLog
     private static readonly TimeSpan LongestSleep = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LongestGathering = TimeSpan.FromMilliseconds(1);
 
-    // Only hints, to guess how many may join.
+    // Only hints, to guess how many may join: how many are here, those included who have been served and are not awake yet; how many
+    // have come at all, and how many of them before the last synchronisation that is over.
     private int _waiting;
+    private long _arrived;
+    private long _covered;
     private int _usualGroup;
     private long _usualSyncTicks;
 
@@ -43,6 +46,7 @@ internal sealed unsafe partial class StoreLog
         // A full fence, as is what Close does: either it waits for this thread, or this thread sees that it has begun.
         Interlocked.Increment(ref _inWait);
         Interlocked.Increment(ref _waiting);
+        Interlocked.Increment(ref _arrived);
         try
         {
             WaitCounted(end, isUrgent);
@@ -151,7 +155,7 @@ internal sealed unsafe partial class StoreLog
 
         long limit = Math.Min(_usualSyncTicks / 4, (long)(LongestGathering.TotalSeconds * Stopwatch.Frequency));
         long start = Stopwatch.GetTimestamp();
-        while (Volatile.Read(ref _waiting) < _usualGroup && Stopwatch.GetTimestamp() - start < limit)
+        while (Volatile.Read(ref _arrived) - Volatile.Read(ref _covered) < _usualGroup && Stopwatch.GetTimestamp() - start < limit)
         {
             Thread.Yield();
         }
@@ -163,6 +167,7 @@ internal sealed unsafe partial class StoreLog
         while (true)
         {
             // A tail read while the file is the present one ends in that file; what lies in those before is on the disk already.
+            long arrived = Volatile.Read(ref _arrived);
             uint current = Volatile.Read(ref block->Current) & 1;
             long sequence = Volatile.Read(ref StateOf(block, current)->Sequence);
             long tail = Volatile.Read(ref block->Tail);
@@ -184,6 +189,7 @@ internal sealed unsafe partial class StoreLog
                 // Quickly up, slowly down.
                 _usualGroup = Math.Max(group, _usualGroup - Math.Max(1, _usualGroup / 8));
                 _usualSyncTicks = (_usualSyncTicks + Stopwatch.GetTimestamp() - start) / 2;
+                Volatile.Write(ref _covered, arrived);
                 Interlocked.Increment(ref _synchronisations);
                 ProtocolHook.Reach(ProtocolStep.LogSynchronised);
                 RaiseDurable(tail);

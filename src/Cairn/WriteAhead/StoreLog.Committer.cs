@@ -29,6 +29,7 @@ internal sealed partial class StoreLog
 
             _queue.Add(waiter);
             Interlocked.Increment(ref _waiting);
+            Interlocked.Increment(ref _arrived);
             if (!_isCommitting)
             {
                 _isCommitting = true;

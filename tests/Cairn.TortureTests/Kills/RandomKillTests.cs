@@ -18,7 +18,7 @@ public sealed class RandomKillTests(ITestOutputHelper output)
     private const int KillsBetweenChecks = 100;
 
     private static readonly TimeSpan LongestRun = TortureRun.IsLong ? TimeSpan.FromHours(2) : TimeSpan.FromSeconds(45);
-    private static readonly int Kills = TortureRun.IsLong ? 5_000 : 300;
+    private static readonly int Kills = TortureRun.IsLong ? 5_000 : 200;
 
     // A machine that does other things too must not fail the short run; the long one is for a machine of its own.
     private static readonly TimeSpan LongestWait = TortureRun.IsLong ? TimeSpan.FromMilliseconds(250) : TimeSpan.FromSeconds(2);

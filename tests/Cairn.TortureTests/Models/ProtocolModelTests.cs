@@ -41,6 +41,11 @@ public class ProtocolModelTests(ITestOutputHelper output)
             RedirectStandardError = true,
         };
         start.ArgumentList.Add(Path.Combine(ModelDirectory, "check"));
+        if (!TortureRun.IsLong)
+        {
+            start.ArgumentList.Add("--short");
+        }
+
         foreach (var run in runs)
         {
             start.ArgumentList.Add(run);

@@ -14,7 +14,7 @@ public sealed class PowerLossTests(ITestOutputHelper output)
     public void Loss_of_power_at_any_moment_loses_nothing_that_was_acknowledged_and_brings_nothing_back()
     {
         var torture = new TortureRun(output);
-        int runs = TortureRun.Count(30, 20_000);
+        int runs = TortureRun.Count(20, 20_000);
         int images = 0;
         int refusals = 0;
         for (int run = 0; run < runs; run++)

@@ -15,12 +15,11 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
     private const int Processes = 3;
     private const int HotKeys = 40;
 
-    // A first level is distrusted two seconds after the last heartbeat. The rest is for a change that is owed because its own connection was
-    // cut, which others hear of when that is back, and for a machine that is busy with other things.
-    private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(4.5);
+    // A first level is distrusted two seconds after the last heartbeat. The rest is for a machine that is busy with other things.
+    private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(3);
 
     private static readonly int Rounds = TortureRun.Count(inShort: 1, inLong: 30);
-    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 6_000, inLong: 60_000);
+    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 4_000, inLong: 60_000);
 
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]

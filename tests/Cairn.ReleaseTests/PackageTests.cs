@@ -1,5 +1,4 @@
 using System.IO.Compression;
-using System.Reflection.Metadata;
 using System.Xml.Linq;
 
 namespace Cairn.ReleaseTests;
@@ -7,9 +6,6 @@ namespace Cairn.ReleaseTests;
 /// <summary>What is in the packages, and that a new project can use them.</summary>
 public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePackages>
 {
-    // The kind of debug information that holds the text of a source file; Portable PDB format, "Embedded Source".
-    private static readonly Guid EmbeddedSource = new("0E8A571B-6926-466E-B4AD-8AB04611F5FE");
-
     public static TheoryData<string> Libraries => [.. Packed().Where(id => id != "Cairn.Tool")];
 
     public static TheoryData<string> All => [.. Packed()];
@@ -72,21 +68,38 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
         Assert.NotNull(package.GetEntry($"tools/net10.0/any/{(string?)command.Attribute("EntryPoint")}"));
     }
 
-    [ReleaseFact]
-    public void Symbols_hold_the_sources_and_name_no_folder_of_the_machine()
+    [ReleaseTheory]
+    [MemberData(nameof(All))]
+    public void Symbols_hold_or_locate_every_source_and_name_no_folder_of_the_machine(string id)
     {
-        using var symbols = packages.Open("Cairn", "snupkg");
-        var pdb = BytesOf(symbols, "lib/net10.0/Cairn.pdb");
+        using var symbols = packages.Open(id, "snupkg");
+        var files = symbols.Entries.Where(entry => entry.Name.EndsWith(".pdb", StringComparison.Ordinal)).ToList();
 
-        using var provider = MetadataReaderProvider.FromPortablePdbStream(new MemoryStream(pdb));
-        var reader = provider.GetMetadataReader();
-        var documents = reader.Documents.Select(handle => reader.GetString(reader.GetDocument(handle).Name)).ToList();
-        var embedded = reader.CustomDebugInformation.Select(reader.GetCustomDebugInformation)
-            .Count(information => reader.GetGuid(information.Kind) == EmbeddedSource);
+        var sources = files.ConvertAll(file => (file.Name, Sources: DebugSources.Read(BytesOf(symbols, file.FullName))));
 
-        Assert.Contains("/_/src/Cairn/CairnStore.cs", documents);
-        Assert.All(documents, document => Assert.StartsWith("/_", document, StringComparison.Ordinal));
-        Assert.Equal(documents.Count, embedded);
+        Assert.NotEmpty(sources);
+        Assert.All(sources, file => Assert.NotEmpty(file.Sources));
+        Assert.All(sources.SelectMany(file => file.Sources), source => Assert.StartsWith("/_", source.Path, StringComparison.Ordinal));
+        Assert.Empty(sources.SelectMany(file => file.Sources).Where(source => !source.IsEmbedded && !source.IsLinked));
+    }
+
+    [Fact]
+    public void Source_that_is_neither_embedded_nor_linked_is_noticed()
+    {
+        // This assembly's own: what a build that packs nothing makes.
+        var sources = DebugSources.Read(File.ReadAllBytes(Path.ChangeExtension(typeof(PackageTests).Assembly.Location, ".pdb")));
+
+        var own = Assert.Single(sources, source => source.Path.EndsWith("/PackageTests.cs", StringComparison.Ordinal));
+        Assert.Equal((false, false), (own.IsEmbedded, own.IsLinked));
+    }
+
+    [Theory]
+    [InlineData("/_/src/Cairn/CairnStore.cs", true)]
+    [InlineData("/_/generated.cs", true)]
+    [InlineData("/other/CairnStore.cs", false)]
+    public void Source_link_covers_the_paths_that_it_names(string path, bool isLinked)
+    {
+        Assert.Equal(isLinked, DebugSources.IsLinked("""{"documents":{"/_/src/*":"https://example.com/raw/1/*","/_/generated.cs":"https://example.com/g"}}""", path));
     }
 
     [Fact]

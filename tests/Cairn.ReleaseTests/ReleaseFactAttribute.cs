@@ -4,11 +4,13 @@ namespace Cairn.ReleaseTests;
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class ReleaseFactAttribute : FactAttribute
 {
+    public const string WhySkipped = "takes minutes: only with CAIRN_RELEASE=1";
+
     public ReleaseFactAttribute()
     {
         if (!Release.IsComplete)
         {
-            Skip = "takes minutes: only with CAIRN_RELEASE=1";
+            Skip = WhySkipped;
         }
     }
 }

@@ -187,7 +187,7 @@ public sealed class CairnServer : IAsyncDisposable
             ServerLogLevel.Information,
             options.IsEphemeral
                 ? $"The store lies in memory ({statistics.FileBytes:N0} bytes) and goes with the server."
-                : $"The store is '{path}' ({statistics.FileBytes:N0} bytes) and holds {statistics.Entries:N0} entries.");
+                : $"The store is '{path}' ({statistics.FileBytes:N0} bytes) and holds {statistics.Entries:N0} {(statistics.Entries == 1 ? "entry" : "entries")}.");
         return store;
     }
 

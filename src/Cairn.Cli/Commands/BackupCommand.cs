@@ -73,7 +73,7 @@ internal sealed class BackupCommand : ToolCommand
         }
         catch (DirectoryNotFoundException missing)
         {
-            throw new ToolException(ExitCode.Store, missing.Message, missing);
+            throw new ToolException(ExitCode.Store, $"the directory of the backup '{path}' does not exist; make it first, or correct the path", missing);
         }
         catch (Exception denied) when (denied is UnauthorizedAccessException || (denied is IOException and not StoreException))
         {

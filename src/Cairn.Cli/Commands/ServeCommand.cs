@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Net;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Serving;
 using Cairn.Dashboard;
@@ -123,7 +124,12 @@ internal sealed class ServeCommand : ToolCommand
                 return Detachment.StartInBackground(interruption);
             }
 
-            using LogFile? file = invocation.Get(_logFile) is { } path ? new LogFile(path, log) : null;
+            using LogFile? file = invocation.Get(_logFile) is { } path ? ToFile(_logFile.Name, path, () => new LogFile(path, log)) : null;
+            if (invocation.Get(_pidFile) is { } number)
+            {
+                RequireFolder(_pidFile.Name, number); // Before clients can connect: they would be thrown out again.
+            }
+
 #pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
             return ServeAsync(invocation, options, collector, log, interruption).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
@@ -143,7 +149,7 @@ internal sealed class ServeCommand : ToolCommand
     {
         log.Write(ServerLogLevel.Information, $"{Tool.Name} {Tool.Version} is starting.");
         DashboardHistory? history = null;
-        CairnServer server = await CairnServer.StartAsync(options, log.Write, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
+        CairnServer server = await StartAsync(options, log, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
             // After the start, so that nobody who connects waits for it.
@@ -155,8 +161,17 @@ internal sealed class ServeCommand : ToolCommand
             {
                 // Whoever finds the file finds the number in it.
                 string temporary = pidFile + ".part";
-                await File.WriteAllTextAsync(temporary, $"{Environment.ProcessId}\n", CancellationToken.None).ConfigureAwait(false);
-                File.Move(temporary, pidFile, overwrite: true);
+                ToFile(_pidFile.Name, pidFile, () =>
+                {
+                    File.WriteAllText(temporary, $"{Environment.ProcessId}\n");
+                    File.Move(temporary, pidFile, overwrite: true);
+                    return temporary;
+                });
+            }
+
+            foreach ((_, string address) in server.Addresses.Where(address => address.Key == HttpListener && IsLoopback(address.Value)))
+            {
+                log.Write(ServerLogLevel.Information, $"The dashboard is at http://{address}.");
             }
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Ready);
@@ -182,6 +197,42 @@ internal sealed class ServeCommand : ToolCommand
 
         log.Write(ServerLogLevel.Information, "Stopped.");
         return ExitCode.Done;
+    }
+
+    // What the framework throws here is about the store's file.
+    private static async Task<CairnServer> StartAsync(ServerOptions options, ServerLogWriter log, Func<ServerInsight, IHttpService> http)
+    {
+        try
+        {
+            return await CairnServer.StartAsync(options, log.Write, http).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is DirectoryNotFoundException or UnauthorizedAccessException)
+        {
+            throw new ToolException(ExitCode.Store, e.Message, e);
+        }
+    }
+
+    private static bool IsLoopback(string address) => IPEndPoint.TryParse(address, out IPEndPoint? endPoint) && IPAddress.IsLoopback(endPoint.Address);
+
+    private static void RequireFolder(string option, string path)
+    {
+        if (Path.GetDirectoryName(Path.GetFullPath(path)) is { } folder && !Directory.Exists(folder))
+        {
+            throw new ToolException(ExitCode.File, $"the directory of {option} '{path}' does not exist; make it first, or correct the path");
+        }
+    }
+
+    private static T ToFile<T>(string option, string path, Func<T> write)
+    {
+        RequireFolder(option, path);
+        try
+        {
+            return write();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new ToolException(ExitCode.File, $"{option} '{path}' cannot be written: {e.Message}", e);
+        }
     }
 
     private Uri? Collector(Invocation invocation)

@@ -84,8 +84,11 @@ internal sealed class CertificateSource : IDisposable
         }
         catch (Exception e) when (e is CryptographicException or IOException or UnauthorizedAccessException or ArgumentException)
         {
-            string key = options.KeyPath is { } path ? $" with the key '{path}'" : "";
-            throw new ServerException($"The certificate '{options.CertificatePath}'{key} cannot be used: {e.Message}", e);
+            throw new ServerException(
+                options.KeyPath is { } path
+                    ? $"The certificate '{options.CertificatePath}' with the key '{path}' cannot be used: {e.Message}"
+                    : $"The certificate '{options.CertificatePath}' cannot be used: {e.Message} If its key is in another file, name that with --tls-key.",
+                e);
         }
 
         // Only certificates of authorities are sent along; nothing is fetched from elsewhere, which would block a worker.

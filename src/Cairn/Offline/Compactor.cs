@@ -189,7 +189,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
                     return openings == 0
                         ? file
                         : throw new StoreException(
-                            $"The store '{path}' cannot be {work} while it is open; it is, {openings} times. Close it in every process first.");
+                            $"The store '{path}' cannot be {work} while it is open (openings: {openings}). Close it in every process first.");
                 }
             }
             catch

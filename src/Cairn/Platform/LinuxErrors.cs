@@ -109,7 +109,8 @@ internal static class LinuxErrors
             QuotaExceeded => "this user's disk quota is exhausted. Raise it, free some space",
             FileTooBig =>
                 "a file of that size exceeds this process's limit ('ulimit -f') or the file system's. Raise the limit",
-            NoMemory => "the memory behind its file system is exhausted. Raise the container's memory limit",
+            NoMemory =>
+                $"its file system is in memory, and there is not so much of it{available}. Free some memory, or raise the container's limit",
             _ => $"making room failed: {Text(error)}. Check the disk",
         };
         return new StoreException(

@@ -9,6 +9,13 @@ namespace Cairn.Platform;
 
 internal static class LinuxFileSystems
 {
+    private const uint Tmpfs = 0x0102_1994;
+    private const uint Ramfs = 0x8584_58F6;
+
+    /// <summary>True if files lie in memory, and nowhere else.</summary>
+    /// <param name="type">f_type, as for <see cref="RefusedKind"/>.</param>
+    public static bool IsMemory(long type) => (uint)type is Tmpfs or Ramfs;
+
     /// <summary>The name of a refused kind; null for every other.</summary>
     /// <param name="type">f_type, whose upper half is the sign of the lower on some systems.</param>
     public static string? RefusedKind(long type) => (uint)type switch

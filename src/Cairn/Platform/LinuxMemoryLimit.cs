@@ -11,7 +11,7 @@ internal static class LinuxMemoryLimit
     /// <returns>Bytes, or null if nothing could be read.</returns>
     public static long? Find(string root)
     {
-        long? limit = MachineMemory(Read(root, "/proc/meminfo"));
+        long? limit = MachineMemory(Read(root, "/proc/meminfo"), "MemTotal:");
         List<LinuxMount> mounts = LinuxMounts.Parse(Read(root, "/proc/self/mountinfo") ?? "");
         foreach (string line in (Read(root, "/proc/self/cgroup") ?? "").Split('\n'))
         {
@@ -29,6 +29,15 @@ internal static class LinuxMemoryLimit
         }
 
         return limit;
+    }
+
+    /// <summary>Bytes that files in memory may still take without driving out the programs of the machine: what it has free, or may take back
+    /// from its caches, or may swap; less if this process is limited to less.</summary>
+    /// <param name="root">As for <see cref="Find"/>.</param>
+    public static long? FindFree(string root)
+    {
+        string? memInfo = Read(root, "/proc/meminfo");
+        return Least(MachineMemory(memInfo, "MemAvailable:") + (MachineMemory(memInfo, "SwapFree:") ?? 0), Find(root));
     }
 
     private static long? GroupLimit(string root, List<LinuxMount> mounts, string group, bool isVersion2)
@@ -67,14 +76,13 @@ internal static class LinuxMemoryLimit
     // "max" is no limit; version 1 says so with a number near the largest, which the machine's memory undercuts.
     private static long? Limit(string? text) => long.TryParse(text?.Trim(), out long bytes) ? bytes : null;
 
-    private static long? MachineMemory(string? memInfo)
+    private static long? MachineMemory(string? memInfo, string label)
     {
         // MemTotal:       49368184 kB
-        const string Label = "MemTotal:";
         foreach (string line in (memInfo ?? "").Split('\n'))
         {
-            if (line.StartsWith(Label, StringComparison.Ordinal) &&
-                long.TryParse(line[Label.Length..].Replace("kB", "", StringComparison.Ordinal).Trim(), out long kibibytes))
+            if (line.StartsWith(label, StringComparison.Ordinal) &&
+                long.TryParse(line[label.Length..].Replace("kB", "", StringComparison.Ordinal).Trim(), out long kibibytes))
             {
                 return kibibytes * 1024;
             }

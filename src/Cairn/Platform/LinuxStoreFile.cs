@@ -134,7 +134,10 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
         long end = checked(offset + length);
         long lengthBefore = Length;
-        int error = end > lengthBefore && IsBeyondSizeLimit(end) ? LinuxErrors.FileTooBig : Allocate(offset, end);
+        int error = end <= lengthBefore ? Allocate(offset, end)
+            : IsBeyondSizeLimit(end) ? LinuxErrors.FileTooBig
+            : IsBeyondFreeMemory(end - lengthBefore, out long free) ? throw LinuxErrors.NoRoom(_path, length, free, LinuxErrors.NoMemory)
+            : Allocate(offset, end);
         if (error is LinuxErrors.NotSupported or LinuxErrors.NoSystemCall or LinuxErrors.Invalid)
         {
             error = FillHoles(offset, end, lengthBefore);
@@ -514,6 +517,18 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         while (result == LinuxErrors.Interrupted);
 
         return result;
+    }
+
+    // The kernel lets a file in memory grow until other programs are killed to make room for it, so it has to be asked beforehand.
+    private bool IsBeyondFreeMemory(long bytes, out long free)
+    {
+        free = long.MaxValue;
+        if (LinuxNative.StatFileSystem(_handle, out LinuxNative.FileSystemStatus status) == 0 && LinuxFileSystems.IsMemory(status.Type))
+        {
+            free = StorePlatform.FreeMemoryOverride ?? LinuxMemoryLimit.FindFree("/") ?? long.MaxValue;
+        }
+
+        return bytes > free;
     }
 
     // Where the file system cannot reserve space, writing zeros does. Present data must stay, so within the old length

@@ -19,6 +19,7 @@ internal abstract class StorePlatform
 {
     private static readonly AsyncLocal<string?> BootIdHook = new();
     private static readonly AsyncLocal<string?> FileSystemKindHook = new();
+    private static readonly AsyncLocal<long?> FreeMemoryHook = new();
     private static readonly AsyncLocal<StorePlatform?> PlatformHook = new();
     private static StorePlatform? _current;
 
@@ -48,6 +49,13 @@ internal abstract class StorePlatform
     {
         get => FileSystemKindHook.Value;
         set => FileSystemKindHook.Value = value;
+    }
+
+    /// <summary>How much memory is free for files in memory, for what this test calls; null for the truth.</summary>
+    internal static long? FreeMemoryOverride
+    {
+        get => FreeMemoryHook.Value;
+        set => FreeMemoryHook.Value = value;
     }
 
     /// <summary>36 characters that change with every start of the machine and never otherwise.</summary>

@@ -33,6 +33,32 @@ public sealed class ServeTests : ToolTest
     }
 
     [Theory]
+    [InlineData("--log-file")]
+    [InlineData("--pid-file")]
+    public void File_whose_directory_is_missing_is_told_before_anybody_can_connect(string option)
+    {
+        string path = Path.Combine(StorePath + ".missing", "file");
+
+        ToolRun run = Run("serve", "--memcached", "127.0.0.1:0", "--resp", "off", "--http", "off", option, path);
+
+        Assert.Equal((ExitCode.File, $"cairn: the directory of {option} '{path}' does not exist; make it first, or correct the path\n"), (run.Code, run.Error));
+        Assert.False(File.Exists(StorePath));
+    }
+
+    [Fact]
+    public void Store_whose_directory_is_missing_is_an_error_of_the_store()
+    {
+        string path = Path.Combine(StorePath + ".missing", "books.cairn");
+
+        ToolRun run = Run("serve", "--store", path, "--memcached", "127.0.0.1:0", "--resp", "off", "--http", "off");
+
+        Assert.Equal(ExitCode.Store, run.Code);
+        Assert.EndsWith(
+            $"cairn: The store '{path}' cannot be created because its directory does not exist. Create the directory first, or correct the path.\n",
+            run.Error, StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("127.0.0.1:11222", "-p", "11222")]
     [InlineData("127.0.0.2:11211", "-l", "127.0.0.2")]
     [InlineData("127.0.0.2:11222", "-l", "127.0.0.2", "-p", "11222")]

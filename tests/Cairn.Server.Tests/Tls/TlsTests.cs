@@ -147,6 +147,16 @@ public sealed class TlsTests : IDisposable
         Assert.Contains("none.pem", e.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Certificate_without_its_key_says_how_to_name_that()
+    {
+        TlsOptions options = Options with { KeyPath = null };
+
+        var e = await Assert.ThrowsAsync<ServerException>(() => TestServer.StartAsync(LoopUnderTest.Epoll, tls: options));
+
+        Assert.EndsWith("If its key is in another file, name that with --tls-key.", e.Message, StringComparison.Ordinal);
+    }
+
     private static async Task<bool> IsServedAsync(TestServer server, X509Certificate2? certificate)
     {
         try

@@ -255,7 +255,7 @@ public sealed class CompactTests : StoreTest
 
         StoreException refusal = Assert.Throws<StoreException>(Compact);
 
-        Assert.Contains("while it is open; it is, 1 times", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("while it is open (openings: 1)", refusal.Message, StringComparison.Ordinal);
         Assert.Equal("value", Store.GetString("key"));
     }
 

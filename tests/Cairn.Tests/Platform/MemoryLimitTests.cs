@@ -118,6 +118,25 @@ public sealed class MemoryLimitTests : IDisposable
     }
 
     [Fact]
+    public void Free_memory_is_what_the_machine_has_available_and_may_swap()
+    {
+        Write("proc/meminfo", "MemTotal:        1048576 kB\nMemFree:          4096 kB\nMemAvailable:   102400 kB\nSwapFree:        1024 kB\n");
+
+        Assert.Equal(101 * MiB, LinuxMemoryLimit.FindFree(_directory.Path));
+    }
+
+    [Fact]
+    public void Free_memory_is_no_more_than_the_limit_of_the_group()
+    {
+        Write("proc/meminfo", "MemTotal:        1048576 kB\nMemAvailable:   102400 kB\n");
+        Write("proc/self/mountinfo", Version2Mount);
+        Write("proc/self/cgroup", "0::/\n");
+        Write("sys/fs/cgroup/memory.max", $"{64 * MiB}\n");
+
+        Assert.Equal(64 * MiB, LinuxMemoryLimit.FindFree(_directory.Path));
+    }
+
+    [Fact]
     public void This_machine_has_a_limit() => Assert.InRange(StorePlatform.Current.MemoryLimitBytes ?? 0, MiB, long.MaxValue);
 
     private void Write(string path, string text)

@@ -65,6 +65,33 @@ public sealed class PreallocationTests : IDisposable
         file.Preallocate(512 << 10, 512 << 10);
     }
 
+    [Fact]
+    public void File_in_memory_takes_no_more_than_is_free()
+    {
+        using var directory = new TestDirectory("/dev/shm");
+        using StoreFile file = StorePlatform.Current.CreateUnnamed(directory.Path, "store");
+        StorePlatform.FreeMemoryOverride = 100_000;
+
+        var full = Assert.Throws<StoreException>(() => file.Preallocate(0, 100_001));
+
+        Assert.Contains($"'{directory["store"]}' needs 100001 bytes, but its file system is in memory", full.Message, StringComparison.Ordinal);
+        Assert.Contains("(100000 bytes are available)", full.Message, StringComparison.Ordinal);
+        Assert.Equal(0, file.Length);
+        file.Preallocate(0, 100_000);
+    }
+
+    [RequiresMountFact("/usr/sbin/mkfs.ext4", "/dev/loop-control")]
+    public void File_on_a_disk_may_be_larger_than_the_free_memory()
+    {
+        using TestMount mount = TestMount.Ext4(8 << 20);
+        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        StorePlatform.FreeMemoryOverride = 1;
+
+        file.Preallocate(0, 100_000);
+
+        Assert.Equal(100_000, file.Length);
+    }
+
     [RequiresMountFact("/usr/sbin/mkfs.ext4", "/dev/loop-control")]
     public void Failure_on_a_full_disk_gives_back_the_space_it_took()
     {

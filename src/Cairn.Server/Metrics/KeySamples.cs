@@ -8,14 +8,20 @@ using System.Runtime.InteropServices;
 namespace Cairn.Server.Metrics;
 
 /// <summary>A sample of the keys that requests name. Any thread.</summary>
-internal sealed class KeySamples
+/// <param name="clock">Tells when nobody looks any more.</param>
+internal sealed class KeySamples(TimeProvider clock)
 {
-    private const int MaxKeys = 256;
-    private const int OneIn = 8;
-    private const int MaxKeyBytes = 1024;
+    /// <summary>How many keys are counted.</summary>
+    public const int MaxKeys = 256;
 
-    // Nobody looks any more when nobody has asked for this long.
-    private const long WatchMs = 15_000;
+    /// <summary>One request in so many of each thread is counted.</summary>
+    public const int OneIn = 8;
+
+    /// <summary>Longer keys are left out.</summary>
+    public const int MaxKeyBytes = 1024;
+
+    /// <summary>Nobody looks any more when nobody has asked for this long.</summary>
+    public static readonly TimeSpan WatchTime = TimeSpan.FromSeconds(15);
 
     [ThreadStatic]
     private static int t_passed;
@@ -23,10 +29,13 @@ internal sealed class KeySamples
     private readonly Lock _lock = new();
     private readonly Dictionary<byte[], Sample> _samples = new(BytesComparer.Instance);
     private volatile bool _isWatched;
-    private long _watchedUntilMs;
+    private long _askedAt;
 
     /// <summary>Whether somebody wants to know. A stale answer lets one batch more or less in.</summary>
     public bool IsWatched => _isWatched;
+
+    // Under the lock.
+    private bool IsOver => !_isWatched || clock.GetElapsedTime(_askedAt) > WatchTime;
 
     /// <summary>A request names a key.</summary>
     public void Add(ReadOnlySpan<byte> key)
@@ -44,7 +53,7 @@ internal sealed class KeySamples
 
         try
         {
-            if (Environment.TickCount64 > _watchedUntilMs)
+            if (IsOver)
             {
                 _isWatched = false;
                 _samples.Clear();
@@ -65,12 +74,12 @@ internal sealed class KeySamples
     {
         lock (_lock)
         {
-            if (!_isWatched)
+            if (IsOver)
             {
                 _samples.Clear();
             }
 
-            _watchedUntilMs = Environment.TickCount64 + WatchMs;
+            _askedAt = clock.GetTimestamp();
             _isWatched = true;
             return [.. _samples.OrderByDescending(pair => pair.Value.Count - pair.Value.Error).Take(count)
                 .Select(pair => (pair.Key, pair.Value.Count * OneIn, pair.Value.Error * OneIn))];

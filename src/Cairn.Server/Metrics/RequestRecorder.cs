@@ -47,7 +47,7 @@ internal sealed class RequestRecorder
 
     public RequestRecorder(SlowLog slow, TimeProvider clock, KeySamples? keys = null)
     {
-        Keys = keys ?? new KeySamples();
+        Keys = keys ?? new KeySamples(clock);
         _slow = slow;
         _clock = clock;
         _nsPerTick = 1e9 / clock.TimestampFrequency;

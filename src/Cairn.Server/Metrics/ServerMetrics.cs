@@ -8,6 +8,7 @@ internal sealed class ServerMetrics : IDisposable
     public ServerMetrics(TimeProvider? clock = null)
     {
         TimeProvider source = clock ?? TimeProvider.System;
+        Keys = new KeySamples(source);
         _recorders = new ThreadLocal<RequestRecorder>(() => new RequestRecorder(SlowLog, source, Keys), trackAllValues: true);
     }
 
@@ -15,7 +16,7 @@ internal sealed class ServerMetrics : IDisposable
     public SlowLog SlowLog { get; } = new();
 
     /// <summary>Which keys are asked for most, while somebody wants to know.</summary>
-    public KeySamples Keys { get; } = new();
+    public KeySamples Keys { get; }
 
     /// <summary>The recorder of this thread: a worker's, or that of a session without a worker. Sessions are made by their
     /// worker, and keep what they got.</summary>

@@ -80,7 +80,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
         Assert.NotEmpty(sources);
         Assert.All(sources, file => Assert.NotEmpty(file.Sources));
         Assert.All(sources.SelectMany(file => file.Sources), source => Assert.StartsWith("/_", source.Path, StringComparison.Ordinal));
-        Assert.Empty(sources.SelectMany(file => file.Sources).Where(source => !source.IsEmbedded && !source.IsLinked));
+        Assert.DoesNotContain(sources.SelectMany(file => file.Sources), source => !source.IsEmbedded && !source.IsLinked);
     }
 
     [Fact]

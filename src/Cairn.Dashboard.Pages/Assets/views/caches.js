@@ -1,6 +1,7 @@
 // The caches of an application: both levels, and what they spared.
 import { el, setText } from '../dom.js';
 import { TimeChart } from '../charts.js';
+import { facts } from './facts.js';
 import { Tiles } from './tiles.js';
 import { latest } from '../live.js';
 import { bytes, count, exact, percent } from '../format.js';
@@ -42,10 +43,8 @@ export function caches(root, context) {
     ['refreshes', 'Refreshed in the background'], ['notKept', 'Changed while made, not kept'], ['localEvictions', 'Evicted from the first level'],
     ['unreadable', 'Unreadable in the second level'], ['owedChanges', 'Changes owed to the second level'],
     ['levelFailures', 'Failed calls of the second level'], ['levelTimeouts', 'Calls of it given up']];
-  const values = new Map(rows.map(([id]) => [id, el('dd', {}, '–')]));
-  const totals = el('dl', { class: 'facts' }, rows.map(([id, label]) => el('div', {}, el('dt', {}, label), values.get(id))));
-  root.append(...[choice, health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)),
-    el('section', { class: 'card', 'aria-label': 'Since the cache was made' }, el('h2', {}, 'Since the cache was made'), totals)].filter(Boolean));
+  const totals = facts('Since the cache was made', rows);
+  root.append(...[choice, health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)), totals.element].filter(Boolean));
 
   return {
     update() {
@@ -78,8 +77,8 @@ export function caches(root, context) {
       charts.changes.update(times, [live.rates('sets'), live.rates('removals'), live.rates('tagRemovals')], nowMs);
       charts.size.update(times, [live.levels('localBytes')], nowMs);
       charts.entries.update(times, [live.levels('localEntries')], nowMs);
-      for (const [id, value] of values) {
-        setText(value, cache[id] === undefined ? '–' : exact(cache[id]));
+      for (const [id] of rows) {
+        totals.set(id, cache[id] === undefined ? '–' : exact(cache[id]));
       }
     },
   };

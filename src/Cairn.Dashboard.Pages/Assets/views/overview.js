@@ -1,17 +1,10 @@
 // What a server, or a store file, is doing.
 import { el, setText } from '../dom.js';
 import { TimeChart } from '../charts.js';
+import { facts } from './facts.js';
 import { Tiles } from './tiles.js';
 import { latest } from '../live.js';
 import { bytes, count, duration, exact, percent, span, moment } from '../format.js';
-
-function facts(pairs) {
-  const values = new Map(pairs.map(([id, label]) => [id, [label, el('dd', {}, '–')]]));
-  return {
-    element: el('dl', { class: 'facts' }, [...values.values()].map(([label, value]) => el('div', {}, el('dt', {}, label), value))),
-    set: (id, text) => setText(values.get(id)[1], text),
-  };
-}
 
 const perSecond = value => `${count(value)}/s`;
 
@@ -33,10 +26,9 @@ export function overview(root, context) {
     memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes }),
     traffic: new TimeChart('Network', { series: [{ label: 'sent', tone: 'slate' }, { label: 'received', tone: 'moss' }], format: value => `${bytes(value)}/s`, axis: bytes }),
   };
-  const server = facts([['up', 'Running for'], ['entries', 'Entries'], ['file', 'Store file'], ['openings', 'Processes with the store open'],
+  const server = facts('Server', [['up', 'Running for'], ['entries', 'Entries'], ['file', 'Store file'], ['openings', 'Processes with the store open'],
     ['workers', 'Workers'], ['cpu', 'Processor time'], ['process', 'Memory besides the store'], ['slow', 'Slow requests']]);
-  root.append(health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)),
-    el('section', { class: 'card', 'aria-label': 'Server' }, el('h2', {}, 'Server'), server.element));
+  root.append(health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)), server.element);
 
   return {
     update() {
@@ -96,10 +88,9 @@ export function storeOverview(root, context) {
     memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes }),
     entries: new TimeChart('Entries', { series: [{ label: 'entries', tone: 'slate' }], format: count }),
   };
-  const store = facts([['created', 'Created'], ['entries', 'Entries'], ['file', 'File'], ['slots', 'Room in the index'],
+  const store = facts('Store', [['created', 'Created'], ['entries', 'Entries'], ['file', 'File'], ['slots', 'Room in the index'],
     ['partitions', 'Partitions'], ['ghosts', 'Back soon after eviction'], ['recoveries', 'Repairs after a crash'], ['damaged', 'Damaged entries']]);
-  root.append(tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)),
-    el('section', { class: 'card', 'aria-label': 'Store' }, el('h2', {}, 'Store'), store.element));
+  root.append(tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)), store.element);
 
   return {
     update() {

@@ -1,0 +1,12 @@
+// A card of figures that change, each under its name.
+import { el, setText } from '../dom.js';
+
+/** A card with this title for pairs of id and label; `set(id, text)` changes one. */
+export function facts(title, pairs) {
+  const values = new Map(pairs.map(([id]) => [id, el('dd', {}, '–')]));
+  const list = el('dl', { class: 'facts' }, pairs.map(([id, label]) => el('div', {}, el('dt', {}, label), values.get(id))));
+  return {
+    element: el('section', { class: 'card', 'aria-label': title }, el('h2', {}, title), list),
+    set: (id, text) => setText(values.get(id), text),
+  };
+}

@@ -53,6 +53,9 @@ internal sealed class KillWork
             "kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash });
     }
 
+    /// <summary>Why the last set stored nothing; empty if it did.</summary>
+    public string Refusal { get; private set; } = "";
+
     /// <summary>One operation of the mixture that reaches every step of the protocols of reading and writing.</summary>
     public void DoNext()
     {
@@ -95,10 +98,12 @@ internal sealed class KillWork
 
             // Also if it was not stored: the earlier value is gone then.
             Acknowledge(key, sequence, expiration);
+            Refusal = isStored ? "" : $"{value.Length} bytes under key {key} of the cache had no room, or not the lock in time";
             return isStored;
         }
         catch (Exception refusal) when (IsKept(key) && refusal is StoreFullException or StoreBusyException)
         {
+            Refusal = $"{value.Length} bytes under key {key}, which is kept: {refusal.GetType().Name}: {refusal.Message}";
             return false; // And nothing has changed.
         }
     }

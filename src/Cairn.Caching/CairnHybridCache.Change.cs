@@ -48,7 +48,7 @@ public sealed partial class CairnHybridCache
             : await CaptureAsync(tags, policy.Options.Topics, cancellationToken).ConfigureAwait(false);
 
         _guard.Detach(hash); // I3
-        var writer = new SoloFlight(key, hash, isWriter: true);
+        var writer = new SoloFlight(key, hash, isWriter: true) { Began = BeganNow() };
         _guard.Add(writer);
         try
         {

@@ -92,6 +92,7 @@ public sealed partial class CairnHybridCache
         var flight = new ValueFlight<T>(key, hash, (int)policy.Flags)
         {
             Parent = scope,
+            Began = BeganNow(),
             Before = before,
             Stale = stale,
             ReplacesUseless = isUseless,
@@ -236,7 +237,7 @@ public sealed partial class CairnHybridCache
             return;
         }
 
-        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Before = before, Stale = entry };
+        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Began = BeganNow(), Before = before, Stale = entry };
         if (_guard.JoinOrAdd(flight) is { } joined)
         {
             joined.Leave();

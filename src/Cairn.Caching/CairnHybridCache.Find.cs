@@ -33,22 +33,38 @@ public sealed partial class CairnHybridCache
     }
 
     // An entry that may have expired, if it is of use still and its tags are known to be as they were.
-    private LocalEntry? FindUsable(ulong hash, ReadOnlySpan<char> key) =>
-        (!_hasLevel || _coherence.TryCatchUp(hash)) // I1
-        && _local.Find(hash, key) is { } entry
-        && _clock.NowMs() < entry.UsableUntil
-        && (entry.Tags is null || AreCurrent(entry.Tags))
-            ? entry
-            : null;
+    private LocalEntry? FindUsable(ulong hash, ReadOnlySpan<char> key)
+    {
+        bool isCaughtUp = !_hasLevel || _coherence.TryCatchUp(hash); // I1
+        return (isCaughtUp || _coherence.AllowedAgeMs > 0)
+            && _local.Find(hash, key) is { } entry
+            && _clock.NowMs() < entry.UsableUntil
+            && (isCaughtUp ? entry.Tags is null || AreCurrent(entry.Tags) : IsYoung(entry))
+                ? entry
+                : null;
+    }
+
+    // While others are not heard of: nothing that is served is older than if they were heard of as late as is allowed. Changes of
+    // this process count at once, as always.
+    private bool IsYoung(LocalEntry entry) =>
+        _clock.NowMs() - (entry.AsOf * 1000L) < _coherence.AllowedAgeMs && (entry.Tags is null || AreAsLastKnown(entry.Tags));
 
     // The same, asking the second level about tags.
-    private async ValueTask<LocalEntry?> FindCurrentAsync(string key, ulong hash, CancellationToken cancellationToken) =>
-        (!_hasLevel || _coherence.TryCatchUp(hash)) // I1
-        && _local.FindSurely(hash, key) is { } entry
-        && _clock.NowMs() < entry.UsableUntil
-        && (entry.Tags is null || await AreCurrentAsync(entry.Tags, mayBeKnown: true, cancellationToken).ConfigureAwait(false))
-            ? entry
-            : null;
+    private async ValueTask<LocalEntry?> FindCurrentAsync(string key, ulong hash, CancellationToken cancellationToken)
+    {
+        bool isCaughtUp = !_hasLevel || _coherence.TryCatchUp(hash); // I1
+        if (!(isCaughtUp || _coherence.AllowedAgeMs > 0) || _local.FindSurely(hash, key) is not { } entry || _clock.NowMs() >= entry.UsableUntil)
+        {
+            return null;
+        }
+
+        bool isCurrent = isCaughtUp
+            ? entry.Tags is null || await AreCurrentAsync(entry.Tags, mayBeKnown: true, cancellationToken).ConfigureAwait(false)
+            : IsYoung(entry);
+        return isCurrent ? entry : null;
+    }
+
+    private uint BeganNow() => _hasLevel ? (uint)(_clock.NowMs() / 1000) : 0;
 
     private ValueTask<LocalEntry?> TryTakeFreshAsync<T>(ValueFlight<T> flight)
     {

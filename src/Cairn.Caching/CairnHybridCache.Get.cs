@@ -203,7 +203,7 @@ public sealed partial class CairnHybridCache
             return default;
         }
 
-        var flight = new SoloFlight(key, hash, isWriter: false);
+        var flight = new SoloFlight(key, hash, isWriter: false) { Began = BeganNow() };
         _guard.Add(flight);
         try
         {
@@ -265,7 +265,7 @@ public sealed partial class CairnHybridCache
             names[i] = keys[missing[i]];
             hashes[i] = _hasher.Hash(names[i]);
             buffers[i] = new PooledBuffer();
-            flights[i] = new SoloFlight(names[i], hashes[i], isWriter: false);
+            flights[i] = new SoloFlight(names[i], hashes[i], isWriter: false) { Began = BeganNow() };
             _guard.Add(flights[i]);
             marks[i] = _coherence.Mark(hashes[i]);
         }

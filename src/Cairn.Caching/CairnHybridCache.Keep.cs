@@ -90,6 +90,7 @@ public sealed partial class CairnHybridCache
     {
         Codec<T> codec = _codecs.Of<T>();
         LocalEntry entry = EntryOf(flight.Key, flight.Hash, policy, stamps, etag, lastModified, out long freshUntil);
+        entry.AsOf = flight.Began;
         if (!_hasLevel)
         {
             Fill(entry, codec, value, PayloadOf(codec, value, policy), policy);
@@ -230,6 +231,7 @@ public sealed partial class CairnHybridCache
     {
         if (policy.WritesLocal)
         {
+            entry.AsOf = flight.Began;
             KeepLocal(flight, mark, 0, entry);
         }
     }
@@ -477,6 +479,7 @@ public sealed partial class CairnHybridCache
     {
         Value = entry.Value,
         Tags = entry.Tags,
+        AsOf = entry.AsOf,
         Bytes = entry.Bytes,
         QuietUntil = freshUntil,
         UsableUntil = usableUntil,

@@ -177,6 +177,19 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         return true;
     }
 
+    private static bool AreAsLastKnown(TagStamps stamps)
+    {
+        for (int i = 0; i < stamps.Tags.Length; i++)
+        {
+            if (stamps.Tags[i].Stamp != stamps.Stamps[i])
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     // The entry's value as the type that is asked for; a copy, if it must not be shared.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryTake<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)

@@ -13,6 +13,8 @@ internal sealed class ChannelCoherence(ChannelHub hub) : ICoherence
 
     public bool TryCatchUp(ulong hash) => hub.IsTrusted;
 
+    public long AllowedAgeMs => hub.AllowedAgeMs;
+
     public ChangeMark Mark(ulong hash) => _changes.Mark(hash);
 
     public ChangeMark[] MarkAll() => _changes.MarkAll();

@@ -6,47 +6,46 @@ namespace Cairn.Caching.Coherence;
 // those of other machines through the channel, if there is one.
 //
 //   I1  Whoever changes a key tells all first levels of this process before the change is acknowledged.
-//   I2  With a channel, first levels are trusted until TrustAfterHeartbeat has passed since what the last heartbeat proved. They
-//       begin untrusted. The channel tells what was missed before it lets the heart beat again.
+//   I2  With a channel, first levels are trusted as Hearing says. The channel tells what was missed before it lets the heart beat again.
 internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 {
     private readonly Lock _gate = new();
     private readonly ICacheInvalidation? _channel;
     private readonly DistributedRecords _records;
-    private readonly MonotonicClock _clock;
-    private readonly long _trustMs;
+    private readonly Hearing _hearing;
     private readonly Func<string, ulong> _hashOf;
     private readonly Action<string?> _onChangedElsewhere;
+    private readonly Action _onProven;
     private IDisposable? _subscription;
 
     // Replaced as a whole, so that it is read without a lock.
     private volatile ChannelCoherence[] _coherences = [];
-    private long _trustedUntilMs;
     private int _hasBeaten;
 
     /// <summary>Creates one that hears nothing until <see cref="Start"/>.</summary>
     /// <param name="channel">How other machines are heard of; null if they are not.</param>
     /// <param name="records">Which keys are meant.</param>
     /// <param name="isPrivate">True if no other process can change anything.</param>
-    /// <param name="options">Times.</param>
+    /// <param name="hearing">Is told what heartbeats prove.</param>
     /// <param name="hashOf">The hash by which first levels know a key of the second level; 0 if they do not know such a key.</param>
     /// <param name="onChangedElsewhere">Is told of a key that others changed before first levels are; null for all keys.</param>
+    /// <param name="onProven">Is told after something was proven.</param>
     public ChannelHub(
         ICacheInvalidation? channel,
         DistributedRecords records,
         bool isPrivate,
-        DistributedLevelOptions options,
+        Hearing hearing,
         Func<string, ulong> hashOf,
-        Action<string?> onChangedElsewhere)
+        Action<string?> onChangedElsewhere,
+        Action onProven)
     {
         _channel = channel;
         _records = records;
         SeesAllChanges = isPrivate || channel is not null;
-        _clock = new(options.Clock);
-        _trustMs = (long)options.TrustAfterHeartbeat.TotalMilliseconds;
+        _hearing = hearing;
         _hashOf = hashOf;
         _onChangedElsewhere = onChangedElsewhere;
-        _trustedUntilMs = channel is null ? long.MaxValue : long.MinValue;
+        _onProven = onProven;
     }
 
     /// <summary>Names this process among those that share the channel.</summary>
@@ -58,15 +57,10 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     public bool SeesAllChanges { get; }
 
     /// <summary>True if no change that was made elsewhere is unknown for longer than allowed (I2).</summary>
-    public bool IsTrusted
-    {
-        get
-        {
-            // A stale read trusts or distrusts by one heartbeat too long; a heartbeat is news of the past anyway.
-            long until = Volatile.Read(ref _trustedUntilMs);
-            return until == long.MaxValue || _clock.NowMs < until;
-        }
-    }
+    public bool IsTrusted => _hearing.IsTrusted;
+
+    /// <summary>How old what is served may be, as others' changes count, in milliseconds.</summary>
+    public long AllowedAgeMs => _hearing.TrustMs;
 
     public void Start() => _subscription = _channel?.Subscribe(_records.KeyPrefix, this);
 
@@ -143,11 +137,8 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
             OnMissed();
         }
 
-        long until = _clock.NowMs - Math.Max(0, (long)age.TotalMilliseconds) + _trustMs;
-        lock (_gate)
-        {
-            Volatile.Write(ref _trustedUntilMs, Math.Max(_trustedUntilMs, until));
-        }
+        _hearing.Prove(age);
+        _onProven();
     }
 
     public void OnMissed()

@@ -21,6 +21,12 @@ internal interface ICoherence
     /// <returns>False while the connection to the others is lost for longer than allowed: the second level has to be asked.</returns>
     bool TryCatchUp(ulong hash);
 
+    /// <summary>
+    /// While <see cref="TryCatchUp"/> says no, what is known to be no older than this many milliseconds can be relied on all the same; 0
+    /// if nothing can.
+    /// </summary>
+    long AllowedAgeMs { get; }
+
     /// <summary>Where the changes of the hash stand.</summary>
     ChangeMark Mark(ulong hash);
 

@@ -11,6 +11,8 @@ internal sealed class LocalOnlyCoherence : ICoherence
 
     public bool TryCatchUp(ulong hash) => true;
 
+    public long AllowedAgeMs => 0;
+
     public ChangeMark Mark(ulong hash) => _changes.Mark(hash);
 
     public ChangeMark[] MarkAll() => _changes.MarkAll();

@@ -73,6 +73,9 @@ internal sealed unsafe class StoreCoherence : ICoherence
         GC.KeepAlive(this);
     }
 
+    // Whoever shares the file is heard of, or nothing is relied on.
+    public long AllowedAgeMs => 0;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryCatchUp(ulong hash)
     {

@@ -27,6 +27,9 @@ internal abstract class Flight(string key, ulong hash)
     /// <summary>True once it was taken out by the one who runs it: it need not be looked for any more. Only that thread asks.</summary>
     public bool IsRemoved { get; set; }
 
+    /// <summary>A second of the cache's own clock, not after its beginning; 0 where there is no second level.</summary>
+    public uint Began { get; init; }
+
     /// <summary>True once its outcome is known.</summary>
     public virtual bool HasEnded => false;
 

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Levels;
 
@@ -13,21 +14,24 @@ internal readonly record struct AttemptResult(bool IsDone, Task? Late = null);
 //                        asked for                     done, and no late call
 //   (not in the ledger) -----------> Running ----------------------------------> (not in the ledger)
 //                                     |   ^  \
-//       failed, or its caller waits   |   |   \ done, but an older call goes on
+//       failed, or its caller waits   |   |   \ done, but an older call goes on, or others may have been undone by it (I6)
 //       no longer                     v   |    v
-//                                     Owed     Watched --> Owed again, when the older call ends: it may have undone the change
-//                                              (until nobody remembers it)
+//                                     Owed     Watched --> Owed again, when the older call ends: it may have undone the change;
+//                                                          or when others are heard to have changed the key
 //
 //   I1  Of a key at most one change is being made at a time, but for calls that were given up. The newest one asked for is what
 //       counts: an older one that was not made yet is never made.
-//   I2  While a change is owed or watched, readers get it from here. What a caller was told of is thus never undone for this
-//       process, and the second level gets it in the end.
+//   I2  While a change is owed, or watched for an older call, readers get it from here, or nothing. What a caller was told of is thus
+//       never undone for this process, and the second level gets it in the end.
 //   I3  A call that was given up and ends after a newer change was made has perhaps undone it, so the newest is made again. When it
 //       ends after the ledger forgot the key, the key is removed.
 //   I4  A lease is checked, and all leases of a changed key are ended, under the lock under which the change becomes the newest one.
 //       A write with a lease is thus never newer than a change that ended the lease.
 //   I5  What is owed is bounded. Beyond the bounds writes become removals, and removals of many keys one new era: both drop more
 //       than asked for, and leave nothing old readable.
+//   I6  What is made later than it was asked for must not replace what others did since. A value, stamp or era that is owed is tried
+//       again only if all that they did until it failed was heard of, and watched until all that they did until it was made was.
+//       Otherwise it gives way: a value becomes a removal, a stamp or an era another one. Removals replace nothing.
 internal sealed class ChangeLedger : IDisposable
 {
     private const long FirstDelayMs = 100;
@@ -42,12 +46,16 @@ internal sealed class ChangeLedger : IDisposable
 
     // Owed writes, for their bounds.
     private readonly LinkedList<KeyState> _writes = new();
+
+    // Made later than asked for, and watched for what others did (I6), in the order in which they were made.
+    private readonly LinkedList<KeyState> _unproven = new();
     private readonly CancellationTokenSource _stop = new();
     private readonly CancellationToken _stopToken;
     private readonly DistributedLevelOptions _options;
     private readonly LevelCounters _counters;
     private readonly LevelLog _log;
     private readonly MonotonicClock _clock;
+    private readonly Hearing _hearing;
     private readonly Func<string, PendingChange, ValueTask<AttemptResult>> _attempt;
     private readonly Func<long> _waitMs;
     private readonly Action _tryNow;
@@ -58,6 +66,9 @@ internal sealed class ChangeLedger : IDisposable
     private bool _isClosed;
     private bool _isOverflowing;
 
+    // What the worker waits for between two attempts.
+    private TaskCompletionSource? _pause;
+
     // Read without the lock to skip it; the lock's release made it visible to all who saw what was acknowledged.
     private volatile int _stateCount;
 
@@ -65,6 +76,7 @@ internal sealed class ChangeLedger : IDisposable
     /// <param name="options">Bounds and times.</param>
     /// <param name="counters">What is counted.</param>
     /// <param name="log">What is told.</param>
+    /// <param name="hearing">What is known of others.</param>
     /// <param name="attempt">Makes a change. Never throws, and takes no longer than its time-outs.</param>
     /// <param name="waitMs">How long attempts are known to be useless.</param>
     /// <param name="tryNow">Makes the next attempt useful if it can be.</param>
@@ -73,6 +85,7 @@ internal sealed class ChangeLedger : IDisposable
         DistributedLevelOptions options,
         LevelCounters counters,
         LevelLog log,
+        Hearing hearing,
         Func<string, PendingChange, ValueTask<AttemptResult>> attempt,
         Func<long> waitMs,
         Action tryNow,
@@ -82,6 +95,7 @@ internal sealed class ChangeLedger : IDisposable
         _counters = counters;
         _log = log;
         _clock = new(options.Clock);
+        _hearing = hearing;
         _stopToken = _stop.Token;
         _attempt = attempt;
         _waitMs = waitMs;
@@ -137,7 +151,7 @@ internal sealed class ChangeLedger : IDisposable
                 EndLeaseLocked(key);
             }
 
-            if (change.Kind == ChangeKind.Publish && _states.ContainsKey(key))
+            if (change.Kind == ChangeKind.Publish && _states.TryGetValue(key, out KeyState? present) && present.IsPending)
             {
                 // What is under way or owed is published when it is made.
                 return LevelStatus.Failed;
@@ -184,8 +198,11 @@ internal sealed class ChangeLedger : IDisposable
 
     /// <summary>True if readers are to be answered from here.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="change">What counts: a write, a removal, a stamp or an era.</param>
-    public bool TryRead(string key, [NotNullWhen(true)] out PendingChange? change)
+    /// <param name="change">
+    /// What counts: a write, a removal, a stamp or an era. Null if nothing is known: others may have done what is newer, unheard, and
+    /// what the second level has is older than what this process did.
+    /// </param>
+    public bool TryRead(string key, out PendingChange? change)
     {
         change = null;
         if (_stateCount == 0)
@@ -206,7 +223,7 @@ internal sealed class ChangeLedger : IDisposable
                 return false;
             }
 
-            change = state.Newest;
+            change = state.Newest.CanReplace && !_hearing.IsTrusted ? null : state.Newest;
             return true;
         }
     }
@@ -242,6 +259,40 @@ internal sealed class ChangeLedger : IDisposable
         }
 
         StartWork();
+    }
+
+    /// <summary>More of what others did was heard of: what was watched until then is forgotten (I6).</summary>
+    public void OnProven()
+    {
+        if (_stateCount == 0)
+        {
+            return;
+        }
+
+        lock (_gate)
+        {
+            while (_unproven.First is { } first && _hearing.IsProven(first.Value.MadeAt))
+            {
+                _unproven.RemoveFirst();
+                if (first.Value.IsSettled)
+                {
+                    Forget(first.Value);
+                }
+            }
+        }
+    }
+
+    /// <summary>The second level works again, it seems: what is owed is tried now.</summary>
+    public void Hasten()
+    {
+        TaskCompletionSource? pause;
+        lock (_gate)
+        {
+            pause = _pause;
+            _pause = null;
+        }
+
+        pause?.TrySetResult();
     }
 
     /// <summary>Acquires the lease of a key within this process; or tells which one is held.</summary>
@@ -298,6 +349,12 @@ internal sealed class ChangeLedger : IDisposable
         lock (_gate)
         {
             _isClosed = true;
+
+            // Nobody will watch any more (I6).
+            while (_unproven.First is { } first)
+            {
+                GiveWay(first.Value);
+            }
         }
 
         await _stop.CancelAsync().ConfigureAwait(false);
@@ -313,7 +370,7 @@ internal sealed class ChangeLedger : IDisposable
             {
                 // However long the second level was to be left alone: this is the last chance.
                 _tryNow();
-                if (TakeFirst() is { } state && await RunAsync(state).WaitAsync(end.Token).ConfigureAwait(false))
+                if (TakeFirst(isLast: true) is { } state && await RunAsync(state).WaitAsync(end.Token).ConfigureAwait(false))
                 {
                     continue;
                 }
@@ -361,6 +418,7 @@ internal sealed class ChangeLedger : IDisposable
                 if (!state.IsForgotten && (state.Newest != change || (result.IsDone && state.IsDisturbed)))
                 {
                     state.IsDisturbed = false;
+                    change.OnLate(_clock.NowMs);
                     continue;
                 }
 
@@ -373,6 +431,7 @@ internal sealed class ChangeLedger : IDisposable
                 }
                 else
                 {
+                    change.OnLate(_clock.NowMs);
                     MarkOwed(state);
                     Enqueue(state);
                 }
@@ -400,7 +459,14 @@ internal sealed class ChangeLedger : IDisposable
             LeaveWrites(state);
         }
 
-        if (state.LateCalls == 0)
+        LeaveUnproven(state);
+        state.MadeAt = _clock.NowMs;
+        if (state.Newest.CanReplace && state.Newest.IsLate && !state.IsForgotten && !_hearing.IsProven(state.MadeAt))
+        {
+            _unproven.AddLast(state.UnprovenNode);
+        }
+
+        if (state.IsSettled)
         {
             Forget(state);
         }
@@ -426,10 +492,11 @@ internal sealed class ChangeLedger : IDisposable
             else if (state.IsMade && state.Newest != change)
             {
                 state.IsMade = false;
+                state.Newest.OnLate(_clock.NowMs);
                 MarkOwed(state);
                 Enqueue(state);
             }
-            else if (state.IsMade && state.LateCalls == 0)
+            else if (state.IsSettled)
             {
                 Forget(state);
             }
@@ -486,6 +553,7 @@ internal sealed class ChangeLedger : IDisposable
         }
 
         LeaveWrites(state);
+        LeaveUnproven(state);
         state.Newest = change;
         state.IsMade = false;
         JoinWrites(state);
@@ -508,17 +576,31 @@ internal sealed class ChangeLedger : IDisposable
         }
     }
 
-    private KeyState? TakeFirst()
+    // The first of what is owed that may be made now; it is under way from then on. What is not known to be older than what others did
+    // is waited for while hearing of them can be relied on, and gives way after that, or at the last chance (I6).
+    private KeyState? TakeFirst(bool isLast)
     {
         lock (_gate)
         {
-            KeyState? state = _queue.First?.Value;
-            if (state is not null)
+            bool isTrusted = !isLast && _hearing.IsTrusted;
+            for (LinkedListNode<KeyState>? node = _queue.First; node is not null; node = node.Next)
             {
+                KeyState state = node.Value;
+                if (state.Newest.CanReplace && !_hearing.IsProven(state.Newest.LateSince))
+                {
+                    if (isTrusted)
+                    {
+                        continue;
+                    }
+
+                    GiveWay(state);
+                }
+
                 BeginRun(state);
+                return state;
             }
 
-            return state;
+            return null;
         }
     }
 
@@ -560,10 +642,18 @@ internal sealed class ChangeLedger : IDisposable
         }
     }
 
+    private void LeaveUnproven(KeyState state)
+    {
+        if (state.UnprovenNode.List is not null)
+        {
+            _unproven.Remove(state.UnprovenNode);
+        }
+    }
+
     private void GiveWay(KeyState state)
     {
         // A change whose caller still waits is as new as the other; which one counts is the second level's to say.
-        if (!state.IsOwed && state.LateCalls == 0)
+        if (!state.IsOwed && state.LateCalls == 0 && state.UnprovenNode.List is null)
         {
             return;
         }
@@ -574,6 +664,7 @@ internal sealed class ChangeLedger : IDisposable
             ChangeKind.Era => new PendingChange(ChangeKind.Era) { Number = DistributedRecords.NewNumber() },
             _ => new PendingChange(ChangeKind.Remove),
         };
+        newest.OnLate(_clock.NowMs);
         Replace(state, newest);
         MarkOwed(state);
         Enqueue(state);
@@ -617,6 +708,7 @@ internal sealed class ChangeLedger : IDisposable
     private void Forget(KeyState state)
     {
         LeaveWrites(state);
+        LeaveUnproven(state);
         if (state.QueueNode.List is not null)
         {
             _queue.Remove(state.QueueNode);
@@ -704,20 +796,22 @@ internal sealed class ChangeLedger : IDisposable
                 long waitMs = Math.Max(delayMs, _waitMs());
                 if (waitMs > 0)
                 {
-                    await Task.Delay(TimeSpan.FromMilliseconds(waitMs), _options.Clock, _stopToken).ConfigureAwait(false);
+                    await PauseAsync(TimeSpan.FromMilliseconds(waitMs)).ConfigureAwait(false);
                 }
 
-                KeyState state;
                 lock (_gate)
                 {
-                    if (_queue.First is not { } first || _isClosed)
+                    if (_queue.Count == 0 || _isClosed)
                     {
                         _isWorking = false;
                         return;
                     }
+                }
 
-                    state = first.Value;
-                    BeginRun(state);
+                if (TakeFirst(isLast: false) is not { } state)
+                {
+                    delayMs = FirstDelayMs;
+                    continue;
                 }
 
                 bool isDone = await RunAsync(state).ConfigureAwait(false);
@@ -730,6 +824,25 @@ internal sealed class ChangeLedger : IDisposable
         }
     }
 
+    // Until the time is over, or somebody knows better.
+    private async Task PauseAsync(TimeSpan time)
+    {
+        var pause = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_gate)
+        {
+            _pause = pause;
+        }
+
+        try
+        {
+            await pause.Task.WaitAsync(time, _options.Clock, _stopToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            // As long as was meant.
+        }
+    }
+
     private sealed class KeyState
     {
         public KeyState(string key, PendingChange newest)
@@ -738,6 +851,7 @@ internal sealed class ChangeLedger : IDisposable
             Newest = newest;
             QueueNode = new(this);
             WriteNode = new(this);
+            UnprovenNode = new(this);
         }
 
         public string Key { get; }
@@ -759,6 +873,15 @@ internal sealed class ChangeLedger : IDisposable
         /// <summary>One of them ended while the newest was being made.</summary>
         public bool IsDisturbed { get; set; }
 
+        /// <summary>When the second level got the newest.</summary>
+        public long MadeAt { get; set; }
+
+        /// <summary>The second level has the newest, nothing can undo it, and it undid nothing.</summary>
+        public bool IsSettled => IsMade && LateCalls == 0 && UnprovenNode.List is null;
+
+        /// <summary>Something is under way, or will be.</summary>
+        public bool IsPending => IsRunning || IsOwed || LateCalls > 0;
+
         /// <summary>When the last of them was given up.</summary>
         public long WatchedSince { get; set; }
 
@@ -771,5 +894,8 @@ internal sealed class ChangeLedger : IDisposable
         public LinkedListNode<KeyState> QueueNode { get; }
 
         public LinkedListNode<KeyState> WriteNode { get; }
+
+        /// <summary>In a list: what others did is being watched for (I6).</summary>
+        public LinkedListNode<KeyState> UnprovenNode { get; }
     }
 }

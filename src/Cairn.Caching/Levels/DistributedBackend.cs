@@ -51,18 +51,21 @@ internal sealed class DistributedBackend
         _leaseCalls = new("leases", isInline: false, options, Counters, _log);
         _channelCalls = new("messages of changes", isInline: false, options, Counters, _log);
         Records = new(options.Name);
-        Ledger = new(options, Counters, _log, AttemptAsync, () => _calls.Breaker.WaitMs, _calls.Breaker.EndBreak, OnOverflow);
+        Hearing = new(isNeeded: channel is not null, options);
+        Ledger = new(options, Counters, _log, Hearing, AttemptAsync, () => _calls.Breaker.WaitMs, _calls.Breaker.EndBreak, OnOverflow);
         if (channel is null && !_isPrivate && !options.IsInMemory)
         {
             _log.NoChannel(cache.GetType().Name);
         }
 
-        Hub = new(channel, Records, _isPrivate, options, HashOf, OnChangedElsewhere);
+        Hub = new(channel, Records, _isPrivate, Hearing, HashOf, OnChangedElsewhere, OnProven);
     }
 
     public LevelCounters Counters { get; } = new();
 
     public DistributedRecords Records { get; }
+
+    public Hearing Hearing { get; }
 
     public ChangeLedger Ledger { get; }
 
@@ -309,8 +312,13 @@ internal sealed class DistributedBackend
             version = _eraVersion;
         }
 
-        if (Ledger.TryRead(Records.EraKey, out PendingChange? owed) && owed.Kind == ChangeKind.Era)
+        if (Ledger.TryRead(Records.EraKey, out PendingChange? owed) && owed is null or { Kind: ChangeKind.Era })
         {
+            if (owed is null)
+            {
+                return 0;
+            }
+
             SetEra(owed.Number);
             return owed.Number;
         }
@@ -381,6 +389,19 @@ internal sealed class DistributedBackend
         }
 
         Ledger.OnAllChangedElsewhere();
+    }
+
+    private void OnProven()
+    {
+        Ledger.OnProven();
+        if (ReferenceEquals(_channel, _cache))
+        {
+            // Whoever tells that it works need not be left alone, and others wait for what is owed.
+            _calls.Breaker.EndBreak();
+            _leaseCalls.Breaker.EndBreak();
+            _channelCalls.Breaker.EndBreak();
+            Ledger.Hasten();
+        }
     }
 
     // Ends other machines' lease, changes the key, tells other machines. If a part fails, all is done again later.

@@ -32,6 +32,9 @@ internal sealed class DistributedLease : ILevelLease
     /// <summary>The era at the time; 0 if it was not known.</summary>
     public ulong Era { get; }
 
+    /// <summary>True if the server, which has leases, could not be asked, and changes on other machines may go unheard for a while.</summary>
+    public bool IsUnasked { get; init; }
+
     public bool IsHeld => !_isLost && Local.IsHeld;
 
     /// <summary>True from when the server gave it until it is lost or given back, as far as is known here.</summary>

@@ -12,6 +12,8 @@ namespace Cairn.Caching.Levels;
 //
 //   I1  A change is told to all first levels of this process before it is acknowledged, done or owed.
 //   I2  A write that ends as Done or as Failed counts as one change of its key for ICoherence.TryKeep (ChangesOf).
+//   I3  A value that was made of what other machines may have changed since is not written: with the lease of a server the server knows
+//       whether they did; with a lease within this process, this does as long as it hears of others.
 internal sealed class DistributedLevel : SecondLevel
 {
     private const int ReadsAtOnce = 32;
@@ -57,7 +59,7 @@ internal sealed class DistributedLevel : SecondLevel
         Refused = Counters.Refused,
         OwedChanges = OwedChanges,
         IsBroken = _backend.Breaker.IsOpen,
-        IsCutOff = !_backend.Hub.IsTrusted,
+        IsCutOff = _backend.Hearing.IsCutOff,
     };
 
     public LevelCounters Counters => _backend.Counters;
@@ -80,7 +82,7 @@ internal sealed class DistributedLevel : SecondLevel
         var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
         if (_backend.Ledger.TryRead(text, out PendingChange? owed))
         {
-            if (owed.Kind != ChangeKind.Write || _backend.Expiry(owed.Expiration) is null)
+            if (owed is not { Kind: ChangeKind.Write } || _backend.Expiry(owed.Expiration) is null)
             {
                 return LevelStatus.Miss;
             }
@@ -169,6 +171,11 @@ internal sealed class DistributedLevel : SecondLevel
                 return status = status == LevelStatus.LeaseLost ? status : LevelStatus.Failed;
             }
 
+            if (held is { Owner: null } && (held.IsUnasked || !_backend.Hearing.IsTrusted))
+            {
+                return status; // I3
+            }
+
             byte[] record = DistributedRecords.Value(era, envelope.Span);
             if (held?.Owner is not null && _backend.Expiry(expiration) is { } expiry)
             {
@@ -240,9 +247,9 @@ internal sealed class DistributedLevel : SecondLevel
     {
         string text = _backend.Records.StampKey(tag);
         var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
-        if (_backend.Ledger.TryRead(text, out PendingChange? owed) && owed.Kind == ChangeKind.Stamp)
+        if (_backend.Ledger.TryRead(text, out PendingChange? owed) && owed is null or { Kind: ChangeKind.Stamp })
         {
-            return owed.Number;
+            return owed?.Number ?? Tag.Unknown;
         }
 
         ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
@@ -347,12 +354,13 @@ internal sealed class DistributedLevel : SecondLevel
         var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
         ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
         string? owner = null;
+        bool isUnasked = false;
         bool onlyIfMissing = !request.ReplacesStale;
         bool mustLook = onlyIfMissing;
         if (_backend.Leases is { } leases)
         {
             string asking = Guid.NewGuid().ToString("N");
-            CacheLeaseStatus status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing, cancellationToken).ConfigureAwait(false);
+            CacheLeaseStatus? status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing, cancellationToken).ConfigureAwait(false);
             if (status == CacheLeaseStatus.HasValue)
             {
                 if (await HasValueAsync(request.Key, era, cancellationToken).ConfigureAwait(false))
@@ -376,10 +384,11 @@ internal sealed class DistributedLevel : SecondLevel
                 mustLook &= !leases.ChecksValue;
             }
 
-            // Else nobody can be asked, and the lease holds within this process.
+            // Else the lease holds within this process: the server has none, or could not be asked.
+            isUnasked = status is null && _backend.Hub.HasChannel;
         }
 
-        var lease = new DistributedLease(_backend, _options, local, owner, era);
+        var lease = new DistributedLease(_backend, _options, local, owner, era) { IsUnasked = isUnasked };
         if (mustLook && await HasValueAsync(request.Key, era, cancellationToken).ConfigureAwait(false))
         {
             await lease.DisposeAsync().ConfigureAwait(false);
@@ -390,7 +399,8 @@ internal sealed class DistributedLevel : SecondLevel
         return new(LevelStatus.Done, lease, HasWaited: request.HasWaited || request.ReplacesStale);
     }
 
-    private async ValueTask<CacheLeaseStatus> AcquireOnServerAsync(
+    // Null if it could not be asked.
+    private async ValueTask<CacheLeaseStatus?> AcquireOnServerAsync(
         ICacheLeases leases, LeaseRequest request, string owner, bool onlyIfMissing, CancellationToken cancellationToken)
     {
         long pollMs = FirstPollMs;
@@ -404,7 +414,7 @@ internal sealed class DistributedLevel : SecondLevel
                 cancellationToken).ConfigureAwait(false);
             if (result.Status != CallStatus.Done)
             {
-                return CacheLeaseStatus.NotSupported;
+                return null;
             }
 
             TimeSpan left = request.Left;
@@ -441,7 +451,7 @@ internal sealed class DistributedLevel : SecondLevel
     {
         if (_backend.Ledger.TryRead(text, out PendingChange? owed))
         {
-            return owed.Kind == ChangeKind.Write && _backend.Expiry(owed.Expiration) is not null;
+            return owed is { Kind: ChangeKind.Write } && _backend.Expiry(owed.Expiration) is not null;
         }
 
         CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, _options.ReadTimeout, cancellationToken).ConfigureAwait(false);

@@ -24,6 +24,7 @@ internal enum ChangeKind : byte
 internal sealed class PendingChange(ChangeKind kind)
 {
     private const int NotCompleted = -1;
+    private const long NotLate = long.MinValue;
 
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -47,6 +48,15 @@ internal sealed class PendingChange(ChangeKind kind)
     /// <summary>The older change that this one replaced while somebody may wait for it.</summary>
     public PendingChange? Replaced { get; set; }
 
+    /// <summary>True if it may replace what others did: a removal and a message do not.</summary>
+    public bool CanReplace => Kind is ChangeKind.Write or ChangeKind.Stamp or ChangeKind.Era;
+
+    /// <summary>True if it is or was tried again. Of the ledger, and under its lock, as <see cref="LateSince"/>.</summary>
+    public bool IsLate => LateSince != NotLate;
+
+    /// <summary>When it was last found to be not made or perhaps undone.</summary>
+    public long LateSince { get; private set; } = NotLate;
+
     public bool IsCompleted => _status != NotCompleted;
 
     /// <summary>How it ended.</summary>
@@ -55,6 +65,9 @@ internal sealed class PendingChange(ChangeKind kind)
     /// <summary>Waits for its end.</summary>
     public Task WaitAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
         _completion.Task.WaitAsync(timeout, clock, cancellationToken);
+
+    /// <summary>It will be tried again.</summary>
+    public void OnLate(long now) => LateSince = now;
 
     public void Complete(LevelStatus status)
     {

@@ -25,6 +25,12 @@ internal abstract class LocalEntryFront(string key, ulong hash)
     /// <summary>Until then a hit needs no further look at times. Changed later, within I1 of <see cref="LocalEntry"/>.</summary>
     public long QuietUntil;
 
+    /// <summary>
+    /// A second of the cache's own clock: every change that others had made by then counts in the value. 0 if that is of no use. Set before
+    /// readers can find it; so short because it fits in beside the frequency.
+    /// </summary>
+    public uint AsOf;
+
     /// <summary>Uses since it came to its queue, up to <see cref="LocalEntry.MaxFrequency"/>; one less each time the main queue gives it another round.</summary>
     public byte Frequency;
 }

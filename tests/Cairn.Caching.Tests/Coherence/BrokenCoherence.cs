@@ -43,6 +43,8 @@ internal sealed unsafe class BrokenCoherence(CairnStore store, CoherenceDefect d
         }
     }
 
+    public long AllowedAgeMs => 0;
+
     public bool TryCatchUp(ulong hash)
     {
         int partition = PartitionOf(hash);

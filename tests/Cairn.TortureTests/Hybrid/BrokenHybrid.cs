@@ -56,6 +56,8 @@ internal static class BrokenHybrid
 
         public bool TryCatchUp(ulong hash) => defect == HybridDefect.HitsWithoutAsking || whole.TryCatchUp(hash);
 
+        public long AllowedAgeMs => whole.AllowedAgeMs;
+
         public ChangeMark Mark(ulong hash) => whole.Mark(hash);
 
         public ChangeMark[] MarkAll() => whole.MarkAll();

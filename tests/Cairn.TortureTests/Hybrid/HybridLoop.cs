@@ -184,6 +184,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         string value = HybridKeys.Value(key, number, random);
         journal.Begin(key, Effect.Wrote, number);
         await cache.SetAsync(HybridKeys.NameOf(key), value, OptionsOf(key), s_tags[HybridKeys.TagOf(key)]).ConfigureAwait(false);
+        await UntilNothingIsOwedAsync().ConfigureAwait(false);
         journal.End(Effect.Wrote);
     }
 
@@ -191,7 +192,17 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
     {
         journal.Begin(key, Effect.Removed, 0);
         await remove().ConfigureAwait(false);
+        await UntilNothingIsOwedAsync().ConfigureAwait(false);
         journal.End(Effect.Removed);
+    }
+
+    // Other machines see a change that is owed when it was made. It counts from then.
+    private async ValueTask UntilNothingIsOwedAsync()
+    {
+        while (cache.LevelHealth.OwedChanges > 0)
+        {
+            await Task.Delay(1).ConfigureAwait(false);
+        }
     }
 }
 

@@ -1,0 +1,264 @@
+using Cairn.Caching.Levels;
+using Cairn.Caching.Tests.Levels;
+
+namespace Cairn.Caching.Tests.Coherence;
+
+/// <summary>
+/// What a machine does not hear of for a while: others change what it has made and not written, or owes. Nothing that it does then or
+/// later takes the place of what they did.
+/// </summary>
+public sealed class UnheardChangeTests : IAsyncLifetime
+{
+    private static readonly DistributedLevelOptions s_patient = new() { BreakAfterFailures = int.MaxValue };
+
+    private readonly FakeServer _server = new() { ReportsChanges = true };
+    private readonly FakeMachine _first;
+    private readonly FakeMachine _second;
+    private readonly LevelUnderTest _a;
+    private readonly LevelUnderTest _b;
+
+    public UnheardChangeTests()
+    {
+        _first = _server.Connect();
+        _second = _server.Connect();
+        _a = new(_first, options: s_patient);
+        _b = new(_second, _a.Clock, s_patient);
+        _first.Beat();
+        _second.Beat();
+    }
+
+    public async Task InitializeAsync()
+    {
+        // Both know the era: what is written is of it.
+        Assert.Null(await _a.ReadAsync("key"));
+        Assert.Null(await _b.ReadAsync("key"));
+    }
+
+    public async Task DisposeAsync()
+    {
+        _first.Works = _second.Works = true;
+        await _a.DisposeAsync();
+        await _b.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Value_that_is_owed_does_not_replace_what_others_wrote_unheard()
+    {
+        await _a.WriteAsync("key", "0");
+        _first.Works = _first.Hears = false;
+        Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older"));
+        await _b.WriteAsync("key", "newer");
+
+        // Commands get through before changes are heard of again.
+        _first.Works = true;
+        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+
+        Assert.NotEqual("older", await _b.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task Value_that_is_owed_does_not_bring_back_what_others_removed_unheard()
+    {
+        _first.Works = _first.Hears = false;
+        Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older"));
+        await _b.RemoveAsync("key");
+
+        _first.Works = true;
+        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+
+        Assert.Null(await _b.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task Renewal_of_a_tag_that_is_owed_does_not_undo_one_that_others_made_unheard()
+    {
+        await _a.StampAsync("tag");
+        _first.Works = _first.Hears = false;
+        Assert.Equal(LevelStatus.Failed, await _a.RenewAsync("tag"));
+        ulong older = await _a.StampAsync("tag");
+        await _b.RenewAsync("tag");
+
+        _first.Works = true;
+        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+
+        Assert.NotEqual(older, await _b.StampAsync("tag"));
+    }
+
+    [Fact]
+    public async Task Clearing_that_is_owed_does_not_undo_one_that_others_made_unheard()
+    {
+        await _a.WriteAsync("key", "0");
+        _first.Works = _first.Hears = false;
+        Assert.Equal(LevelStatus.Failed, await _a.Level.ClearAsync(CancellationToken.None));
+        Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older"));
+        await _b.Level.ClearAsync(CancellationToken.None);
+        Assert.Null(await _b.ReadAsync("key"));
+
+        _first.Works = true;
+        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+
+        Assert.Null(await _b.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task Value_that_is_owed_is_written_if_others_were_heard_of_all_the_time()
+    {
+        _first.Works = false;
+        Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "1"));
+        Assert.Equal("1", await _a.ReadAsync("key"));
+        _first.Works = true;
+
+        await _a.AdvanceUntilAsync(() =>
+        {
+            _first.Beat();
+            return _a.Level.OwedChanges == 0;
+        });
+
+        Assert.Equal("1", await _b.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task Removal_that_is_owed_waits_for_nothing_that_others_did()
+    {
+        await _a.WriteAsync("removed", "0");
+        _first.Works = _first.Hears = false;
+        await _a.WriteAsync("written", "1");
+        await _a.RemoveAsync("removed");
+        _first.Works = true;
+
+        DateTimeOffset before = _a.Clock.Now;
+        await _a.AdvanceUntilAsync(() => !_server.Values.ContainsKey(":k:removed"));
+
+        Assert.InRange(_a.Clock.Now - before, TimeSpan.Zero, TimeSpan.FromSeconds(1));
+        Assert.Equal(1, _a.Level.OwedChanges);
+    }
+
+    [Fact]
+    public async Task Value_that_was_written_later_is_removed_when_others_are_heard_to_have_changed_it_before()
+    {
+        _first.Works = false;
+        await _a.WriteAsync("key", "older");
+        _first.Works = true;
+        _first.BeforeSet = key =>
+        {
+            _first.Hears = false;
+            _server.Change(_second, key, [1]);
+        };
+
+        await _a.AdvanceUntilAsync(() =>
+        {
+            if (_first.Hears)
+            {
+                _first.Beat();
+            }
+
+            return _a.Level.OwedChanges == 0;
+        });
+        _first.BeforeSet = null;
+        _first.Hears = true;
+        Assert.Equal("older", await _b.ReadAsync("key"));
+        _first.Receive(new CacheChange(":k:key", IsPrefix: false, Guid.Empty));
+        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+
+        Assert.Null(await _b.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task Value_that_was_written_later_stays_when_others_are_heard_to_have_changed_it_after()
+    {
+        _first.Works = false;
+        await _a.WriteAsync("key", "1");
+        _first.Works = true;
+        await _a.AdvanceUntilAsync(() =>
+        {
+            _first.Beat();
+            return _a.Level.OwedChanges == 0;
+        });
+        _a.Clock.Advance(TimeSpan.FromMilliseconds(100));
+        _first.Beat();
+
+        await _b.WriteAsync("key", "2");
+
+        _a.Clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(0, _a.Level.OwedChanges);
+        Assert.Equal("2", await _a.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task What_is_owed_is_not_served_when_others_have_not_been_heard_of_for_longer_than_allowed()
+    {
+        ulong before = await _a.StampAsync("tag");
+        _first.Works = false;
+        await _a.WriteAsync("key", "1");
+        await _a.RenewAsync("tag");
+        await _a.RemoveAsync("removed");
+        Assert.Equal("1", await _a.ReadAsync("key"));
+        ulong owed = await _a.StampAsync("tag");
+        Assert.NotEqual(before, owed);
+
+        _a.Clock.Advance(s_patient.TrustAfterHeartbeat);
+
+        Assert.Null(await _a.ReadAsync("key"));
+        Assert.Null(await _a.ReadAsync("removed"));
+        Assert.DoesNotContain(await _a.StampAsync("tag"), new[] { before, owed });
+    }
+
+    [Fact]
+    public async Task Value_that_was_made_while_the_servers_lease_could_not_be_asked_for_is_not_written()
+    {
+        _first.Works = _first.Hears = false;
+        LeaseResult lease = await _a.LeaseAsync("key");
+        Assert.Equal(LevelStatus.Done, lease.Status);
+        await _b.WriteAsync("key", "newer");
+        _first.Works = true;
+
+        Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older", lease.Lease));
+
+        Assert.Equal("newer", await _b.ReadAsync("key"));
+        Assert.Equal(0, _a.Level.OwedChanges);
+        await lease.Lease!.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task What_is_owed_is_made_as_soon_as_others_are_heard_of_again_although_the_circuit_is_open()
+    {
+        FakeMachine machine = _server.Connect();
+        await using var level = new LevelUnderTest(machine);
+        machine.Beat();
+        await _b.WriteAsync("key", "0");
+        machine.Works = false;
+        for (int i = 0; i < DistributedLevelOptions.Default.BreakAfterFailures; i++)
+        {
+            await level.ReadAsync("key");
+        }
+
+        Assert.Equal(LevelStatus.Failed, await level.RemoveAsync("key"));
+        Assert.True(level.Level.IsBroken);
+        Assert.True(level.Counters.Refused > 0);
+        machine.Works = true;
+
+        // The clock stands still.
+        await LevelUnderTest.UntilAsync(() =>
+        {
+            machine.Beat();
+            return level.Level.OwedChanges == 0;
+        });
+        Assert.Null(await _b.ReadAsync("key"));
+        Assert.False(level.Level.IsBroken);
+    }
+
+    [Fact]
+    public async Task Machine_is_cut_off_when_nothing_was_heard_for_longer_than_allowed_and_not_before()
+    {
+        FakeMachine machine = _server.Connect();
+        await using var level = new LevelUnderTest(machine);
+        Assert.False(level.Level.Health.IsCutOff);
+
+        level.Clock.Advance(s_patient.TrustAfterHeartbeat);
+        Assert.True(level.Level.Health.IsCutOff);
+        machine.Beat();
+        Assert.False(level.Level.Health.IsCutOff);
+        level.Clock.Advance(s_patient.TrustAfterHeartbeat);
+        Assert.True(level.Level.Health.IsCutOff);
+    }
+}

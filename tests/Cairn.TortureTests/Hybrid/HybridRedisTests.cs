@@ -15,6 +15,9 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
     private const int Processes = 3;
     private const int HotKeys = 40;
 
+    // Of each process one for commands, one for messages and one for leases, and the one that cuts them: however often, none is left behind.
+    private const int MostConnections = (3 * Processes) + 1;
+
     // A first level is distrusted two seconds after the last heartbeat. The rest is for a machine that is busy with other things.
     private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(3);
 
@@ -77,12 +80,15 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
             long restsFrom = Stopwatch.GetTimestamp();
             workers.ForEach(worker => worker.Go());
             workers.ForEach(worker => worker.Expect("done"));
+            RedisReply clients = await cutter.ExecuteAsync(["CLIENT", "LIST"]);
+            int connections = clients.Text!.Split('\n', StringSplitOptions.RemoveEmptyEntries).Length;
             workers.ForEach(worker => worker.End());
             var history = new HybridHistory([.. workers.SelectMany(worker => worker.Operations())], restsFrom, s_bound);
             output.WriteLine(history.ToString());
             Console.WriteLine(history);
 
             Assert.True(history.Faults.Count == 0, $"{history.Faults.Count} faults.\n{string.Join('\n', history.Faults.Take(3))}\n{torture.Replay}");
+            Assert.InRange(connections, Processes, MostConnections);
             Assert.True(history.FactoryRuns > 100 && history.Reads > 500, $"Too little was done: {history}");
             return history;
         }

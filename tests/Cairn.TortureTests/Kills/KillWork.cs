@@ -88,6 +88,8 @@ internal sealed class KillWork
     /// <summary>Reads a key of anybody.</summary>
     public void ReadNext() => Read(_random.Next(_journal.Keys));
 
+    /// <summary>Sets a key to a new value.</summary>
+    /// <returns>False if it was refused, though it is short.</returns>
     public bool Set(int key)
     {
         long sequence = _journal.Begin(key);
@@ -99,14 +101,17 @@ internal sealed class KillWork
             // Also if it was not stored: the earlier value is gone then.
             Acknowledge(key, sequence, expiration);
             Refusal = isStored ? "" : $"{value.Length} bytes under key {key} of the cache had no room, or not the lock in time";
-            return isStored;
+            return isStored || MayBeRefused(value);
         }
         catch (Exception refusal) when (IsKept(key) && refusal is StoreFullException or StoreBusyException)
         {
             Refusal = $"{value.Length} bytes under key {key}, which is kept: {refusal.GetType().Name}: {refusal.Message}";
-            return false; // And nothing has changed.
+            return refusal is StoreFullException && MayBeRefused(value); // And nothing has changed.
         }
     }
+
+    // A long value needs segments side by side. Others may take them at the same time, or keep what they have there.
+    private bool MayBeRefused(byte[] value) => value.Length > _sizes.ShortBytes;
 
     /// <summary>Reads a key. Returns the sequence of the write whose value it holds, or 0.</summary>
     /// <exception cref="InvalidDataException">The value is wrong, torn, stale, came back, or is past its time.</exception>

@@ -1,0 +1,130 @@
+namespace Cairn.Caching.Levels;
+
+// What is remembered, and until when (I5).
+internal sealed partial class ChangeLedger
+{
+    private void MarkOwed(KeyState state)
+    {
+        if (state.IsOwed || state.IsForgotten)
+        {
+            return;
+        }
+
+        state.IsOwed = true;
+        _counters.CountDeferred();
+        JoinWrites(state);
+    }
+
+    private void JoinWrites(KeyState state)
+    {
+        if (!state.IsOwed || state.Newest.Kind != ChangeKind.Write || state.WriteNode.List is not null)
+        {
+            return;
+        }
+
+        _writes.AddLast(state.WriteNode);
+        _writeBytes += state.Newest.Record.Length;
+        while (_writes.Count > _options.MaxPendingWrites || _writeBytes > _options.MaxPendingBytes)
+        {
+            _log.Degraded(_writes.Count, _writeBytes);
+            _counters.CountDegraded();
+            Replace(_writes.First!.Value, new PendingChange(ChangeKind.Remove));
+        }
+    }
+
+    private void LeaveWrites(KeyState state)
+    {
+        if (state.WriteNode.List is not null)
+        {
+            _writes.Remove(state.WriteNode);
+            _writeBytes -= state.Newest.Record.Length;
+        }
+    }
+
+    private void LeaveUnproven(KeyState state)
+    {
+        if (state.UnprovenNode.List is not null)
+        {
+            _unproven.Remove(state.UnprovenNode);
+        }
+    }
+
+    private bool IsOverLimit() => _states.Count > _options.MaxPendingKeys;
+
+    private void Overflow()
+    {
+        lock (_gate)
+        {
+            if (!IsOverLimit() || _isOverflowing)
+            {
+                return;
+            }
+
+            _isOverflowing = true;
+            _counters.CountOverflow();
+            _log.Overflowed(_states.Count);
+        }
+
+        // First the new era, by which readers here go at once, and only then what it makes needless: else an old value could be read
+        // in between.
+        _onOverflow();
+        lock (_gate)
+        {
+            foreach (KeyState state in _states.Values.ToArray())
+            {
+                // The era itself stays: an older one that comes late must not return. What is under way ends by itself.
+                if (state.Newest.Kind != ChangeKind.Era && (state.IsOwed || !state.IsRunning))
+                {
+                    state.IsOverflown = true;
+                    Forget(state);
+                }
+            }
+
+            _isOverflowing = false;
+        }
+    }
+
+    private void Forget(KeyState state)
+    {
+        LeaveWrites(state);
+        LeaveUnproven(state);
+        if (state.QueueNode.List is not null)
+        {
+            _queue.Remove(state.QueueNode);
+        }
+
+        state.IsOwed = false;
+        state.IsForgotten = true;
+        if (_states.TryGetValue(state.Key, out KeyState? present) && present == state)
+        {
+            _states.Remove(state.Key);
+        }
+
+        _stateCount = _states.Count;
+    }
+
+    private void ForgetIfOld(KeyState state)
+    {
+        if (state is { IsMade: true, IsRunning: false, LateCalls: > 0 }
+            && _clock.NowMs - state.WatchedSince >= (long)_options.RememberLateCalls.TotalMilliseconds)
+        {
+            Forget(state);
+        }
+    }
+
+    // Keys that are watched and not read are looked for now and then.
+    private void Sweep()
+    {
+        long now = _clock.NowMs;
+        if (_states.Count == 0 || now - _sweptAt < (long)_options.RememberLateCalls.TotalMilliseconds)
+        {
+            return;
+        }
+
+        _sweptAt = now;
+        foreach (KeyState state in _states.Values.ToArray())
+        {
+            ForgetIfOld(state);
+        }
+    }
+}

@@ -68,6 +68,37 @@ public sealed class KeyViewTests(Browser browser)
     }
 
     [RequiresToolFact("chromium")]
+    public async Task Value_stands_beside_what_was_found_on_a_desk_and_below_it_on_a_phone()
+    {
+        string[] titles = ["Solaris", "Dune", "Ubik", "Kindred", "Roadside Picnic", "The Dispossessed", "Neuromancer", "Fahrenheit 451"];
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+        for (int i = 0; i < titles.Length; i++)
+        {
+            server.Send("SET", $"book:4{i}", $$"""{"id":4{{i}},"title":"{{titles[i]}}","price":{{9 + i}}.5,"tags":["classic","sf"],"inStock":true}""", "EX", $"{600 * (i + 1)}");
+        }
+
+        server.Send("SET", "author:4", "Lem");
+        await using WatchedPage page = await OpenKeysAsync(server);
+        await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = ColorScheme.Dark });
+        await SearchAsync(page, "book:4?");
+        await Expect(page.Page.Locator("#found")).ToHaveTextAsync("8 keys.");
+
+        await ChooseAsync(page, "book:42");
+
+        await Expect(page.Page.Locator("#value-panel .name").First).ToHaveTextAsync("\"id\"");
+        await page.PictureAsync("keys-found-dark-large");
+        LocatorBoundingBoxResult list = (await Rows(page).First.BoundingBoxAsync())!;
+        LocatorBoundingBoxResult value = (await page.Page.Locator(".detail").BoundingBoxAsync())!;
+        Assert.True(value.X > list.X + list.Width);
+        await page.Page.SetViewportSizeAsync(360, 740);
+        await page.AssertFitsAsync();
+        await page.PictureAsync("keys-found-dark-small");
+        LocatorBoundingBoxResult last = (await Rows(page).Last.BoundingBoxAsync())!;
+        Assert.True((await page.Page.Locator(".detail").BoundingBoxAsync())!.Y > last.Y);
+        page.AssertNoProblems();
+    }
+
+    [RequiresToolFact("chromium")]
     public async Task Hostile_keys_and_values_are_shown_as_text()
     {
         const string Markup = "<img src=x onerror=alert(1)><script>alert(2)</script>";

@@ -166,6 +166,9 @@ public sealed class ViewTests(Browser browser)
 
     private static Task<string> PaperAsync(WatchedPage page) => page.Page.EvaluateAsync<string>("() => getComputedStyle(document.body).backgroundColor");
 
+    private static async Task<double> HeadingBelowMenuAsync(WatchedPage page) =>
+        (await page.Heading.BoundingBoxAsync())!.Y - await page.Page.Locator("nav").EvaluateAsync<double>("nav => nav.getBoundingClientRect().bottom");
+
     private static async Task LookAsync(WatchedPage page, string title, string state)
     {
         string name = $"{title.ToLowerInvariant().Replace(' ', '-')}-{state}";
@@ -173,6 +176,7 @@ public sealed class ViewTests(Browser browser)
         {
             await page.Page.SetViewportSizeAsync(width, height);
             await page.AssertFitsAsync();
+            Assert.InRange(await HeadingBelowMenuAsync(page), double.MinValue, 40); // Beside the menu on a desk, right below it on a phone.
             foreach (ColorScheme scheme in (ColorScheme[])[ColorScheme.Dark, ColorScheme.Light])
             {
                 await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = scheme });

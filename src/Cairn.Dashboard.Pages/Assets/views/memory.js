@@ -96,10 +96,10 @@ export function memory(root) {
     const ages = bars('Segments by age', answer.ages.map((age, i) => ({
       label: i === 0 ? 'oldest tenth' : i === answer.ages.length - 1 ? 'newest tenth' : `${i + 1}.`,
       parts: [{ value: age.liveBytes, tone: 'moss' }, { value: age.deadBytes, tone: 'sand' }],
-      text: age.liveBytes + age.deadBytes === 0 ? '–' : `${bytes(age.liveBytes)} live, ${bytes(age.deadBytes)} not`,
+      text: age.liveBytes + age.deadBytes === 0 ? '–' : `${bytes(age.liveBytes)} live${age.deadBytes ? `, ${bytes(age.deadBytes)} garbage` : ''}`,
     })), { head: ['Age', 'Bytes'] });
     const lives = bars('Segments by when the last of their entries expires', answer.lives.map(life => ({
-      label: lifeLabel(life), parts: [{ value: life.bytes, tone: 'ochre' }], text: `${bytes(life.bytes)} in ${exact(life.count)}`,
+      label: lifeLabel(life), parts: [{ value: life.bytes, tone: 'ochre' }], text: life.count === 0 ? '–' : `${bytes(life.bytes)} in ${exact(life.count)} ${life.count === 1 ? 'segment' : 'segments'}`,
     })), { head: ['Expires', 'Bytes'] });
     const cards = [
       card('Segments', el('div', { class: 'map-and-legend' }, segmentMap(answer), el('div', {}, legend,

@@ -46,11 +46,11 @@ export function overview(root, context) {
       const p99 = live.levels('p99Ns').map(value => value || null);
       const connections = live.levels('connections');
       const since = now.store.hits + now.store.misses;
-      tiles.set('requests', count(latest(requests)), `${count(latest(live.rates('sets')))} writes a second`, requests);
+      tiles.set('requests', count(latest(requests)), `${perSecond(latest(live.rates('sets')))} written`, requests);
       tiles.set('ratio', percent(latest(ratio, 5)), since ? `${percent(now.store.hits / since)} in the store's life` : 'no reads yet', ratio, 1);
       tiles.set('p99', duration(latest(p99)), `median ${duration(latest(live.levels('p50Ns').map(value => value || null)))}`, p99);
       tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${count(now.store.entries)} entries`, live.levels('bytes'), now.store.capacityBytes);
-      tiles.set('evictions', count(latest(evictions)), `${count(latest(expirations))} expire a second`, evictions);
+      tiles.set('evictions', count(latest(evictions)), `${perSecond(latest(expirations))} expire`, evictions);
       tiles.set('connections', exact(now.server.connections), `of ${exact(now.server.connectionLimit)} allowed`, connections);
       charts.requests.update(times, [requests, live.rates('errors')], nowMs);
       charts.ratio.update(times, [ratio], nowMs);

@@ -5,8 +5,8 @@ using Cairn.Server.Metrics;
 namespace Cairn.Dashboard;
 
 /// <summary>
-/// What a server did in the last minutes, for the dashboard to show when it is opened. Looks at the server every five seconds, for some ten
-/// microseconds, and every second while somebody looks at the dashboard.
+/// What a server did in the last minutes, for the dashboard to show when it is opened. Looks at the server every five seconds, for less
+/// than a tenth of a millisecond, and every second while somebody looks at the dashboard.
 /// </summary>
 public sealed class DashboardHistory : IDisposable
 {

@@ -3,7 +3,7 @@
 //   I1  At most Capacity samples are kept, in one block that is allocated once; taking one allocates nothing here.
 //   I2  Sample n lies at n modulo Capacity, and _next counts on for ever: a reader that says what it has seen gets what came later.
 //
-// While somebody looks, there is a sample a second; otherwise one in five, which costs the process some ten microseconds.
+// While somebody looks, there is a sample a second; otherwise one in five; docs/how-to/dashboard.md says what one costs.
 using System.Text.Json;
 
 namespace Cairn.Dashboard.Pages.History;

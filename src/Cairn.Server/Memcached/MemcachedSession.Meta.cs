@@ -452,17 +452,7 @@ internal sealed unsafe partial class MemcachedSession
                 return WriteStatus.TooLarge;
             }
 
-            var value = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes);
-            var content = new EntryContent
-            {
-                Type = EntryType.Value,
-                Flags = info.Flags,
-                Expiration = EntryContent.ExpirationOf(entry),
-                First = isPrefix ? addition : value,
-                Second = isPrefix ? value : addition,
-                Origin = entry.Start,
-                IsOriginSecond = isPrefix,
-            };
+            EntryContent content = EntryContent.Joined(entry, info, addition, isPrefix);
             return _engine.Write(key, content, WriteCondition.IfVersion, info.Version, out _);
         }
         finally

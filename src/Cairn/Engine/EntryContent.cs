@@ -34,6 +34,26 @@ internal unsafe ref struct EntryContent
     public uint LeaseIncarnation;
     public long LeaseDeadline;
 
+    /// <summary>The value of a pinned entry with more at one of its ends.</summary>
+    /// <param name="entry">The entry, pinned for as long as this is used.</param>
+    /// <param name="info">What is known of it.</param>
+    /// <param name="addition">What is added.</param>
+    /// <param name="isPrefix">True if in front.</param>
+    public static EntryContent Joined(in EntryView entry, in EntryInfo info, ReadOnlySpan<byte> addition, bool isPrefix)
+    {
+        var value = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes);
+        return new EntryContent
+        {
+            Type = info.Type,
+            Flags = info.Flags,
+            Expiration = ExpirationOf(entry),
+            First = isPrefix ? addition : value,
+            Second = isPrefix ? value : addition,
+            Origin = entry.Start,
+            IsOriginSecond = isPrefix,
+        };
+    }
+
     /// <summary>Gone before it is written: nothing is stored, and what was there is removed.</summary>
     public readonly bool IsPast => Expiration.IsPast && !HasLease;
 

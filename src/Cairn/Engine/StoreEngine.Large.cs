@@ -309,17 +309,7 @@ internal sealed unsafe partial class StoreEngine
                     return WriteStatus.TooLarge;
                 }
 
-                var value = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes);
-                var content = new EntryContent
-                {
-                    Type = info.Type,
-                    Flags = info.Flags,
-                    Expiration = EntryContent.ExpirationOf(entry),
-                    First = isPrefix ? addition : value,
-                    Second = isPrefix ? value : addition,
-                    Origin = entry.Start,
-                    IsOriginSecond = isPrefix,
-                };
+                EntryContent content = EntryContent.Joined(entry, info, addition, isPrefix);
                 WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
                 if (status != WriteStatus.VersionMismatch)
                 {

@@ -55,6 +55,21 @@ public partial class ProjectTests
 
     public static TheoryData<string> ShippedProjects => [.. Repository.ShippedProjects.Select(Repository.Relative)];
 
+    [Fact]
+    public void Documents_tell_the_version_that_is_built()
+    {
+        var properties = XDocument.Load(Repository.At("Directory.Build.props")).Descendants().ToLookup(property => property.Name.LocalName, property => property.Value);
+        string version = properties["VersionPrefix"].Single();
+        bool isInDevelopment = properties["VersionSuffix"].Any(suffix => suffix.Length > 0);
+        string told = $"The version is {version[..version.LastIndexOf('.')]}{(isInDevelopment ? " in development" : "")}";
+
+        string latest = File.ReadLines(Repository.At("CHANGELOG.md")).First(line => line.StartsWith("## ", StringComparison.Ordinal));
+        var others = Repository.Documents.Where(document => VersionOfDocument().Match(File.ReadAllText(document)) is { Success: true } match && match.Value != told);
+
+        Assert.StartsWith(isInDevelopment ? "## [Unreleased]" : $"## [{version}] - ", latest, StringComparison.Ordinal);
+        Assert.Empty(others);
+    }
+
     [Theory]
     [MemberData(nameof(ShippedProjects))]
     public void Project_depends_only_on_projects_below_it(string project)
@@ -127,4 +142,7 @@ public partial class ProjectTests
 
     [GeneratedRegex(@"^namespace\s+([\w.]+)", RegexOptions.Multiline)]
     private static partial Regex NamespaceDeclaration();
+
+    [GeneratedRegex(@"The version is \d+\.\d+( in development)?")]
+    private static partial Regex VersionOfDocument();
 }

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Net.Sockets;
+using System.Text.RegularExpressions;
 
 namespace Cairn.ReleaseTests;
 
@@ -59,6 +60,23 @@ public sealed class BinaryTests(MadeBinaries made) : IClassFixture<MadeBinaries>
         var run = await Release.TryRunAsync(RepositoryFile.Root, environment: null, "lintian", "--allow-root", made.DebianPackage);
 
         Assert.Equal((0, ""), (run.ExitCode, run.Output));
+    }
+
+    [ReleaseFact]
+    public async Task Tool_package_and_manual_say_the_same_version()
+    {
+        using var directory = new TestDirectory();
+        var version = (await Release.RunAsync(RepositoryFile.Root, "dotnet", "msbuild", "src/Cairn/Cairn.csproj", "-getProperty:Version")).Trim();
+        await Release.RunAsync(directory.Path, "dpkg-deb", "--extract", made.DebianPackage, directory["root"]);
+
+        var tool = await Release.RunAsync(directory.Path, directory["root/usr/bin/cairn"], "--version");
+        var package = await Release.RunAsync(directory.Path, "dpkg-deb", "--field", made.DebianPackage, "Version");
+        var manual = await Release.RunAsync(directory.Path, "gzip", "-dc", directory["root/usr/share/man/man1/cairn.1.gz"]);
+
+        Assert.Equal($"cairn {version}\n", tool);
+        Assert.Equal($"{version.Replace('-', '~')}\n", package);
+        Assert.Matches($"^\\.TH CAIRN 1 \"\\d{{4}}-\\d{{2}}-\\d{{2}}\" \"Cairn {Regex.Escape(version)}\" ", manual);
+        Assert.Contains($"cairn-{version}-linux-x64.tar.gz", made.Archive, StringComparison.Ordinal);
     }
 
     private static async Task ServeAndAskAsync(string tool, TestDirectory directory)

@@ -102,7 +102,7 @@ public sealed partial class CairnHybridCache
             flight.AllowCancellation();
         }
 
-        if (_guard.JoinOrAdd(flight) is { } joined)
+        if (_guard.JoinOrAdd(flight, OldestOfUse(hash)) is { } joined)
         {
             _counters.Add(CacheCount.Joined);
             return JoinAsync(joined, scope, factory, state, policy, tags, isSecondTry, cancellationToken);

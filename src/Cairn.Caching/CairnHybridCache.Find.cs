@@ -64,6 +64,10 @@ public sealed partial class CairnHybridCache
         return isCurrent ? entry : null;
     }
 
+    // The second in which a flight must have begun, or later, to be joined.
+    private uint OldestOfUse(ulong hash) =>
+        !_hasLevel || _coherence.AllowedAgeMs is not (> 0 and var allowed) || _coherence.TryCatchUp(hash) ? 0 : (uint)((_clock.NowMs() - allowed) / 1000) + 1;
+
     private uint BeganNow() => _hasLevel ? (uint)(_clock.NowMs() / 1000) : 0;
 
     private ValueTask<LocalEntry?> TryTakeFreshAsync<T>(ValueFlight<T> flight)

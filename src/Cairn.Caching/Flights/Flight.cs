@@ -5,7 +5,8 @@ namespace Cairn.Caching.Flights;
 //   joinable --somebody changed the key, or it ended--> not joinable
 //   attached --this process changed the key--> detached: what it makes is for those who wait already, and is not kept
 //
-//   I1  A flight that is joinable began after every change of its key that was acknowledged: who joins gets nothing older.
+//   I1  A flight that is joinable began after every change of its key that was acknowledged: who joins gets nothing older. Where others
+//       are not heard of, it began at most as long ago as what they changed may be unknown.
 //   I2  A detached flight keeps nothing: the check and the keeping are one step under the flight's lock, or its stripe's, and
 //       whoever detaches holds both, and removes from the first level after.
 //

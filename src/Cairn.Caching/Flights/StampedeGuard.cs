@@ -22,8 +22,10 @@ internal sealed class StampedeGuard
     /// Joins the flight of the same key that makes a <typeparamref name="TFlight"/>, or adds the new one. One that has ended and has not
     /// been taken out yet is not joined: what it made is found in the levels, or has been invalidated since.
     /// </summary>
+    /// <param name="flight">The new one.</param>
+    /// <param name="oldest">The second in which those that are joined must have begun, or later.</param>
     /// <returns>The flight that was joined; null if the new one was added.</returns>
-    public TFlight? JoinOrAdd<TFlight>(TFlight flight)
+    public TFlight? JoinOrAdd<TFlight>(TFlight flight, uint oldest = 0)
         where TFlight : JoinableFlight
     {
         Stripe stripe = StripeOf(flight.Hash);
@@ -32,7 +34,7 @@ internal sealed class StampedeGuard
             for (Flight? other = stripe.First; other is not null; other = other.Next)
             {
                 if (other.Hash == flight.Hash && other is TFlight joinable && other.Key == flight.Key
-                    && joinable.Purpose == flight.Purpose && !joinable.HasEnded && joinable.TryJoin())
+                    && joinable.Purpose == flight.Purpose && joinable.Began >= oldest && !joinable.HasEnded && joinable.TryJoin())
                 {
                     return joinable;
                 }

@@ -62,7 +62,12 @@ internal static class BookshopApplication
                 break;
             case ReadPath.OutputCache:
                 services.AddSingleton<IBookReader>(provider => provider.GetRequiredService<DapperReader>());
-                services.AddSingleton<ICatalogueInvalidation, OutputCacheInvalidation>();
+                services.AddSingleton<ICatalogueInvalidation, ResponseInvalidation>();
+                AddHybridCache(services, options).AddHybridOutput();
+                break;
+            case ReadPath.OutputCacheMiddleware:
+                services.AddSingleton<IBookReader>(provider => provider.GetRequiredService<DapperReader>());
+                services.AddSingleton<ICatalogueInvalidation, MiddlewareInvalidation>();
                 services.AddCairnOutputCache(store =>
                 {
                     store.Path = options.StoreFile;
@@ -70,6 +75,9 @@ internal static class BookshopApplication
                 });
                 break;
             default:
+                services.AddSingleton<IBookReader>(provider =>
+                    new HybridReader(provider.GetRequiredService<CairnHybridCache>(), provider.GetRequiredService<DapperReader>()));
+                services.AddSingleton<ICatalogueInvalidation, HybridInvalidation>();
                 AddHybridCache(services, options);
                 break;
         }
@@ -86,7 +94,7 @@ internal static class BookshopApplication
         }
     }
 
-    private static void AddHybridCache(IServiceCollection services, BookshopOptions options)
+    private static ICairnHybridCacheBuilder AddHybridCache(IServiceCollection services, BookshopOptions options)
     {
         if (options.ReadPath is ReadPath.HybridRedis)
         {
@@ -98,21 +106,18 @@ internal static class BookshopApplication
             services.AddHealthChecks().AddCairnRedis();
         }
 
-        services.AddCairnHybridCache(cache =>
+        services.AddHealthChecks().AddCairnHybridCache();
+        return services.AddCairnHybridCache(cache =>
         {
             cache.DefaultEntryOptions = new CairnEntryOptions { Expiration = options.CacheFor };
             cache.LocalMaxEntries = LocalMaxEntries;
             cache.LocalMaxBytes = LocalMaxBytes;
             cache.JsonResolvers.Add(BookshopJson.Default);
-            if (options.ReadPath is ReadPath.HybridStore)
+            if (options.ReadPath is ReadPath.HybridStore or ReadPath.OutputCache)
             {
                 cache.UseStoreFile(options.StoreFile, store => store.AverageEntryBytes = AverageEntryBytes);
             }
         });
-        services.AddSingleton<IBookReader>(provider =>
-            new HybridReader(provider.GetRequiredService<CairnHybridCache>(), provider.GetRequiredService<DapperReader>()));
-        services.AddSingleton<ICatalogueInvalidation, HybridInvalidation>();
-        services.AddHealthChecks().AddCairnHybridCache();
     }
 
     private static void AddWeb(IServiceCollection services)
@@ -131,9 +136,16 @@ internal static class BookshopApplication
 
     private static void Map(WebApplication application, BookshopOptions options)
     {
+        if (options.ReadPath is ReadPath.OutputCache)
+        {
+            // Before everything, so that a response that is kept needs nothing of it.
+            application.UseHybridOutput();
+        }
+
         application.UseExceptionHandler();
         application.UseStatusCodePages();
-        if (options.ReadPath is ReadPath.OutputCache)
+        application.UseRouting();
+        if (options.ReadPath is ReadPath.OutputCacheMiddleware)
         {
             application.UseOutputCache();
         }

@@ -12,7 +12,7 @@ internal sealed record BookshopOptions
     /// <summary>How long a book is cached: the bound of staleness if a change is not heard of for any reason. Default 10 minutes.</summary>
     public TimeSpan CacheFor { get; private init; }
 
-    /// <summary>The store file of hybrid+store and output-cache. Default null: Cairn's own for this program.</summary>
+    /// <summary>The store file of hybrid+store and both output caches. Default null: Cairn's own for this program.</summary>
     public string? StoreFile { get; private init; }
 
     /// <summary>The server of hybrid+redis, as StackExchange.Redis writes it. Default localhost:6379.</summary>

@@ -1,3 +1,4 @@
+using Cairn.Caching.AspNetCore.Tests.HybridOutput;
 using Cairn.Caching.AspNetCore.Tests.Serving;
 
 namespace Cairn.Caching.AspNetCore.Tests;
@@ -9,6 +10,7 @@ internal static class Program
     private static readonly Dictionary<string, Func<string[], Task>> Roles = new(StringComparer.Ordinal)
     {
         ["serve-books"] = BookshopRoles.ServeAsync,
+        ["serve-hybrid"] = HybridShopRoles.ServeAsync,
     };
 
     private static async Task<int> Main(string[] args)

@@ -18,9 +18,10 @@ internal sealed class BookshopArea : IArea
     private const string Constant = "constant";
     private const string Uncached = "ef";
     private const string WithRedis = "hybrid+redis";
+    private const string Middleware = "output-cache-middleware";
     private const string Case = "GET /api/books/{id}";
 
-    private static readonly string[] _paths = [Uncached, "ef-notracking", "dapper", "hybrid", "hybrid+store", WithRedis, "output-cache"];
+    private static readonly string[] _paths = [Uncached, "ef-notracking", "dapper", "hybrid", "hybrid+store", WithRedis, "output-cache", Middleware];
 
     public string Name => "bookshop";
 
@@ -72,6 +73,7 @@ internal sealed class BookshopArea : IArea
             Ask(WithRedis, Constant, goal: null);
             Ask("output-cache", Constant, Goal.AtLeast(1.15));
             Ask("output-cache", Uncached, Goal.AtLeast(12, stretch: 18));
+            Ask(Middleware, Constant, goal: null);
             Ask("ef-notracking", Uncached, goal: null);
             Ask("dapper", Uncached, goal: null);
 

@@ -22,19 +22,23 @@ internal static class BookEndpoints
 
         // The reader comes from outside: a parameter would be looked for in services of the request, which are made for it alone. A
         // request that finds its book in memory needs none.
-        var find = books.MapGet("/{id:int}", async ValueTask<IResult> (int id, CancellationToken cancellation) =>
-                await reader.FindAsync(id, cancellation) is { } book ? new FoundBook(book) : TypedResults.NotFound())
-            .WithName("FindBook").WithSummary("A book by id").Produces<BookDetails>().Produces(StatusCodes.Status404NotFound);
-        if (options.ReadPath is ReadPath.OutputCache)
-        {
-            // One response for all host names: nothing in it depends on the name.
-            find.CacheOutput(policy => policy.Expire(options.CacheFor).SetVaryByHost(false).SetVaryByQuery([]).AddPolicy<BookResponsePolicy>());
-        }
+        books.MapGet("/{id:int}", (int id, CancellationToken cancellation) => AnswerAsync(reader.FindAsync(id, cancellation)))
+            .WithName("FindBook").WithSummary("A book by id").Produces<BookDetails>().Produces(StatusCodes.Status404NotFound)
+            .CacheBooks(options);
 
         books.MapGet("/", FindByTitleAsync).WithName("FindBooks").WithSummary("Books whose title begins with a text");
         books.MapPost("/", CreateAsync).WithName("CreateBook").WithSummary("A new book");
         books.MapPut("/{id:int}", UpdateAsync).WithName("UpdateBook").WithSummary("Replaces a book");
         books.MapDelete("/{id:int}", DeleteAsync).WithName("DeleteBook").WithSummary("Deletes a book");
+    }
+
+    // A book that is in memory is there at once, and nothing has to wait for it.
+    private static ValueTask<IResult> AnswerAsync(ValueTask<BookDetails?> finding)
+    {
+        return finding.IsCompletedSuccessfully ? ValueTask.FromResult(AnswerOf(finding.Result)) : WaitAsync(finding);
+
+        static async ValueTask<IResult> WaitAsync(ValueTask<BookDetails?> finding) => AnswerOf(await finding);
+        static IResult AnswerOf(BookDetails? book) => book is null ? TypedResults.NotFound() : new FoundBook(book);
     }
 
     private static async Task<Ok<BookPage>> FindByTitleAsync(

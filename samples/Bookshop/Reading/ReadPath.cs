@@ -21,8 +21,11 @@ internal enum ReadPath
     /// <summary>The hybrid cache over Redis, which machines share.</summary>
     HybridRedis,
 
-    /// <summary>ASP.NET Core's output cache, with the responses in a store file.</summary>
+    /// <summary>Whole responses in the hybrid cache, over a store file.</summary>
     OutputCache,
+
+    /// <summary>ASP.NET Core's output caching, with the responses in a store file.</summary>
+    OutputCacheMiddleware,
 }
 
 /// <summary>The names of read paths in the configuration.</summary>
@@ -37,6 +40,7 @@ internal static class ReadPaths
         ["hybrid+store"] = ReadPath.HybridStore,
         ["hybrid+redis"] = ReadPath.HybridRedis,
         ["output-cache"] = ReadPath.OutputCache,
+        ["output-cache-middleware"] = ReadPath.OutputCacheMiddleware,
     };
 
     public static IEnumerable<string> Names => Known.Keys;
@@ -51,5 +55,5 @@ internal static class ReadPaths
     public static bool IsHybrid(this ReadPath path) => path is ReadPath.Hybrid or ReadPath.HybridStore or ReadPath.HybridRedis;
 
     /// <summary>Whether something is kept that a change has to remove.</summary>
-    public static bool IsCached(this ReadPath path) => path.IsHybrid() || path is ReadPath.OutputCache;
+    public static bool IsCached(this ReadPath path) => path.IsHybrid() || path is ReadPath.OutputCache or ReadPath.OutputCacheMiddleware;
 }

@@ -169,6 +169,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
     [InlineData("hybrid+store", true)]
     [InlineData("hybrid+redis", false)]
     [InlineData("output-cache", true)]
+    [InlineData("output-cache-middleware", true)]
     public async Task Change_through_one_process_is_seen_by_another_one_at_once_over_a_store_file_and_soon_otherwise(string path, bool isAtOnce)
     {
         var here = (await fixture.OpenAsync(path)).Client;

@@ -26,6 +26,7 @@ public sealed class StampedeTests(BookshopFixture fixture)
     [RequiresToolTheory(PostgresServer.Program, RedisServer.Program)]
     [InlineData("hybrid+store")]
     [InlineData("hybrid+redis")]
+    [InlineData("output-cache")]
     public async Task Thousand_requests_at_once_to_two_processes_make_one_query(string path)
     {
         using var one = ShopProcess.Start(fixture.SettingsOf(path, "pair"));

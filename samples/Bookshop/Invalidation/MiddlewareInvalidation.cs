@@ -2,8 +2,8 @@ using Microsoft.AspNetCore.OutputCaching;
 
 namespace Bookshop.Invalidation;
 
-/// <summary>Responses have no key that an application knows: all are removed by their tags.</summary>
-internal sealed class OutputCacheInvalidation(IOutputCacheStore responses) : ICatalogueInvalidation
+/// <summary>Removes responses that ASP.NET Core's output caching keeps.</summary>
+internal sealed class MiddlewareInvalidation(IOutputCacheStore responses) : ICatalogueInvalidation
 {
     public ValueTask BookChangedAsync(int id) => responses.EvictByTagAsync(CacheTags.Book(id), CancellationToken.None);
 

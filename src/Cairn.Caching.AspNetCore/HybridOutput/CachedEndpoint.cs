@@ -1,0 +1,39 @@
+using Microsoft.AspNetCore.Http;
+
+namespace Cairn.Caching.AspNetCore.HybridOutput;
+
+/// <summary>An endpoint whose responses are kept in the hybrid cache.</summary>
+internal sealed class CachedEndpoint(RequestDelegate endpoint, ResponsePolicy policy, CairnHybridCache cache, TimeProvider clock)
+{
+    public Task InvokeAsync(HttpContext context)
+    {
+        HttpRequest request = context.Request;
+        bool isHead = HttpMethods.IsHead(request.Method);
+        if ((!isHead && !HttpMethods.IsGet(request.Method)) || !ResponsePolicy.IsForAll(context) || ResponseKey.Of(context, policy) is not { } key)
+        {
+            return endpoint(context);
+        }
+
+        return cache.TryGet(key, out KeptResponse? kept) && kept is not null
+            ? kept.SendAsync(context, clock)
+            : isHead ? endpoint(context) // What it leaves out for HEAD would be missing for GET.
+            : MakeAsync(context, key);
+    }
+
+    // The endpoint runs in this request, or in another one that asked for the same a moment before. Nobody leaves before it has ended, because
+    // it runs with the HttpContext of the one who is waiting for it: so the client's going away is not heard of here.
+    private async Task MakeAsync(HttpContext context, string key)
+    {
+        var making = new ResponseMaking(context, endpoint, policy, clock);
+        KeptResponse? kept = await cache.GetOrCreateAsync<ResponseMaking, KeptResponse?>(
+            key, making, static (making, entry, stopping) => making.RunAsync(entry, stopping), policy.Entry, policy.Tags, CancellationToken.None)
+            .ConfigureAwait(false);
+        if (making.IsAnswered)
+        {
+            return;
+        }
+
+        // Null: another's response, which is not for everybody.
+        await (kept is null ? endpoint(context) : kept.SendAsync(context, clock)).ConfigureAwait(false);
+    }
+}

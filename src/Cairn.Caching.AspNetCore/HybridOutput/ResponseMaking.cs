@@ -1,0 +1,116 @@
+using System.Security.Cryptography;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Extensions.Primitives;
+using Microsoft.Net.Http.Headers;
+
+namespace Cairn.Caching.AspNetCore.HybridOutput;
+
+/// <summary>One run of an endpoint, of which a response comes that is kept for all, or is sent to who asked for it and forgotten.</summary>
+internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoint, ResponsePolicy policy, TimeProvider clock) : IHybridOutputFeature
+{
+    private const int EntityTagBytes = 16;
+
+    // What belongs to a connection or a message, not to what is sent (RFC 9110, section 7.6.1), and what is set anew each time.
+    private static readonly HashSet<string> s_notKept = new(StringComparer.OrdinalIgnoreCase)
+    {
+        HeaderNames.Connection, HeaderNames.KeepAlive, HeaderNames.ProxyAuthenticate, HeaderNames.ProxyConnection, HeaderNames.TE, HeaderNames.Trailer,
+        HeaderNames.TransferEncoding, HeaderNames.Upgrade, HeaderNames.Date, HeaderNames.Server, HeaderNames.Age, HeaderNames.ContentLength,
+        HeaderNames.ContentType, HeaderNames.ETag,
+    };
+
+    private CacheFactoryContext<KeptResponse?>? _entry;
+
+    /// <summary>Whether the request has its response.</summary>
+    public bool IsAnswered { get; private set; }
+
+    public void AddTag(string tag) => _entry?.AddTag(tag);
+
+    public void DoNotCache() => _entry?.DoNotCache();
+
+    public async ValueTask<KeptResponse?> RunAsync(CacheFactoryContext<KeptResponse?> entry, CancellationToken stopping)
+    {
+        _entry = entry;
+        IFeatureCollection features = context.Features;
+        IHttpResponseBodyFeature target = features.GetRequiredFeature<IHttpResponseBodyFeature>();
+        IHeaderDictionary asked = context.Request.Headers;
+        (StringValues noneMatch, StringValues modifiedSince, CancellationToken aborted) = (asked.IfNoneMatch, asked.IfModifiedSince, context.RequestAborted);
+        KeyValuePair<string, StringValues>[] before = [.. context.Response.Headers];
+        var recording = new ResponseRecording(target, policy.MaximumBodyBytes);
+        var body = new RecordingBodyFeature(recording, target);
+        features.Set<IHttpResponseBodyFeature>(body);
+        features.Set<IHybridOutputFeature>(this);
+
+        // The whole response is wanted, whatever this client has already, and also if it goes away.
+        asked.IfNoneMatch = default;
+        asked.IfModifiedSince = default;
+        context.RequestAborted = stopping;
+        try
+        {
+            await endpoint(context).ConfigureAwait(false);
+            await body.CompleteAsync().ConfigureAwait(false); // What its writer still holds.
+            if (!recording.IsPassing && entry.IsCached && policy.MayKeep(context.Response, recording.Written.Length))
+            {
+                return Keep(entry, recording.Written, before);
+            }
+
+            entry.DoNotCache();
+            IsAnswered = true;
+            await recording.PassAsync(aborted).ConfigureAwait(false);
+            return null;
+        }
+        finally
+        {
+            asked.IfNoneMatch = noneMatch;
+            asked.IfModifiedSince = modifiedSince;
+            context.RequestAborted = aborted;
+            features.Set(target);
+            features.Set<IHybridOutputFeature>(null);
+            recording.Release();
+            _entry = null;
+        }
+    }
+
+    private KeptResponse Keep(CacheFactoryContext<KeptResponse?> entry, ReadOnlySpan<byte> body, KeyValuePair<string, StringValues>[] before)
+    {
+        IHeaderDictionary headers = context.Response.Headers;
+        var others = new List<KeyValuePair<string, string?[]>>();
+        foreach ((string name, StringValues values) in headers)
+        {
+            // What was there before the endpoint is of this request: it is set for the next one, too, by who set it for this.
+            if (!s_notKept.Contains(name) && Array.IndexOf(before, new(name, values)) < 0)
+            {
+                others.Add(new(name, values.ToArray()));
+            }
+        }
+
+        string entityTag = headers.ETag.Count == 1 ? headers.ETag.ToString() : EntityTagOf(body);
+        var kept = new KeptResponse(
+            headers.ContentType.Count == 0 ? null : headers.ContentType.ToString(), entityTag, [.. others], body.ToArray(),
+            clock.GetUtcNow().ToUnixTimeSeconds(), policy.IsAnsweredEarly);
+        entry.Options = entry.Options with { LocalBytes = BytesOf(entry.Key, kept) };
+        return kept;
+    }
+
+    // A weak one: what compresses responses on their way to the client leaves it as it is.
+    private static string EntityTagOf(ReadOnlySpan<byte> body)
+    {
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(body, hash);
+        return $"W/\"{Convert.ToBase64String(hash[..EntityTagBytes]).TrimEnd('=')}\"";
+    }
+
+    // Objects of the first level that hold it, and texts of two bytes a character.
+    private static long BytesOf(string key, KeptResponse kept)
+    {
+        const int Objects = 400;
+        const int BytesOfCharacter = 2;
+        long characters = key.Length + kept.EntityTag.Length + (kept.ContentType?.Length ?? 0);
+        foreach ((string name, string?[] values) in kept.Others)
+        {
+            characters += name.Length + values.Sum(value => value?.Length ?? 0);
+        }
+
+        return Objects + (BytesOfCharacter * characters) + kept.Body.Length;
+    }
+}

@@ -1,0 +1,23 @@
+namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
+
+/// <summary>The application over a store file, also in another process.</summary>
+internal static class HybridShopRoles
+{
+    public static Task<HybridShop> StartAsync(string file) => HybridShop.StartAsync(
+        cache => cache.UseStoreFile(file, store =>
+        {
+            store.CapacityBytes = StoreDirectory.SmallCapacityBytes;
+            store.FlushOnClose = false;
+        }),
+        isEarly: true);
+
+    /// <summary>FILE: serves over a store file until the input ends; says its address.</summary>
+    public static async Task ServeAsync(string[] args)
+    {
+        await using HybridShop shop = await StartAsync(args[0]);
+        Console.WriteLine(shop.Client.BaseAddress);
+        while (Console.ReadLine() is not null)
+        {
+        }
+    }
+}

@@ -145,7 +145,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         if (TryCatchUp(hash) // I1
             && _local.Find(hash, key) is { } entry
             && _clock.NowMs() < entry.QuietUntil
-            && (entry.Tags is null || AreCurrent(entry.Tags))
+            && (entry.Tags is null || AreTagsCurrent(entry))
             && TryTake(entry, out value))
         {
             CountLocalHit(entry);
@@ -160,6 +160,44 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryCatchUp(ulong hash) =>
         _storeCoherence is { } store ? store.TryCatchUp(hash) : !_hasLevel || _coherence.TryCatchUp(hash);
+
+    // What changes the stamp of a tag is counted: who is told of all changes, and finds the count as it was, knows the stamps without a look at them.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool AreTagsCurrent(LocalEntry entry)
+    {
+        // Acquire; pairs with the release in CompareTags, so that the partitions are there.
+        ulong checkedAt = Volatile.Read(ref entry.TagsCheckedAt);
+        return (checkedAt != 0
+                && (_storeCoherence is not { } store || store.TryCatchUpAll(entry.TagPartitions))
+                && _tags.Changes.Now == checkedAt)
+            || CompareTags(entry);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool CompareTags(LocalEntry entry)
+    {
+        ulong now = _tags.Changes.Now;
+        if (!AreCurrent(entry.Tags!))
+        {
+            return false;
+        }
+
+        // Without a level nobody else changes a tag. Over a cache of another kind its channel would have to be asked for each.
+        if (!_hasLevel || _storeCoherence is { HasFewPartitions: true })
+        {
+            ulong partitions = 0;
+            foreach (Tag tag in entry.Tags!.Tags)
+            {
+                partitions |= _storeCoherence?.PartitionBitOf(tag.Hash) ?? 0;
+            }
+
+            // Two threads write the same partitions; and of two counts either is right.
+            entry.TagPartitions = partitions;
+            Volatile.Write(ref entry.TagsCheckedAt, now);
+        }
+
+        return true;
+    }
 
     private bool AreCurrent(TagStamps stamps)
     {

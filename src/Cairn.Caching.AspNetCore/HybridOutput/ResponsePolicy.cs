@@ -2,6 +2,7 @@ using Cairn.Caching.Tagging;
 using Microsoft.AspNetCore.Authorization;
 using Microsoft.AspNetCore.Cors.Infrastructure;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features.Authentication;
 using Microsoft.AspNetCore.RateLimiting;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Caching.Hybrid;
@@ -86,7 +87,7 @@ internal sealed record ResponsePolicy
             && headers.IfMatch.Count == 0
             && headers.IfUnmodifiedSince.Count == 0
             && headers.Upgrade.Count == 0
-            && context.User.Identity?.IsAuthenticated != true;
+            && !IsAuthenticated(context);
     }
 
     /// <summary>Whether a response that was made may be kept for others.</summary>
@@ -99,8 +100,12 @@ internal sealed record ResponsePolicy
             && (headers.ContentLength is not { } length || length == bodyBytes)
             && IsPublic(headers)
             && VariesAsSaid(headers)
-            && response.HttpContext.User.Identity?.IsAuthenticated != true;
+            && !IsAuthenticated(response.HttpContext);
     }
+
+    // By the feature: HttpContext.User makes an anonymous user for who has none.
+    private static bool IsAuthenticated(HttpContext context) =>
+        context.Features.Get<IHttpAuthenticationFeature>()?.User?.Identity?.IsAuthenticated == true;
 
     private static bool IsPublic(IHeaderDictionary headers) =>
         headers.CacheControl.Count == 0

@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Cairn.Engine;
@@ -55,6 +56,9 @@ internal sealed unsafe class StoreCoherence : ICoherence
 
     public bool SeesAllChanges => true;
 
+    /// <summary>Whether a word has a bit for each partition.</summary>
+    public bool HasFewPartitions => _drained.Length <= 64;
+
     /// <summary>The partition that the changes of a hash belong to.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int PartitionOf(ulong hash) => (int)(hash >> 1 >> (_partitionShift - 1)); // As KeyPlacement: a shift by 64 is none.
@@ -77,9 +81,11 @@ internal sealed unsafe class StoreCoherence : ICoherence
     public long AllowedAgeMs => 0;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryCatchUp(ulong hash)
+    public bool TryCatchUp(ulong hash) => TryCatchUpPartition(PartitionOf(hash));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryCatchUpPartition(int partition)
     {
-        int partition = PartitionOf(hash);
         ref Drained drained = ref _drained[partition];
         PartitionBlock* block = BlockOf(partition);
 
@@ -90,6 +96,23 @@ internal sealed unsafe class StoreCoherence : ICoherence
             && !_engine.IsClosed;
         GC.KeepAlive(this);
         return isQuiet || CatchUp(partition);
+    }
+
+    /// <summary>The bit of the partition that the changes of a hash belong to, if there are few.</summary>
+    public ulong PartitionBitOf(ulong hash) => 1UL << PartitionOf(hash);
+
+    /// <summary>As <see cref="TryCatchUp"/>, for every partition whose bit is set.</summary>
+    public bool TryCatchUpAll(ulong partitions)
+    {
+        for (; partitions != 0; partitions &= partitions - 1)
+        {
+            if (!TryCatchUpPartition(BitOperations.TrailingZeroCount(partitions)))
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     public ChangeMark Mark(ulong hash)

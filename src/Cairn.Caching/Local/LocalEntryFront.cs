@@ -16,6 +16,12 @@ internal abstract class LocalEntryFront(string key, ulong hash)
     /// <summary>The tags it was made with, and their stamps at that time; null for none.</summary>
     public TagStamps? Tags;
 
+    /// <summary>The count of <see cref="TagChanges"/> at which its stamps were those of its tags; 0 if nobody has compared them. Written before it: the partitions.</summary>
+    public ulong TagsCheckedAt;
+
+    /// <summary>The partitions of the second level that its tags belong to, a bit for each, where they are asked for changes.</summary>
+    public ulong TagPartitions;
+
     /// <summary>
     /// The next entry of the same bucket. It stays as it is when the entry leaves, so that a reader who stands on the entry
     /// still gets to the ones behind it.

@@ -7,7 +7,7 @@ namespace Cairn.Caching.Tagging;
 /// tag is forgotten: values that are made while the second level cannot be asked carry it, and count in this process until the tag is
 /// invalidated here or its stamp becomes known.
 /// </remarks>
-internal sealed class Tag(string name, ulong hash)
+internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
 {
     /// <summary>No stamp at all: what carries it never counts.</summary>
     public const ulong Unknown = 0;
@@ -39,6 +39,7 @@ internal sealed class Tag(string name, ulong hash)
         {
             _forgotten++;
             Volatile.Write(ref _stamp, _forgotten);
+            changes?.Count();
         }
     }
 
@@ -53,6 +54,7 @@ internal sealed class Tag(string name, ulong hash)
             }
 
             Volatile.Write(ref _stamp, stamp);
+            changes?.Count();
             return true;
         }
     }

@@ -16,6 +16,8 @@ internal sealed class TagRegistry(KeyHasher hasher)
     private readonly TagStamps?[] _shared = new TagStamps?[SharedPlaces];
     private int _sweepAt = FewestPlaces;
 
+    public TagChanges Changes { get; } = new();
+
     public ulong HashOf(string name) => hasher.Hash(name);
 
     public Tag Get(string name)
@@ -30,7 +32,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
                     return known;
                 }
 
-                var again = new Tag(name, hash);
+                var again = new Tag(name, hash, Changes);
                 place.SetTarget(again);
                 return again;
             }
@@ -40,7 +42,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
                 Sweep();
             }
 
-            var tag = new Tag(name, hash);
+            var tag = new Tag(name, hash, Changes);
             _tags.Add(hash, new WeakReference<Tag>(tag));
             return tag;
         }

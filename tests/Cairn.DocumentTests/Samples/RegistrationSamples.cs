@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using System.Text.Json.Serialization;
 using Cairn.Caching;
+using Cairn.Caching.AspNetCore;
 using Cairn.FileStore;
 using Cairn.Redis;
 using Microsoft.AspNetCore.Builder;
@@ -172,6 +173,49 @@ public sealed class RegistrationSamples : SampleTest
         });
 
         Assert.Equal(2, ((IEndpointRouteBuilder)app).DataSources.Single().Endpoints.Count);
+        await app.DisposeAsync();
+
+        static IResult FindBook(int id) => Results.Ok(id);
+    }
+
+    [Fact]
+    public async Task Hybrid_output()
+    {
+        builder.Services.AddCairnHybridCache(cache => cache.UseStoreFile("cache.cairn")).AddHybridOutput();
+
+        var app = builder.Build();
+        app.UseHybridOutput(); // Answers what is kept before anything else looks at the request.
+        app.UseRouting();
+
+        app.MapGet("/books/{id:int}", (int id, HttpContext context) =>
+        {
+            context.Features.Get<IHybridOutputFeature>()?.AddTag($"book:{id}");
+            return Results.Ok(new Book(id, "Dune", 9.99m));
+        }).CacheOutputInHybrid(output =>
+        {
+            output.Expiration = TimeSpan.FromMinutes(10);
+            output.VaryByHost = false; // Nothing in it depends on the name by which the shop is asked.
+            output.Tags.Add("books");
+        });
+
+        app.MapDelete("/books/{id:int}", (int id, CairnHybridCache cache) => cache.RemoveByTagAsync($"book:{id}"));
+
+        Assert.Equal(2, ((IEndpointRouteBuilder)app).DataSources.Single().Endpoints.Count);
+        await app.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Hybrid_output_of_the_package()
+    {
+        builder.Services.AddCairnHybridCache(o => o.UseStoreFile("responses.cairn")).AddHybridOutput();
+
+        var app = builder.Build();
+        app.UseHybridOutput();
+        app.UseRouting();
+
+        app.MapGet("/books/{id}", FindBook).CacheOutputInHybrid(o => o.Tags.Add("books"));
+
+        Assert.Single(((IEndpointRouteBuilder)app).DataSources.Single().Endpoints);
         await app.DisposeAsync();
 
         static IResult FindBook(int id) => Results.Ok(id);

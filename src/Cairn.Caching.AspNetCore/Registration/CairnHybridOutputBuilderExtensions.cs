@@ -1,15 +1,15 @@
 using Cairn.Caching;
 using Cairn.Caching.AspNetCore;
 using Cairn.Caching.AspNetCore.HybridOutput;
+using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Caching.Hybrid;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 
-namespace Microsoft.AspNetCore.Builder;
+namespace Microsoft.Extensions.DependencyInjection;
 
 /// <summary>Keeps whole responses of endpoints in the hybrid cache.</summary>
-public static class HybridOutputExtensions
+public static class CairnHybridOutputBuilderExtensions
 {
     /// <summary>Lets responses be kept in the hybrid cache, in all its levels.</summary>
     /// <param name="builder">The cache, which must be the one without a key.</param>

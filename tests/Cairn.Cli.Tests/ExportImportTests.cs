@@ -120,7 +120,7 @@ public sealed class ExportImportTests : ToolTest
         ToolRun text = Run("export", "--file", file);
         ToolRun json = Run("export", "--file", file, "--json");
 
-        Assert.Equal($"exported 1 entries with 4 B of values to {file}\n", text.Output);
+        Assert.Equal($"exported 1 entry with 4 B of values to {file}\n", text.Output);
         Assert.Equal(1, json.Json.GetProperty("entries").GetInt64());
         Assert.True(json.Json.GetProperty("complete").GetBoolean());
         Assert.Equal("""{"key":"book:42","value":"Dune"}""" + "\n", File.ReadAllText(file));
@@ -229,7 +229,7 @@ public sealed class ExportImportTests : ToolTest
         Clock.Advance(TimeSpan.FromMinutes(5));
         ToolRun run = Run(lines, "import");
 
-        Assert.Equal((0, "imported 1 entries, 3 expired meanwhile\n"), (run.Code, run.Output));
+        Assert.Equal((0, "imported 1 entry, 3 expired meanwhile\n"), (run.Code, run.Output));
         Assert.Equal(["immortal"], Run("keys").Lines);
     }
 
@@ -252,7 +252,7 @@ public sealed class ExportImportTests : ToolTest
 
         ToolRun run = Run(lines, "import", "--dry-run", "--skip-errors", "--store", elsewhere);
 
-        Assert.Equal((ExitCode.No, "would import 1 entries, 1 bad lines skipped\n"), (run.Code, run.Output));
+        Assert.Equal((ExitCode.No, "would import 1 entry, 1 bad lines skipped\n"), (run.Code, run.Output));
         Assert.False(File.Exists(elsewhere));
     }
 

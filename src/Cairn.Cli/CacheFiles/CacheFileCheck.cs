@@ -35,7 +35,7 @@ internal static class CacheFileCheck
             request.Invocation.Output.WriteLine($"{request.Path}: {state}");
             if (problem is null)
             {
-                request.Invocation.Output.WriteLine($"  {Figures.Count(entries)} entries, {Figures.Bytes(text.Length)}");
+                request.Invocation.Output.WriteLine($"  {Figures.Entries(entries)}, {Figures.Bytes(text.Length)}");
             }
         }
 
@@ -57,7 +57,7 @@ internal static class CacheFileCheck
         }
         else
         {
-            request.Invocation.Output.WriteLine($"{request.Path}: {Figures.Count(entries)} entries, {Figures.Bytes(bytes)}");
+            request.Invocation.Output.WriteLine($"{request.Path}: {Figures.Entries(entries)}, {Figures.Bytes(bytes)}");
         }
 
         return ExitCode.Done;

@@ -119,6 +119,6 @@ internal static class CacheFileEdit
             return;
         }
 
-        invocation.Output.WriteLine(changed == 0 ? "nothing was changed" : $"{Figures.Count(changed)} entries changed");
+        invocation.Output.WriteLine(changed == 0 ? "nothing was changed" : $"{Figures.Entries(changed)} changed");
     }
 }

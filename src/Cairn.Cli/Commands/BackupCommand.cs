@@ -53,7 +53,7 @@ internal sealed class BackupCommand : ToolCommand
         else
         {
             invocation.Output.WriteLine(
-                $"backed up {Figures.Count(report.Entries)} entries, and {Figures.Count(report.Changes)} changes made meanwhile, to {path} " +
+                $"backed up {Figures.Entries(report.Entries)}, and {Figures.Count(report.Changes)} changes made meanwhile, to {path} " +
                 $"({Figures.Bytes(report.Bytes)}) in {Figures.Time(report.Duration)}");
         }
 

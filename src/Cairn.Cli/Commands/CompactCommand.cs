@@ -73,7 +73,7 @@ internal sealed class CompactCommand : ToolCommand
         output.WriteLine(
             $"compacted {path} from {Figures.Bytes(report.BytesBefore)} to {Figures.Bytes(report.BytesAfter)} in {Figures.Time(report.Duration)}");
         output.WriteLine(
-            $"kept {Figures.Count(report.EntriesKept)} entries; left out {Figures.Count(report.EntriesExpired)} expired, " +
+            $"kept {Figures.Entries(report.EntriesKept)}; left out {Figures.Count(report.EntriesExpired)} expired, " +
             $"{Figures.Count(report.EntriesDamaged)} damaged, {Figures.Count(report.EntriesEvicted)} that did not fit");
     }
 

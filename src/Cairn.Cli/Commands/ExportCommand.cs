@@ -136,7 +136,7 @@ internal sealed class ExportCommand : ToolCommand
         }
         else if (path is not null || (invocation.Console.IsErrorTerminal && !invocation.Console.IsOutputTerminal))
         {
-            string text = $"exported {Figures.Count(export.Entries)} entries with {Figures.Bytes(export.ValueBytes)} of values";
+            string text = $"exported {Figures.Entries(export.Entries)} with {Figures.Bytes(export.ValueBytes)} of values";
             if (path is null)
             {
                 invocation.Tell(text);

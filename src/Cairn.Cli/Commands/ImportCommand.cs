@@ -223,7 +223,7 @@ internal sealed class ImportCommand : ToolCommand
         private void WriteText(long evicted)
         {
             string done = store is null ? "would import" : "imported";
-            string text = $"{done} {Figures.Count(_imported)} entries";
+            string text = $"{done} {Figures.Entries(_imported)}";
             foreach ((long count, string what) in (ReadOnlySpan<(long, string)>)[
                 (_expired, "expired meanwhile"), (_bad, "bad lines skipped"), (_notStored, "could not be stored")])
             {

@@ -97,7 +97,7 @@ internal sealed class RekeyCommand : ToolCommand
         if (report is not null)
         {
             output.WriteLine(
-                $"kept {Figures.Count(report.EntriesKept)} entries; left out {Figures.Count(report.EntriesExpired)} expired, " +
+                $"kept {Figures.Entries(report.EntriesKept)}; left out {Figures.Count(report.EntriesExpired)} expired, " +
                 $"{Figures.Count(report.EntriesDamaged)} damaged, {Figures.Count(report.EntriesEvicted)} that did not fit");
         }
     }

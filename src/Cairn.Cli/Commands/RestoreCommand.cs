@@ -75,7 +75,7 @@ internal sealed class RestoreCommand : ToolCommand
         else
         {
             invocation.Output.WriteLine(
-                $"restored {Figures.Count(report.Entries)} entries to {options.Path} ({Figures.Bytes(report.Bytes)}) in {Figures.Time(report.Duration)}");
+                $"restored {Figures.Entries(report.Entries)} to {options.Path} ({Figures.Bytes(report.Bytes)}) in {Figures.Time(report.Duration)}");
         }
 
         return ExitCode.Done;

@@ -9,6 +9,7 @@ internal static class FormatChart
 {
     private const int Width = 780;
     private const int Margin = 16;
+    private const int TitleHeight = 44;
     private const int BarsLeft = 170;
     private const int BarsWidth = 430;
     private const int RowHeight = 22;
@@ -19,22 +20,28 @@ internal static class FormatChart
     private const int TextGap = 8;
     private const int Baseline = 12;
 
+    private const string Title = "What a list takes to be written and read";
+    private const string Scale = "Time of one list, and its bytes: shorter is better. Each group has its own scale.";
+
     public static void Write(ToolOutput output, IReadOnlyList<FormatComparison> comparisons, string transport)
     {
         int rows = comparisons.Sum(comparison => comparison.Trials.Count);
-        int height = (2 * Margin) + RowHeight + (rows * RowHeight) + (comparisons.Count * HeadingHeight);
+        int height = (2 * Margin) + TitleHeight + RowHeight + (rows * RowHeight) + (comparisons.Count * HeadingHeight);
         var picture = new StringBuilder();
-        Add(picture, $"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {Width} {height}" font-family="sans-serif" font-size="12">""");
-        Add(picture, $"""<rect width="{Width}" height="{height}" fill="#ffffff"/>""");
+        Add(picture, $"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {Width} {height}" font-family="sans-serif" font-size="12" role="img" aria-label="{Title}">""");
+        Add(picture, $"""<rect width="{Width}" height="{height}" rx="10" fill="#ffffff"/>""");
+        AddHeading(picture, Margin + Baseline, Title);
+        AddText(picture, Margin, Margin + Baseline + MarkSize + TextGap, Scale);
+        int top = Margin + TitleHeight;
         int x = BarsLeft;
         foreach (FormatReport.Part part in FormatReport.Parts)
         {
-            Add(picture, $"""<rect x="{x}" y="{Margin}" width="{MarkSize}" height="{MarkSize}" fill="{part.Colour}"/>""");
-            AddText(picture, x + MarkSize + TextGap, Margin + MarkSize - 1, part.Name);
+            Add(picture, $"""<rect x="{x}" y="{top}" width="{MarkSize}" height="{MarkSize}" fill="{part.Colour}"/>""");
+            AddText(picture, x + MarkSize + TextGap, top + MarkSize - 1, part.Name);
             x += LegendWidth;
         }
 
-        int y = Margin + RowHeight;
+        int y = top + RowHeight;
         foreach (FormatComparison comparison in comparisons)
         {
             AddHeading(picture, y + HeadingHeight - TextGap - 4, $"{Figures.Count(comparison.Records)} records, {transport}");

@@ -9,6 +9,9 @@ internal static class Figures
 
     public static string Count(long count) => count.ToString("N0", CultureInfo.InvariantCulture);
 
+    /// <summary>Such as 1 entry, 2,000 entries.</summary>
+    public static string Entries(long count) => $"{Count(count)} {(count == 1 ? "entry" : "entries")}";
+
     /// <summary>Such as 17 B, 1.5 KiB, 256 MiB: three digits that matter.</summary>
     public static string Bytes(long bytes)
     {

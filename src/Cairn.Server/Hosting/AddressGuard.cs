@@ -9,7 +9,7 @@ namespace Cairn.Server.Hosting;
 internal static class AddressGuard
 {
     /// <summary>Does nothing if the address may be listened on.</summary>
-    /// <exception cref="ServerException">Others could reach the address without proving who they are.</exception>
+    /// <exception cref="ServerException">Others could reach the address without proving who they are, or its name is not known.</exception>
     public static void Check(string protocol, ListenAddress address, bool isAuthenticated, bool allowsInsecure)
     {
         if (isAuthenticated || allowsInsecure || !IsPublic(address))
@@ -23,7 +23,7 @@ internal static class AddressGuard
     }
 
     /// <summary>The same for HTTP: without TLS, passwords and values could be read on their way.</summary>
-    /// <exception cref="ServerException">Others could reach the address.</exception>
+    /// <exception cref="ServerException">Others could reach the address, or its name is not known.</exception>
     public static void CheckHttp(ListenAddress address, bool allowsInsecure)
     {
         if (!allowsInsecure && IsPublic(address))
@@ -45,9 +45,9 @@ internal static class AddressGuard
         {
             return address.Resolve().Any(ip => !IPAddress.IsLoopback(ip));
         }
-        catch (SocketException)
+        catch (SocketException e)
         {
-            return true; // Binding will say what is wrong with the name.
+            throw new ServerException($"The name '{address.Host}' is not known: {e.Message}. An address is HOST:PORT, [IPV6]:PORT, *:PORT, PORT or unix:PATH.", e);
         }
     }
 }

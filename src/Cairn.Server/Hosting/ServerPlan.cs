@@ -116,7 +116,7 @@ internal sealed class ServerPlan
     {
         if (!ListenAddress.TryParse(text, port, out ListenAddress? address))
         {
-            throw new ServerException($"'{text}' is no address for {protocol}. Write HOST:PORT, [IPV6]:PORT, *:PORT or unix:PATH.");
+            throw new ServerException($"'{text}' is no address for {protocol}. Write HOST:PORT, [IPV6]:PORT, *:PORT, PORT or unix:PATH.");
         }
 
         if (address.UnixPath is { } path)

@@ -45,6 +45,17 @@ public sealed class ServeTests : ToolTest
         Assert.False(File.Exists(StorePath));
     }
 
+    [Theory]
+    [InlineData("--resp")]
+    [InlineData("--http")]
+    public void Name_that_nobody_knows_is_told_as_such(string option)
+    {
+        ToolRun run = Run("serve", "--check", option, "nowhere.invalid");
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.StartsWith("cairn: The name 'nowhere.invalid' is not known: ", run.Error, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Store_whose_directory_is_missing_is_an_error_of_the_store()
     {

@@ -21,8 +21,8 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     {
         _first = _server.Connect();
         _second = _server.Connect();
-        _a = new(_first, options: s_patient);
-        _b = new(_second, _a.Clock, s_patient);
+        _a = LevelOf(_first, new ManualClock(hasTimers: true));
+        _b = LevelOf(_second, _a.Clock);
         _first.Beat();
         _second.Beat();
     }
@@ -261,4 +261,6 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         level.Clock.Advance(s_patient.TrustAfterHeartbeat);
         Assert.True(level.Level.Health.IsCutOff);
     }
+
+    private static LevelUnderTest LevelOf(FakeMachine machine, ManualClock clock) => new(machine, clock, s_patient);
 }

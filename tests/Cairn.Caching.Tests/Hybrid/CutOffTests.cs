@@ -101,14 +101,15 @@ public sealed class CutOffTests : IAsyncLifetime
     public async Task What_a_factory_makes_that_began_too_long_ago_is_not_for_those_who_come_later()
     {
         _machine.Works = false;
-        var first = new TaskCompletionSource<string>();
-        Task<string> older = _cache.GetOrCreateAsync("key", async _ => await first.Task).AsTask();
+        var first = new HeldFactory<string>();
+        Task<string> older = _cache.GetOrCreateAsync("key", first.RunAsync).AsTask();
+        await first.StartedAsync();
         Task<string> joined = _cache.GetOrCreateAsync("key", _ => ValueTask.FromResult("not made")).AsTask();
         _clock.Advance(s_allowed);
 
         Task<string> later = MakeAsync("key", "newer").AsTask();
 
-        first.SetResult("older");
+        first.Return("older");
         Assert.Equal("older", await older);
         Assert.Equal("older", await joined);
         Assert.Equal("newer", await later);

@@ -23,6 +23,7 @@ internal static class Program
         ["open-as-nobody"] = PlatformRoles.OpenAsNobody,
         ["open-store-as-nobody"] = PlatformRoles.OpenStoreAsNobody,
         ["preallocate-with-limit"] = PlatformRoles.PreallocateWithLimit,
+        ["run-tests"] = TestsByName.Run,
         ["wait-on-word"] = PlatformRoles.WaitOnWord,
         ["write-encrypted"] = StoreRoles.WriteEncrypted,
     };

@@ -21,9 +21,11 @@ internal sealed class ChildProcess : IDisposable
     /// <summary>Starts the assembly that holds <paramref name="program"/> with these arguments.</summary>
     public static ChildProcess Start(Type program, params string[] arguments)
     {
-        string host = Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet"
-            ? path
-            : "dotnet";
+        // An assembly that was published with its own runtime is its own host.
+        string? self = Environment.ProcessPath;
+        string name = Path.GetFileNameWithoutExtension(self) ?? "";
+        bool isOwnHost = name == program.Assembly.GetName().Name;
+        string host = self is not null && (isOwnHost || name == "dotnet") ? self : "dotnet";
         var start = new ProcessStartInfo(host)
         {
             UseShellExecute = false,
@@ -33,8 +35,12 @@ internal sealed class ChildProcess : IDisposable
 
         // Else each child that is killed leaves the runtime's pipes and sockets for debuggers among the temporary files.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
-        start.ArgumentList.Add("exec");
-        start.ArgumentList.Add(program.Assembly.Location);
+        if (!isOwnHost)
+        {
+            start.ArgumentList.Add("exec");
+            start.ArgumentList.Add(program.Assembly.Location);
+        }
+
         foreach (string argument in arguments)
         {
             start.ArgumentList.Add(argument);

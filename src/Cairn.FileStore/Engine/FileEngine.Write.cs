@@ -3,7 +3,7 @@ using System.Globalization;
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;
 using Cairn.FileStore.Sharing;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Engine;

@@ -1,4 +1,4 @@
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Sharing;

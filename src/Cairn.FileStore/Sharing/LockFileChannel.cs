@@ -1,6 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Sharing;

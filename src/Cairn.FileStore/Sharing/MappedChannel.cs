@@ -25,6 +25,7 @@ using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text;
 using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Sharing;
@@ -90,7 +91,12 @@ internal sealed unsafe class MappedChannel : Channel
     /// <param name="isRefused">Whether memory is not shared there, and never will be.</param>
     public static MappedChannel? TryOpen(string path, string likeFile, out bool isRefused)
     {
-        isRefused = false;
+        isRefused = !OperatingSystem.IsLinux();
+        if (isRefused)
+        {
+            return null; // There the cache file is polled: none of this has been tried with how files are replaced there.
+        }
+
         try
         {
             StorePlatform.Current.RequireSupportedFileSystem(path);
@@ -110,10 +116,15 @@ internal sealed unsafe class MappedChannel : Channel
     /// <summary>Whether memory would be shared there.</summary>
     public static bool IsPossibleAt(string path)
     {
+        if (!OperatingSystem.IsLinux())
+        {
+            return false;
+        }
+
         try
         {
             StorePlatform.Current.RequireSupportedFileSystem(path);
-            return OperatingSystem.IsLinux();
+            return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or PlatformNotSupportedException)
         {

@@ -32,8 +32,15 @@ internal static class StorePlace
     }
 
     /// <summary>A file in memory that no other process uses.</summary>
+    /// <exception cref="ServerException">The system keeps the name of a file for as long as it is mapped.</exception>
     public static string Ephemeral()
     {
+        if (OperatingSystem.IsWindows())
+        {
+            throw new ServerException(
+                "--ephemeral is not offered on Windows, where a file that is mapped cannot be removed. Name a file with --store FILE, and delete it afterwards.");
+        }
+
         const string SharedMemory = "/dev/shm";
         string folder = Directory.Exists(SharedMemory) ? SharedMemory : Path.GetTempPath();
         return Path.Combine(folder, $"cairn-{Environment.ProcessId}-{Guid.NewGuid():N}.cairn");

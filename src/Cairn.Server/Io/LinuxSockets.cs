@@ -3,7 +3,7 @@
 // counted handles.
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 
 namespace Cairn.Server.Io;
 

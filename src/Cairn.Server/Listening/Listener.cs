@@ -52,9 +52,9 @@ internal sealed class Listener : IDisposable
     {
         if (options.Address.UnixPath is not null)
         {
-            if (OperatingSystem.IsWindows())
+            if (!OperatingSystem.IsLinux())
             {
-                throw new ServerException($"Unix sockets ('{options.Address}') are not offered on Windows. Use a TCP address.");
+                throw new ServerException($"Unix sockets ('{options.Address}') are offered on Linux only. Use a TCP address.");
             }
 
             var file = UnixSocketFile.Listen(options.Address, Backlog);

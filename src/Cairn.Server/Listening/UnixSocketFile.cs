@@ -10,6 +10,7 @@ using System.Net.Sockets;
 using System.Runtime.Versioning;
 using System.Text;
 using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Cairn.Server.Io;
 
 namespace Cairn.Server.Listening;

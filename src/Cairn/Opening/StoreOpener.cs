@@ -176,7 +176,10 @@ internal static unsafe class StoreOpener
             catch (StoreFullException) when (((Superblock*)region.Address)->State == Superblock.StateResetting
                 && options.PlannedCapacityBytes > layout.MaxCapacityBytes)
             {
-                StoreFormatter.Enlarge(platform, options, path, (Superblock*)region.Address);
+                // Unmapped before it is replaced, because not every system replaces a file that is mapped.
+                Superblock old = *(Superblock*)region.Address;
+                region.Dispose();
+                StoreFormatter.Enlarge(platform, options, path, &old);
                 return null;
             }
         }
@@ -260,6 +263,24 @@ internal static unsafe class StoreOpener
         }
 
         var memory = new StoreMemory(file, region, layout);
+        try
+        {
+            return Attach(platform, options, path, memory, cipher, log, rebuildsFrom, isAlone, wasClosed, warnings);
+        }
+        catch
+        {
+            // The caller still uses the file and the mapping, and closes them; the collector must not be faster.
+            GC.SuppressFinalize(memory);
+            throw;
+        }
+    }
+
+    private static OpenedStore Attach(
+        StorePlatform platform, StoreOptions options, string path, StoreMemory memory, StoreCipher? cipher, LogFileSet? log, LogFileSet? rebuildsFrom,
+        bool isAlone, bool wasClosed, List<string> warnings)
+    {
+        StoreLayout layout = memory.Layout;
+        string bootId = platform.BootId;
         var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options)) { Cipher = cipher };
         bool hasNewLog = false;
         if (wasClosed && rebuildsFrom is null && log is not null && LogOpening.IsWanting(engine, log))

@@ -5,6 +5,8 @@
 // Dispose unmaps every region of the file before it closes it: a mapping keeps the open file, and with it its byte
 // locks, alive, so closing alone would leave a dead owner looking alive (P1). The caller sees to it that nothing
 // touches the regions by then.
+using System.Diagnostics;
+
 namespace Cairn.Platform;
 
 internal abstract class StoreFile : IDisposable
@@ -12,6 +14,8 @@ internal abstract class StoreFile : IDisposable
     /// <summary>The lock that a platform itself takes while a file has a temporary name. The store's own lock bytes start
     /// above it.</summary>
     internal const long CreatorLockByte = (1L << 62) - 1;
+
+    private const int MaxLockPauseMs = 5;
 
     /// <summary>Full path: where it was opened or published, or what it is meant for while it has no name.</summary>
     public abstract string Path { get; }
@@ -46,7 +50,8 @@ internal abstract class StoreFile : IDisposable
     public abstract void ZeroRange(long offset, long length);
 
     /// <summary>Maps the first bytes of the file, shared with every other mapping (P4).</summary>
-    /// <param name="length">May exceed the file's length; what lies past its end may be touched once it has grown.</param>
+    /// <param name="length">May exceed the file's length; what lies past its end may be touched once it has grown. Where the system maps
+    /// no more than there is, the file becomes that long.</param>
     /// <param name="writable">Needs a file opened for writing.</param>
     public abstract MappedRegion Map(long length, bool writable);
 
@@ -56,11 +61,35 @@ internal abstract class StoreFile : IDisposable
     public abstract MappedRegion MapCopy(long length);
 
     /// <summary>Takes the lock of one byte (P1) if it is free or already ours.</summary>
+    /// <returns>False if another has it. Where the system does not tell who holds a lock, also, rarely, if another was just asking.</returns>
     public abstract bool TryLockByte(long offset);
 
     /// <summary>Takes the lock of one byte, waiting while another open file holds it.</summary>
     /// <returns>False if the time passed.</returns>
-    public abstract bool LockByte(long offset, TimeSpan timeout);
+    public virtual bool LockByte(long offset, TimeSpan timeout)
+    {
+        // No system's own wait for a lock has a time limit and survives whatever interrupts it, so this asks again and again.
+        // Holders keep such a lock for milliseconds (the gate) or for life (an owner slot, which nobody waits for).
+        long start = Stopwatch.GetTimestamp();
+        for (int attempt = 0; !TryLockByte(offset); attempt++)
+        {
+            if (timeout != Timeout.InfiniteTimeSpan && Stopwatch.GetElapsedTime(start) >= timeout)
+            {
+                return false;
+            }
+
+            if (attempt < 10)
+            {
+                Thread.Yield();
+            }
+            else
+            {
+                Thread.Sleep(Math.Min((attempt - 5) / 5, MaxLockPauseMs));
+            }
+        }
+
+        return true;
+    }
 
     /// <summary>Gives the lock of one byte back; nothing happens if it is not ours.</summary>
     public abstract void UnlockByte(long offset);
@@ -68,7 +97,8 @@ internal abstract class StoreFile : IDisposable
     /// <summary>Takes the locks of a range of bytes if all of them are free or already ours; else none.</summary>
     public abstract bool TryLockRange(long offset, long length);
 
-    /// <summary>Gives the locks of a range of bytes back; nothing happens to those that are not ours.</summary>
+    /// <summary>Gives the locks of a range of bytes back; nothing happens to those that are not ours. What was taken as one range
+    /// is given back as one, alone or in a larger range.</summary>
     public abstract void UnlockRange(long offset, long length);
 
     /// <summary>Whether another open file holds the lock of any byte of the range.</summary>
@@ -85,7 +115,7 @@ internal abstract class StoreFile : IDisposable
     /// through a mapping need <see cref="MappedRegion.Flush"/> first.</summary>
     public abstract void FlushData();
 
-    /// <summary>Closes the file but leaves its mappings, which the caller disposes later. Its byte locks stay until then,
+    /// <summary>Closes the file but leaves its mappings, which the caller disposes later. Its byte locks may stay until then,
     /// unless they were released one by one.</summary>
     public abstract void CloseKeepingMappings();
 

@@ -1,6 +1,6 @@
 // Everything that differs between operating systems, behind three types: StorePlatform, StoreFile and MappedRegion.
 // The rest of the store uses only these; no type, constant or error number of one system passes through them.
-// Windows and macOS follow by deriving the three.
+// The folders Linux, Windows and MacOs derive the three, each by itself; Create chooses once.
 //
 // What a platform promises the store:
 //   P1  A byte lock is exclusive between open files (two StoreFiles of one process included), and the kernel releases
@@ -12,6 +12,9 @@
 //   P5  What StoreFile.FlushData returned for is on the disk, bytes and length; a name, given or taken away, once FlushDirectory has
 //       returned. What was not flushed may be there after a power loss, in any part and order, or not.
 using System.Runtime.InteropServices;
+using Cairn.Platform.Linux;
+using Cairn.Platform.MacOs;
+using Cairn.Platform.Windows;
 
 namespace Cairn.Platform;
 
@@ -27,7 +30,7 @@ internal abstract class StorePlatform
     /// <exception cref="PlatformNotSupportedException">Cairn does not run on this system yet.</exception>
     public static StorePlatform Current =>
         // Stateless, so a second one made in a race is harmless.
-        PlatformHook.Value ?? (_current ??= OperatingSystem.IsLinux() ? new LinuxPlatform() : throw NotSupported());
+        PlatformHook.Value ?? (_current ??= Create());
 
     /// <summary>What the stores that this test opens run on instead of <see cref="Current"/>; null for that.</summary>
     internal static StorePlatform? Override
@@ -106,7 +109,26 @@ internal abstract class StorePlatform
     /// <summary>The names in a directory that begin with <paramref name="prefix"/>, in no order; none if there is no such directory.</summary>
     /// <exception cref="UnauthorizedAccessException">This user may not list it.</exception>
     /// <exception cref="StoreException">The file system is faulty.</exception>
-    public abstract IReadOnlyList<string> ListNames(string directory, string prefix);
+    public virtual IReadOnlyList<string> ListNames(string directory, string prefix)
+    {
+        var all = new EnumerationOptions { AttributesToSkip = FileAttributes.None, MatchType = MatchType.Simple };
+        try
+        {
+            return
+            [
+                .. Directory.EnumerateFiles(directory, "*", all).Select(path => Path.GetFileName(path))
+                    .Where(name => name.StartsWith(prefix, StringComparison.Ordinal)),
+            ];
+        }
+        catch (DirectoryNotFoundException)
+        {
+            return [];
+        }
+        catch (IOException failure)
+        {
+            throw new StoreException($"The files in '{directory}' could not be listed: {failure.Message}", failure);
+        }
+    }
 
     /// <summary>Returns when the names that were given and taken away in a directory would survive a power loss (P5).</summary>
     /// <exception cref="StoreException">The disk is faulty.</exception>
@@ -119,13 +141,20 @@ internal abstract class StorePlatform
 
     /// <summary>Sleeps while the word is <paramref name="expected"/>, until any process wakes the address.</summary>
     /// <returns>False if the time passed. True says only "look again": woken, changed already, or interrupted.</returns>
-    /// <remarks>The word lies in a mapped region, 4-byte aligned, and stays mapped meanwhile.</remarks>
+    /// <remarks>
+    /// The word lies in a mapped region, 4-byte aligned, and stays mapped meanwhile. Where a wake does not cross processes, the word is looked
+    /// at in short pauses, so there only a change that lasts is sure to be noticed.
+    /// </remarks>
     public abstract unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout);
 
     /// <summary>Wakes one waiter of the word, or all, in any process. The caller has changed the word before.</summary>
     public abstract unsafe void WakeByAddress(uint* address, bool all);
 
-    private static PlatformNotSupportedException NotSupported() => new(
-        $"Cairn's store runs on Linux only for now (x64 and arm64); this is {RuntimeInformation.OSDescription}. Use a " +
-        "cache server instead, or run the application in a Linux container.");
+    private static StorePlatform Create() =>
+        OperatingSystem.IsLinux() ? new LinuxPlatform()
+        : OperatingSystem.IsWindows() ? new WindowsPlatform()
+        : OperatingSystem.IsMacOS() ? new MacPlatform()
+        : throw new PlatformNotSupportedException(
+            $"Cairn's store runs on Linux, Windows and macOS; this is {RuntimeInformation.OSDescription}. Use a cache " +
+            "server instead, or run the application in a Linux container.");
 }

@@ -1,4 +1,5 @@
 using Cairn.Platform;
+using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 

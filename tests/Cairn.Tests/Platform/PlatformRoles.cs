@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
 using Cairn.Platform;
+using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 

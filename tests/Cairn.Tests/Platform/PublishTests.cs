@@ -1,5 +1,6 @@
 using System.Runtime.Versioning;
 using Cairn.Platform;
+using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 

@@ -26,6 +26,9 @@ internal sealed class FaultyPlatform : StorePlatform
     /// <summary>Called before a file of the log is written to; may throw.</summary>
     public Action? OnWrite { get; set; }
 
+    /// <summary>Called before a file is made that gets its name later.</summary>
+    public Action? OnCreate { get; set; }
+
     public static StoreException Failed(string what) => new($"{what} failed, because the test says so.");
 
     public CairnStore OpenStore(StoreOptions options)
@@ -45,7 +48,11 @@ internal sealed class FaultyPlatform : StorePlatform
 
     public override StoreFile OpenReadOnly(string path) => Wrap(path, _real.OpenReadOnly(path));
 
-    public override StoreFile CreateUnnamed(string directory, string nameHint) => Wrap(nameHint, _real.CreateUnnamed(directory, nameHint));
+    public override StoreFile CreateUnnamed(string directory, string nameHint)
+    {
+        OnCreate?.Invoke();
+        return Wrap(nameHint, _real.CreateUnnamed(directory, nameHint));
+    }
 
     public override StoreFile? TryCreate(string path) => _real.TryCreate(path) is { } file ? Wrap(path, file) : null;
 

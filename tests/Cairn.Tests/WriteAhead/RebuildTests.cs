@@ -1,3 +1,5 @@
+using Cairn.Platform;
+
 namespace Cairn.Tests.WriteAhead;
 
 /// <summary>After a restart of the machine, logged collections are built anew from snapshot and log, and everything else is empty.</summary>
@@ -163,18 +165,7 @@ public sealed class RebuildTests : LoggedStoreTest
     [Fact]
     public void Store_without_room_for_its_log_is_left_alone_and_built_larger_when_that_is_asked_for()
     {
-        CairnStore store = Open(Small with { CapacityBytes = 8L << 20 });
-        CairnCollection books = store.Collection("books", Logged);
-        for (int i = 0; i < 300; i++)
-        {
-            books.Set($"{i}", TestBytes.Of(10_000, i));
-        }
-
-        store.Checkpoint();
-        books.Set("last", "Emma"u8);
-        store.Dispose();
-        CairnStore.Open(Small with { Path = PathOf("small.cairn") }).Dispose();
-        File.Move(PathOf("small.cairn"), FilePath, overwrite: true);
+        LeaveSmallStoreWithLargeLog();
         byte[][] before = [.. LogNames.Select(name => File.ReadAllBytes(PathOf(name))), File.ReadAllBytes(SnapshotPath)];
 
         for (int i = 0; i < 2; i++)
@@ -184,13 +175,34 @@ public sealed class RebuildTests : LoggedStoreTest
             Assert.Equal(before, [.. LogNames.Select(name => File.ReadAllBytes(PathOf(name))), File.ReadAllBytes(SnapshotPath)]);
         }
 
-        store = OpenAfterRestart(Small with { MaxCapacityBytes = 16L << 20 });
+        CairnStore store = OpenAfterRestart(Small with { MaxCapacityBytes = 16L << 20 });
 
         Assert.NotEmpty(store.Warnings);
         Assert.Equal(16L << 20, store.GetStatistics().MaxCapacityBytes);
         Assert.All(Enumerable.Range(0, 300), i => Assert.Equal(TestBytes.Of(10_000, i), store.Collection("books").Get($"{i}")));
         Assert.Equal("Emma", TextOf(store.Collection("books"), "last"));
         StoreAudit.Check(store);
+    }
+
+    [Fact]
+    public void What_the_first_attempt_left_may_be_collected_while_the_store_is_built_larger()
+    {
+        LeaveSmallStoreWithLargeLog();
+        var platform = new FaultyPlatform
+        {
+            OnCreate = () =>
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+            },
+        };
+
+        StorePlatform.BootIdOverride = Guid.NewGuid().ToString();
+        using CairnStore store = platform.OpenStore(Small with { MaxCapacityBytes = 16L << 20 });
+        StorePlatform.BootIdOverride = null;
+
+        Assert.Equal(16L << 20, store.GetStatistics().MaxCapacityBytes);
+        Assert.Equal("Emma", TextOf(store.Collection("books"), "last"));
     }
 
     [Theory]
@@ -394,5 +406,21 @@ public sealed class RebuildTests : LoggedStoreTest
         int value = file.ReadByte();
         file.Position = at;
         file.WriteByte((byte)(value ^ 0x10));
+    }
+
+    private void LeaveSmallStoreWithLargeLog()
+    {
+        CairnStore store = Open(Small with { CapacityBytes = 8L << 20 });
+        CairnCollection books = store.Collection("books", Logged);
+        for (int i = 0; i < 300; i++)
+        {
+            books.Set($"{i}", TestBytes.Of(10_000, i));
+        }
+
+        store.Checkpoint();
+        books.Set("last", "Emma"u8);
+        store.Dispose();
+        CairnStore.Open(Small with { Path = PathOf("small.cairn") }).Dispose();
+        File.Move(PathOf("small.cairn"), FilePath, overwrite: true);
     }
 }

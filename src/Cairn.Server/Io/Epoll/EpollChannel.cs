@@ -1,5 +1,5 @@
 using System.Net;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Io.Epoll;

@@ -6,7 +6,7 @@
 //   I2  An event names a channel by its slot and the slot's generation, so that one for a channel closed meanwhile is void.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 

@@ -7,7 +7,7 @@
 // Buffers lie a cache line further apart than they are long: at a power of two, their beginnings, which short requests use
 // alone, would compete for a few sets of the cache.
 using System.Runtime.InteropServices;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Server.Io.Uring;

@@ -11,7 +11,7 @@
 //   I2  Output that a send names stays where it is until the send completes.
 //   I3  The descriptor is closed when no request is under way: until then the kernel would keep it open anyway.
 using System.Net;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Io.Uring;

@@ -9,7 +9,7 @@
 //   I4  What I3's send did not get rid of is sent again by a request that waits in the kernel until the client takes it.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 

@@ -1,6 +1,6 @@
 // What io_uring can do here is tried, not concluded from the kernel's version: distributions carry features back, and
 // containers take them away.
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 
 namespace Cairn.Server.Io.Uring;
 

@@ -11,7 +11,7 @@
 //       (FEAT_SUBMIT_STABLE), and may be reused afterwards.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
-using Cairn.Platform;
+using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Server.Io.Uring;

@@ -2,7 +2,7 @@
 // its container can see. Version 1 and 2 of control groups may be mounted together; each is asked.
 //   /proc/self/cgroup      "0::/path" (version 2) and "4:memory:/path" (version 1), paths from the hierarchy's root
 //   /proc/self/mountinfo   where each hierarchy is mounted, and which of its directories is the mount's root
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 internal static class LinuxMemoryLimit
 {

@@ -5,7 +5,7 @@
 //
 // Not here on purpose: OverlayFS, because its files are those of the layer below, whose writable layer cannot be NFS;
 // eCryptfs, whose pages are the machine's own.
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 internal static class LinuxFileSystems
 {

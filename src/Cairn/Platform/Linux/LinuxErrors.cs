@@ -1,7 +1,7 @@
 // Error numbers of x64 and arm64 Linux, and what they mean to somebody whose store does not open.
 using System.Runtime.InteropServices;
 
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 internal static class LinuxErrors
 {
@@ -45,12 +45,10 @@ internal static class LinuxErrors
         string purpose = forWriting ? "reading and writing" : "reading";
         return error switch
         {
-            NoEntry or NotDirectory => NotFound(path),
-            AccessDenied or NotPermitted => new UnauthorizedAccessException(
-                $"The user '{Environment.UserName}' may not open the store '{path}' for {purpose}. Stores are created " +
-                "for their owner only; run as that user, or give this one permission on the file and its directory."),
-            IsDirectory => IsADirectory(path),
-            NoDevice => NotARegularFile(path),
+            NoEntry or NotDirectory => FileFailures.NotFound(path),
+            AccessDenied or NotPermitted => FileFailures.MayNotOpen(path, forWriting),
+            IsDirectory => FileFailures.IsADirectory(path),
+            NoDevice => FileFailures.NotARegularFile(path),
             ReadOnlyFileSystem => new StoreException(
                 $"The store '{path}' is on a read-only file system, and a store is written even by those who only " +
                 "get. Mount it writable, or copy the file to a place that is."),
@@ -72,12 +70,8 @@ internal static class LinuxErrors
         string path = Path.Combine(directory, name);
         return error switch
         {
-            NoEntry or NotDirectory => new DirectoryNotFoundException(
-                $"The store '{path}' cannot be created because its directory does not exist. Create the directory " +
-                "first, or correct the path."),
-            AccessDenied or NotPermitted => new UnauthorizedAccessException(
-                $"The user '{Environment.UserName}' may not create the store '{path}'. Give this user permission to " +
-                "write to the directory, or choose another."),
+            NoEntry or NotDirectory => FileFailures.NoDirectoryFor(path),
+            AccessDenied or NotPermitted => FileFailures.MayNotCreate(path),
             ReadOnlyFileSystem => new StoreException(
                 $"The store '{path}' cannot be created because its file system is read-only. Mount it writable, or " +
                 "choose another place."),
@@ -91,11 +85,10 @@ internal static class LinuxErrors
     /// <summary>The failure to take a file's name away.</summary>
     public static Exception Delete(string path, int error) => error switch
     {
-        AccessDenied or NotPermitted => new UnauthorizedAccessException(
-            $"The user '{Environment.UserName}' may not delete '{path}'. Give this user permission to write to its directory."),
+        AccessDenied or NotPermitted => FileFailures.MayNotDelete(path),
         ReadOnlyFileSystem => new StoreException(
             $"The file '{path}' cannot be deleted because its file system is read-only. Mount it writable."),
-        IsDirectory => IsADirectory(path),
+        IsDirectory => FileFailures.IsADirectory(path),
         _ => Failed($"The file '{path}' could not be deleted", error),
     };
 
@@ -132,27 +125,6 @@ internal static class LinuxErrors
             "disk or in /dev/shm.",
         _ => $"The store '{path}' could not be mapped ({bytes} bytes): {Text(error)}.",
     });
-
-    public static Exception NotFound(string path)
-    {
-        if (new FileInfo(path) is { LinkTarget: { } target })
-        {
-            // A creation would fail too, with "the name is taken": better to say why now.
-            return new StoreException(
-                $"The path '{path}' is a symbolic link to '{target}', which does not exist. Remove the link, or use " +
-                "the file's own path.");
-        }
-
-        return Directory.Exists(Path.GetDirectoryName(path))
-            ? new FileNotFoundException($"The store '{path}' does not exist.", path)
-            : new FileNotFoundException($"The store '{path}' does not exist, and neither does its directory.", path);
-    }
-
-    public static StoreException IsADirectory(string path) =>
-        new($"The path '{path}' is a directory. A store is one file: name a file inside it.");
-
-    public static StoreException NotARegularFile(string path) =>
-        new($"The path '{path}' is not a regular file but a device, pipe or socket. Name a file.");
 
     public static StoreException Failed(string what, int error) =>
         new($"{what}: {Text(error)}.");

@@ -1,6 +1,6 @@
 using Microsoft.Win32.SafeHandles;
 
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 internal sealed unsafe class LinuxMappedRegion : MappedRegion
 {

@@ -1,8 +1,7 @@
-using System.Diagnostics;
 using System.Globalization;
 using Microsoft.Win32.SafeHandles;
 
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 /// <summary>A file by its descriptor. Locks are of the open file description (F_OFD_SETLK): two StoreFiles of one process
 /// exclude each other, and closing one does not release the other's, as it would with POSIX locks.</summary>
@@ -11,7 +10,6 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     // Pieces are small enough that a signal, which makes some file systems undo the piece, cannot starve the whole.
     private const long AllocationStepBytes = 64L << 20;
     private const int ZeroStepBytes = 1 << 20;
-    private const int MaxLockPauseMs = 5;
 
     private readonly SafeFileHandle _handle;
     private readonly LinuxNative.FileStatus _statusAtOpening;
@@ -232,31 +230,6 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         };
     }
 
-    public override bool LockByte(long offset, TimeSpan timeout)
-    {
-        // The kernel's own wait (F_OFD_SETLKW) has no time limit and survives no signal, so this asks again and again.
-        // Holders keep such a lock for milliseconds (the gate) or for life (an owner slot, which nobody waits for).
-        long start = Stopwatch.GetTimestamp();
-        for (int attempt = 0; !TryLockByte(offset); attempt++)
-        {
-            if (timeout != Timeout.InfiniteTimeSpan && Stopwatch.GetElapsedTime(start) >= timeout)
-            {
-                return false;
-            }
-
-            if (attempt < 10)
-            {
-                Thread.Yield();
-            }
-            else
-            {
-                Thread.Sleep(Math.Min((attempt - 5) / 5, MaxLockPauseMs));
-            }
-        }
-
-        return true;
-    }
-
     public override void UnlockByte(long offset) => UnlockRange(offset, 1);
 
     public override void UnlockRange(long offset, long length)
@@ -474,7 +447,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
             int error;
             do
             {
-                temporary = LinuxPlatform.TemporaryPath(directory, System.IO.Path.GetFileName(path));
+                temporary = TemporaryNames.Create(directory, System.IO.Path.GetFileName(path));
                 error = LinkTo(temporary);
             }
             while (error == LinuxErrors.Exists);

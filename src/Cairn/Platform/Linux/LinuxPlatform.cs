@@ -1,16 +1,13 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Runtime.InteropServices;
-using System.Text;
 using Microsoft.Win32.SafeHandles;
 
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 /// <summary>Linux on x64 and arm64: mmap, open-file-description locks, futexes, fallocate, O_TMPFILE.</summary>
 internal sealed class LinuxPlatform : StorePlatform
 {
     private const uint OwnerOnly = 0b110_000_000; // rw-------
-    private const string TemporarySuffix = ".creating";
 
     private readonly Lazy<string> _bootId = new(ReadBootId);
 
@@ -75,27 +72,6 @@ internal sealed class LinuxPlatform : StorePlatform
         if (error is not (LinuxErrors.NoEntry or LinuxErrors.NotDirectory))
         {
             throw LinuxErrors.Delete(path, error);
-        }
-    }
-
-    public override IReadOnlyList<string> ListNames(string directory, string prefix)
-    {
-        var all = new EnumerationOptions { AttributesToSkip = FileAttributes.None, MatchType = MatchType.Simple };
-        try
-        {
-            return
-            [
-                .. Directory.EnumerateFiles(directory, "*", all).Select(path => Path.GetFileName(path))
-                    .Where(name => name.StartsWith(prefix, StringComparison.Ordinal)),
-            ];
-        }
-        catch (DirectoryNotFoundException)
-        {
-            return [];
-        }
-        catch (IOException failure)
-        {
-            throw new StoreException($"The files in '{directory}' could not be listed: {failure.Message}", failure);
         }
     }
 
@@ -196,14 +172,6 @@ internal sealed class LinuxPlatform : StorePlatform
         return error;
     }
 
-    /// <summary>A hidden name that no other creation has and that <see cref="ReapAbandoned"/> recognises.</summary>
-    internal static string TemporaryPath(string directory, string nameHint) =>
-        Path.Combine(
-            directory,
-            TemporaryPrefix(nameHint) +
-            Random.Shared.NextInt64().ToString("x16", CultureInfo.InvariantCulture) +
-            TemporarySuffix);
-
     // The way of file systems without nameless files. From its creation on, the file's creator byte is locked for as long
     // as it has its temporary name, so who gets that lock knows that the creator is dead. A reaper may get it between
     // the creation and the lock; then the name is gone or about to be, and the creation starts over.
@@ -213,7 +181,7 @@ internal sealed class LinuxPlatform : StorePlatform
             LinuxNative.ReadWrite | LinuxNative.Create | LinuxNative.Exclusive | LinuxNative.NonBlocking;
         while (true)
         {
-            string path = TemporaryPath(directory, nameHint);
+            string path = TemporaryNames.Create(directory, nameHint);
             int error = TryOpen(path, Flags | LinuxNative.NoFollow, out SafeFileHandle handle);
             if (error == LinuxErrors.Exists)
             {
@@ -239,24 +207,9 @@ internal sealed class LinuxPlatform : StorePlatform
     /// <summary>Removes what creators of this name left when they died with a temporary name.</summary>
     internal static void ReapAbandoned(string directory, string nameHint)
     {
-        string[] candidates;
-        try
+        foreach (string path in TemporaryNames.Find(directory, nameHint))
         {
-            var all = new EnumerationOptions { AttributesToSkip = FileAttributes.None, MatchType = MatchType.Simple };
-            candidates = Directory.GetFiles(directory, "*" + TemporarySuffix, all);
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            return; // The creation itself will say what is wrong, if anything is.
-        }
-
-        foreach (string path in candidates)
-        {
-            if (!Path.GetFileName(path).StartsWith(TemporaryPrefix(nameHint), StringComparison.Ordinal) ||
-                TryOpen(
-                    path,
-                    LinuxNative.ReadWrite | LinuxNative.NonBlocking | LinuxNative.NoFollow,
-                    out SafeFileHandle handle) != 0)
+            if (TryOpen(path, LinuxNative.ReadWrite | LinuxNative.NonBlocking | LinuxNative.NoFollow, out SafeFileHandle handle) != 0)
             {
                 continue;
             }
@@ -267,18 +220,6 @@ internal sealed class LinuxPlatform : StorePlatform
                 _ = LinuxNative.Unlink(path); // Whoever may not remove it leaves it to somebody who may.
             }
         }
-    }
-
-    // Names may have 255 bytes; a hint too long for the rest to fit is cut, which at worst shares a prefix.
-    private static string TemporaryPrefix(string nameHint)
-    {
-        string hint = nameHint;
-        while (Encoding.UTF8.GetByteCount(hint) > 200)
-        {
-            hint = hint[..^1];
-        }
-
-        return $".{hint}.";
     }
 
     private static string ReadBootId()
@@ -344,7 +285,7 @@ internal sealed class LinuxPlatform : StorePlatform
         {
             bool isDirectory = file.IsDirectory;
             file.Dispose();
-            throw isDirectory ? LinuxErrors.IsADirectory(path) : LinuxErrors.NotARegularFile(path);
+            throw isDirectory ? FileFailures.IsADirectory(path) : FileFailures.NotARegularFile(path);
         }
 
         return file;

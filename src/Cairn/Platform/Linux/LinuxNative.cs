@@ -3,7 +3,7 @@
 // fcntl, open and syscall are variadic in C; on these two architectures integer arguments travel the same way.
 using System.Runtime.InteropServices;
 
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 internal static unsafe partial class LinuxNative
 {

@@ -4,7 +4,7 @@
 using System.Runtime.InteropServices;
 using System.Text;
 
-namespace Cairn.Platform;
+namespace Cairn.Platform.Linux;
 
 [StructLayout(LayoutKind.Auto)]
 internal sealed record LinuxMount(string Root, string MountPoint, string Kind, string Options);

@@ -1,0 +1,58 @@
+namespace Cairn.Platform;
+
+/// <summary>What is wrong with a path, whatever the system says of it.</summary>
+internal static class FileFailures
+{
+    public static Exception NotFound(string path)
+    {
+        if (new FileInfo(path) is { LinkTarget: { } target })
+        {
+            // A creation would fail too, with "the name is taken": better to say why now.
+            return new StoreException(
+                $"The path '{path}' is a symbolic link to '{target}', which does not exist. Remove the link, or use " +
+                "the file's own path.");
+        }
+
+        return Directory.Exists(Path.GetDirectoryName(path))
+            ? new FileNotFoundException($"The store '{path}' does not exist.", path)
+            : new FileNotFoundException($"The store '{path}' does not exist, and neither does its directory.", path);
+    }
+
+    public static DirectoryNotFoundException NoDirectoryFor(string path) => new(
+        $"The store '{path}' cannot be created because its directory does not exist. Create the directory " +
+        "first, or correct the path.");
+
+    public static UnauthorizedAccessException MayNotOpen(string path, bool forWriting) => new(
+        $"The user '{Environment.UserName}' may not open the store '{path}' for {(forWriting ? "reading and writing" : "reading")}. Stores are created " +
+        "for their owner only; run as that user, or give this one permission on the file and its directory.");
+
+    public static UnauthorizedAccessException MayNotCreate(string path) => new(
+        $"The user '{Environment.UserName}' may not create the store '{path}'. Give this user permission to " +
+        "write to the directory, or choose another.");
+
+    public static UnauthorizedAccessException MayNotDelete(string path) => new(
+        $"The user '{Environment.UserName}' may not delete '{path}'. Give this user permission to write to its directory.");
+
+    public static StoreException IsADirectory(string path) =>
+        new($"The path '{path}' is a directory. A store is one file: name a file inside it.");
+
+    public static StoreException NotARegularFile(string path) =>
+        new($"The path '{path}' is not a regular file but a device, pipe or socket. Name a file.");
+
+    public static StoreException OpenedForReading(string path) =>
+        new($"The store '{path}' was opened for reading only; its locks need it writable.");
+
+    public static StoreException Full(string path, long bytesNeeded, long? bytesAvailable)
+    {
+        string available = bytesAvailable is { } bytes ? $" ({bytes} bytes are available)" : "";
+        return new StoreException(
+            $"The store '{path}' needs {bytesNeeded} bytes, but its file system is full{available}. Free some space, choose a smaller capacity, or put " +
+            "the store elsewhere.");
+    }
+
+    /// <summary>P5 could not be kept.</summary>
+    /// <param name="what">"the store 'x'" or a part of it.</param>
+    /// <param name="why">The system's own words.</param>
+    public static StoreException NotFlushed(string what, string why) => new(
+        $"Writing {what} to disk failed; its last changes may be lost if the machine stops. Check the disk: {why}.");
+}

@@ -1,0 +1,98 @@
+// Error numbers of macOS, and what they mean to somebody whose store does not open.
+using System.Runtime.InteropServices;
+
+namespace Cairn.Platform.MacOs;
+
+internal static class MacErrors
+{
+    public const int NotPermitted = 1;
+    public const int NoEntry = 2;
+    public const int Interrupted = 4;
+    public const int NoDevice = 6;
+    public const int BadDescriptor = 9;
+    public const int NoMemory = 12;
+    public const int AccessDenied = 13;
+    public const int Exists = 17;
+    public const int CrossDevice = 18;
+    public const int NotDirectory = 20;
+    public const int IsDirectory = 21;
+    public const int Invalid = 22;
+    public const int TooManyFilesOnMachine = 23;
+    public const int TooManyFilesInProcess = 24;
+    public const int FileTooBig = 27;
+    public const int NoSpace = 28;
+    public const int ReadOnlyFileSystem = 30;
+    public const int TryAgain = 35;
+    public const int NotSupported = 45;
+    public const int TimedOut = 60;
+    public const int TooManyLinks = 62;
+    public const int NameTooLong = 63;
+    public const int QuotaExceeded = 69;
+
+    /// <summary>The failure of an open or a creation, as the exception that the seam promises for it.</summary>
+    public static Exception Open(string path, int error, bool forWriting) => error switch
+    {
+        NoEntry or NotDirectory => FileFailures.NotFound(path),
+        AccessDenied or NotPermitted => FileFailures.MayNotOpen(path, forWriting),
+        IsDirectory => FileFailures.IsADirectory(path),
+        NoDevice => FileFailures.NotARegularFile(path),
+        ReadOnlyFileSystem => new StoreException(
+            $"The store '{path}' is on a read-only file system, and a store is written even by those who only get. Mount it writable, or copy the file to a " +
+            "place that is."),
+        TooManyFilesInProcess or TooManyFilesOnMachine => new StoreException(
+            $"The store '{path}' could not be opened because too many files are open. Raise 'ulimit -n' or kern.maxfiles, or close some."),
+        NameTooLong => new StoreException($"The path '{path}' is too long for its file system. Use a shorter one."),
+        TooManyLinks => new StoreException(
+            $"The path '{path}' goes through too many symbolic links, perhaps in a circle. Use the file's own path."),
+        _ => Failed($"The store '{path}' could not be opened for {(forWriting ? "reading and writing" : "reading")}", error),
+    };
+
+    /// <summary>The failure to create a file.</summary>
+    public static Exception Create(string path, int error) => error switch
+    {
+        NoEntry or NotDirectory => FileFailures.NoDirectoryFor(path),
+        AccessDenied or NotPermitted => FileFailures.MayNotCreate(path),
+        ReadOnlyFileSystem => new StoreException(
+            $"The store '{path}' cannot be created because its file system is read-only. Mount it writable, or choose another place."),
+        NoSpace or QuotaExceeded => new StoreException(
+            $"The store '{path}' cannot be created because its file system has no room for another file. Free some space, or choose another place."),
+        CrossDevice => new StoreException(
+            $"The store '{path}' cannot get its name: it was prepared on another file system. The directory was mounted over meanwhile; try again."),
+        _ => Open(path, error, forWriting: true),
+    };
+
+    /// <summary>The failure to take a file's name away.</summary>
+    public static Exception Delete(string path, int error) => error switch
+    {
+        AccessDenied or NotPermitted => FileFailures.MayNotDelete(path),
+        ReadOnlyFileSystem => new StoreException($"The file '{path}' cannot be deleted because its file system is read-only. Mount it writable."),
+        IsDirectory => FileFailures.IsADirectory(path),
+        _ => Failed($"The file '{path}' could not be deleted", error),
+    };
+
+    /// <summary>The failure to make space in a file.</summary>
+    public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error) => error switch
+    {
+        NoSpace => FileFailures.Full(path, bytesNeeded, bytesAvailable),
+        QuotaExceeded => new StoreException(
+            $"The store '{path}' needs {bytesNeeded} bytes, but this user's disk quota is exhausted. Raise it, free some space, choose a smaller capacity, or " +
+            "put the store elsewhere."),
+        FileTooBig => new StoreException(
+            $"The store '{path}' needs {bytesNeeded} bytes, but a file of that size exceeds this process's limit ('ulimit -f') or the file system's. Raise " +
+            "the limit, or choose a smaller capacity."),
+        _ => Failed($"The store '{path}' needs {bytesNeeded} bytes, but making room failed", error),
+    };
+
+    /// <summary>The failure of a mapping.</summary>
+    public static StoreException Map(string path, long bytes, int error) => error switch
+    {
+        NoMemory => new StoreException(
+            $"The store '{path}' could not be mapped: {bytes} bytes of address space are not to be had. Use a smaller (maximum) capacity."),
+        AccessDenied => new StoreException($"The store '{path}' could not be mapped for writing: the file was opened for reading only."),
+        _ => Failed($"The store '{path}' could not be mapped ({bytes} bytes)", error),
+    };
+
+    public static StoreException Failed(string what, int error) => new($"{what}: {Text(error)}.");
+
+    public static string Text(int error) => $"{Marshal.GetPInvokeErrorMessage(error)} (error {error})";
+}

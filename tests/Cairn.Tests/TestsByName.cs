@@ -1,0 +1,123 @@
+using System.Reflection;
+
+namespace Cairn.Tests;
+
+/// <summary>
+/// Runs tests of this assembly where no runner of tests does: on a system for which it was published with its own runtime. One line for each test, then how
+/// many passed and failed. Tests that are skipped here are told, too.
+/// </summary>
+internal static class TestsByName
+{
+    /// <summary>CLASS..., or CLASS.METHOD: names below Cairn.Tests.</summary>
+    public static void Run(string[] args)
+    {
+        // Code that reflection emits to call methods faster is collected one day, which the runtime does not survive under Wine.
+        AppContext.SetSwitch("Switch.System.Reflection.ForceInterpretedInvoke", true);
+        int passed = 0;
+        int failed = 0;
+        foreach ((Type type, MethodInfo method, object?[] arguments) in args.Where(name => name != "-v").SelectMany(Find))
+        {
+            string name = $"{type.Name}.{method.Name}({string.Join(", ", arguments.Select(argument => argument ?? "null"))})";
+            FactAttribute fact = method.GetCustomAttribute<FactAttribute>()!;
+            if (fact.Skip is not null)
+            {
+                Console.WriteLine($"skipped {name}: {fact.Skip}");
+            }
+            else if (TryRun(type, method, arguments) is { } failure)
+            {
+                failed++;
+                Console.WriteLine($"failed {name}: {failure.GetType().Name}: {failure.Message.ReplaceLineEndings(" ")} {(args[0] == "-v" ? failure.StackTrace : null)}");
+            }
+            else
+            {
+                passed++;
+                Console.WriteLine($"passed {name}");
+            }
+        }
+
+        Console.WriteLine($"{passed} passed, {failed} failed");
+    }
+
+    private static IEnumerable<(Type Type, MethodInfo Method, object?[] Arguments)> Find(string name)
+    {
+        Assembly assembly = typeof(TestsByName).Assembly;
+        Type? type = assembly.GetType($"Cairn.Tests.{name}");
+        string? methodName = null;
+        if (type is null)
+        {
+            int dot = name.LastIndexOf('.');
+            type = assembly.GetType($"Cairn.Tests.{name[..dot]}", throwOnError: true)!;
+            methodName = name[(dot + 1)..];
+        }
+
+        return
+            from method in type.GetMethods()
+            where methodName is null || method.Name == methodName
+            where method.GetCustomAttribute<FactAttribute>() is not null
+            from arguments in ArgumentsOf(method)
+            select (type, method, arguments);
+    }
+
+    private static IEnumerable<object?[]> ArgumentsOf(MethodInfo method) =>
+        method.GetCustomAttribute<TheoryAttribute>() is null
+            ? [[]]
+            : method.GetCustomAttributes().OfType<Xunit.Sdk.DataAttribute>().SelectMany(data => data.GetData(method) ?? []).Select(arguments => arguments ?? [null]);
+
+    // Called by reflection, and so throwing nothing: an exception that passes through what the runtime has there of its own brings Wine down.
+    private static Exception? Call1<T>(MethodInfo method, object test, object?[] arguments) =>
+        Caught(() => method.ReturnType == typeof(void)
+            ? Done(() => method.CreateDelegate<Action<T>>(test)((T)arguments[0]!))
+            : method.CreateDelegate<Func<T, Task>>(test)((T)arguments[0]!));
+
+    private static Exception? Call2<T1, T2>(MethodInfo method, object test, object?[] arguments) =>
+        Caught(() => method.ReturnType == typeof(void)
+            ? Done(() => method.CreateDelegate<Action<T1, T2>>(test)((T1)arguments[0]!, (T2)arguments[1]!))
+            : method.CreateDelegate<Func<T1, T2, Task>>(test)((T1)arguments[0]!, (T2)arguments[1]!));
+
+    private static Exception? Call3<T1, T2, T3>(MethodInfo method, object test, object?[] arguments) =>
+        Caught(() => method.ReturnType == typeof(void)
+            ? Done(() => method.CreateDelegate<Action<T1, T2, T3>>(test)((T1)arguments[0]!, (T2)arguments[1]!, (T3)arguments[2]!))
+            : method.CreateDelegate<Func<T1, T2, T3, Task>>(test)((T1)arguments[0]!, (T2)arguments[1]!, (T3)arguments[2]!));
+
+    private static Task Done(Action action)
+    {
+        action();
+        return Task.CompletedTask;
+    }
+
+    private static Exception? Caught(Func<Task> test)
+    {
+        try
+        {
+            test().GetAwaiter().GetResult();
+            return null;
+        }
+        catch (Exception failure)
+        {
+            return failure;
+        }
+    }
+
+    private static Exception? TryRun(Type type, MethodInfo method, object?[] arguments)
+    {
+        object test = Activator.CreateInstance(type)!;
+        try
+        {
+            return arguments.Length == 0
+                ? Caught(() => method.ReturnType == typeof(void) ? Done(method.CreateDelegate<Action>(test)) : method.CreateDelegate<Func<Task>>(test)())
+                : (Exception?)typeof(TestsByName).GetMethod($"Call{arguments.Length}", BindingFlags.NonPublic | BindingFlags.Static)!
+                    .MakeGenericMethod([.. method.GetParameters().Select(parameter => parameter.ParameterType)]).Invoke(null, [method, test, arguments]);
+        }
+        finally
+        {
+            try
+            {
+                (test as IDisposable)?.Dispose();
+            }
+            catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+            {
+                Console.WriteLine($"  afterwards: {failure.Message}");
+            }
+        }
+    }
+}

@@ -61,7 +61,9 @@ internal static class TestsByName
     private static IEnumerable<object?[]> ArgumentsOf(MethodInfo method) =>
         method.GetCustomAttribute<TheoryAttribute>() is null
             ? [[]]
-            : method.GetCustomAttributes().OfType<Xunit.Sdk.DataAttribute>().SelectMany(data => data.GetData(method) ?? []).Select(arguments => arguments ?? [null]);
+            : method.GetCustomAttributes().OfType<Xunit.Sdk.DataAttribute>().SelectMany(data => data.GetData(method) ?? [])
+                .Select(arguments => (arguments ?? [null]).Zip(method.GetParameters(), (argument, parameter) =>
+                    argument is int number && parameter.ParameterType == typeof(long) ? (long)number : argument).ToArray());
 
     // Called by reflection, and so throwing nothing: an exception that passes through what the runtime has there of its own brings Wine down.
     private static Exception? Call1<T>(MethodInfo method, object test, object?[] arguments) =>

@@ -1,0 +1,78 @@
+using System.Diagnostics;
+
+namespace Cairn.ReleaseTests;
+
+/// <summary>Runs programs for Windows here, each test class with a Windows of its own.</summary>
+internal sealed class Wine : IDisposable
+{
+    private static readonly string[] Loaders = ["wine64", "/usr/lib/wine/wine64", "wine"];
+    private static readonly string[] Servers = ["wineserver", "/usr/lib/wine/wineserver"];
+
+    private readonly TestDirectory _prefix = new();
+
+    /// <summary>Why nothing can be run; null if it can.</summary>
+    public static string? WhyNot { get; } =
+        !Release.IsComplete ? "takes minutes: only with CAIRN_RELEASE=1"
+        : Find(Loaders) is null ? "NOT RUN: nothing here runs programs for Windows; install wine64 (apt-get install wine64)"
+        : null;
+
+    /// <summary>Makes the folder that stands for a machine, with Windows 10 on it.</summary>
+    public async Task PrepareAsync()
+    {
+        await RunAsync("wineboot", "--init");
+        var (exitCode, output) = await RunAsync("winecfg", "-v", "win10");
+        Assert.True(exitCode == 0, output);
+    }
+
+    /// <summary>A path of this machine, as programs for Windows see it.</summary>
+    public static string PathOf(string path) => $"Z:{path.Replace('/', '\\')}";
+
+    /// <summary>Runs a program to its end.</summary>
+    public async Task<(int ExitCode, string Output)> RunAsync(string program, params IEnumerable<string> arguments)
+    {
+        using Process process = Open(program, arguments);
+        var errors = process.StandardError.ReadToEndAsync();
+        string output = await process.StandardOutput.ReadToEndAsync();
+        await process.WaitForExitAsync();
+        await errors;
+        return (process.ExitCode, output);
+    }
+
+    /// <summary>Starts a program, which speaks through its standard streams.</summary>
+    public Process Open(string program, params IEnumerable<string> arguments) => Process.Start(Start(Loader(), [program, .. arguments]))!;
+
+    public void Dispose()
+    {
+        // Ends whatever still runs in this Windows, and only there.
+        using (Process server = Process.Start(Start(Find(Servers)!, "-k"))!)
+        {
+            server.WaitForExit();
+        }
+
+        using (Process server = Process.Start(Start(Find(Servers)!, "-w"))!)
+        {
+            server.WaitForExit();
+        }
+
+        _prefix.Dispose();
+    }
+
+    private ProcessStartInfo Start(string program, params IEnumerable<string> arguments)
+    {
+        ProcessStartInfo start = Release.StartOf(_prefix.Path, environment: null, program, arguments);
+        start.RedirectStandardInput = true;
+        start.Environment["WINEPREFIX"] = _prefix.Path;
+        start.Environment["WINEDEBUG"] = "-all";
+        start.Environment.Remove("DISPLAY");
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
+        return start;
+    }
+
+    private static string Loader() => Find(Loaders) ?? throw new InvalidOperationException(WhyNot);
+
+    private static string? Find(string[] names) =>
+        names.SelectMany(name => name.StartsWith('/')
+                ? [name]
+                : (Environment.GetEnvironmentVariable("PATH") ?? "").Split(':', StringSplitOptions.RemoveEmptyEntries).Select(folder => Path.Combine(folder, name)))
+            .FirstOrDefault(File.Exists);
+}

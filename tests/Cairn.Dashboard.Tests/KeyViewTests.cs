@@ -27,6 +27,7 @@ public sealed class KeyViewTests(Browser browser)
         await Expect(page.Page.Locator("#found")).ToHaveTextAsync("10 keys.");
         await SearchAsync(page, "nothing of that kind");
         await Expect(page.Page.Locator("#found")).ToHaveTextAsync("No key matches.");
+        await Expect(page.Page.GetByText("Choose a key to look at its value.")).ToBeHiddenAsync();
         await SearchAsync(page, "");
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "More keys" }).ClickAsync();
         await Expect(Rows(page).Nth(199)).ToBeVisibleAsync();

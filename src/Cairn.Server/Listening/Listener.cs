@@ -149,10 +149,14 @@ internal sealed class Listener : IDisposable
         }
     }
 
+    // The listener of both protocols has the only name that is not its option's.
+    private static string Another(ListenerOptions options, IPEndPoint endPoint) =>
+        $"--{(options.Name.Contains(' ', StringComparison.Ordinal) ? "both" : options.Name)} {new IPEndPoint(endPoint.Address, Math.Min(endPoint.Port + 1, IPEndPoint.MaxPort))}";
+
     private static string Explain(ListenerOptions options, IPEndPoint endPoint, SocketException e) => e.SocketErrorCode switch
     {
         SocketError.AddressAlreadyInUse =>
-            $"Somebody else listens on {endPoint} already, so '{options.Name}' cannot. Stop the other one, or choose another port.",
+            $"Somebody else listens on {endPoint} already, so '{options.Name}' cannot. Stop the other one, or choose another port: {Another(options, endPoint)}.",
         SocketError.AccessDenied =>
             $"This user may not listen on {endPoint} for '{options.Name}'. Choose a port from 1024 on, or give the server the right to lower ones.",
         SocketError.AddressNotAvailable =>

@@ -104,7 +104,9 @@ public sealed class ServeProcessTests : IDisposable
         ToolRun run = ToolProcess.Run([], [.. ServeArguments($"127.0.0.1:{port}"), "-d"]);
 
         Assert.Equal(ExitCode.Server, run.Code);
-        Assert.Contains($"127.0.0.1:{port}", run.Error, StringComparison.Ordinal);
+        Assert.Contains(
+            $"Somebody else listens on 127.0.0.1:{port} already, so 'memcached' cannot. Stop the other one, or choose another port: --memcached 127.0.0.1:{Math.Min(port + 1, IPEndPoint.MaxPort)}.",
+            run.Error, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -12,7 +12,7 @@ function decodeBase64(text) {
 
 export function keys(root, context) {
   const { who } = context;
-  const input = el('input', { id: 'match', type: 'search', placeholder: 'part of a key, or a pattern such as book:*', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none' });
+  const input = el('input', { id: 'match', type: 'search', placeholder: 'part of a key, or book:*', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none' });
   const collection = el('select', { id: 'collection' }, who.collections.map(name => el('option', { value: name }, name || 'the store\'s own')));
   const body = el('tbody');
   const state = el('p', { class: 'hint', id: 'found' });

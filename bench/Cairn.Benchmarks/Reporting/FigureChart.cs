@@ -9,8 +9,8 @@ namespace Cairn.Benchmarks.Reporting;
 /// <summary>Requests per second as bars, in SVG; rsvg-convert makes a PNG of it.</summary>
 internal static class FigureChart
 {
-    private const int Width = 860;
-    private const int LabelWidth = 130;
+    private const int Width = 910;
+    private const int LabelWidth = 180;
     private const int BarsWidth = 470;
     private const int RowHeight = 34;
     private const int BarHeight = 22;

@@ -87,6 +87,31 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
+    public async Task Endpoints_of_one_path_under_several_names_do_not_answer_for_each_other()
+    {
+        await using HybridShop shop = await HybridShop.StartAsync(isEarly: true);
+
+        foreach (string host in new[] { "one.example", "two.example" })
+        {
+            string response = await shop.GetAsync("/named", "Host", host);
+            Assert.StartsWith(host, response, StringComparison.Ordinal);
+            Assert.Equal(response, await shop.GetAsync("/named", "Host", host));
+        }
+    }
+
+    [Fact]
+    public async Task Endpoint_whose_requests_are_limited_is_not_answered_before_the_limit()
+    {
+        await using HybridShop shop = await HybridShop.StartAsync(isEarly: true);
+        await shop.GetAsync("/limited");
+
+        using HttpResponseMessage response = await shop.SendAsync(HttpMethod.Get, "/limited");
+
+        Assert.True(response.Headers.Contains("X-Behind"));
+        Assert.Equal(1, shop.Made);
+    }
+
+    [Fact]
     public async Task Function_tells_responses_apart_and_which_are_not_kept()
     {
         await using HybridShop shop = await HybridShop.StartAsync(

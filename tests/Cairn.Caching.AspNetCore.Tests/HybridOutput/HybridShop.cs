@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.RateLimiting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 
@@ -115,6 +116,12 @@ internal sealed class HybridShop : IAsyncDisposable
         });
         _application.MapMethods("/both", ["GET", "HEAD"], () => Make()).CacheOutputInHybrid(Everywhere);
         _application.MapGet("/hosted", () => Make()).CacheOutputInHybrid();
+        _application.MapGet("/limited", () => Make()).WithMetadata(new EnableRateLimitingAttribute("few")).CacheOutputInHybrid(Everywhere);
+        foreach (string host in new[] { "one.example", "two.example" })
+        {
+            _application.MapGet("/named", () => $"{host} {Make()}").RequireHost(host).CacheOutputInHybrid(Everywhere);
+        }
+
         _application.MapGet("/gated", async (HttpContext context) =>
         {
             string response = Make();

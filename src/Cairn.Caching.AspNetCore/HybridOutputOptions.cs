@@ -18,7 +18,7 @@ public sealed class HybridOutputOptions
     /// The names of the parameters of the query that make a response another one, in any case of their letters; the others are ignored. Empty:
     /// the query does not matter. Default null: the whole query as it was sent.
     /// </summary>
-    public IList<string>? VaryByQuery { get; set; }
+    public IReadOnlyList<string>? VaryByQuery { get; set; }
 
     /// <summary>
     /// The names of the request's headers that make a response another one. Default none. A response that names another one in its Vary is not kept.

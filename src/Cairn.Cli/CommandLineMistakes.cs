@@ -20,7 +20,7 @@ internal static class CommandLineMistakes
                 throw ToolException.Usage($"{option} goes after '{command.Name}', to which it belongs{seeHelp}");
             }
 
-            string? similar = MostSimilar(option, OptionNames(command, root));
+            string? similar = SimilarWord.Find(option, OptionNames(command, root));
             throw ToolException.Usage(
                 $"there is no option {option}"
                 + (similar is null ? "" : $", but {similar}")
@@ -51,7 +51,7 @@ internal static class CommandLineMistakes
                 throw ToolException.Usage($"the command '{unknown}' goes before --; see '{Tool.Name} --help'");
             }
 
-            string? similar = MostSimilar(unknown, root.Subcommands.Select(command => command.Name));
+            string? similar = SimilarWord.Find(unknown, root.Subcommands.Select(command => command.Name));
             throw ToolException.Usage(
                 $"there is no command '{unknown}'{(similar is null ? "" : $", but '{similar}'")}; see '{Tool.Name} --help'");
         }
@@ -88,44 +88,5 @@ internal static class CommandLineMistakes
         // The parser's own messages are sentences; ours are not.
         message = message.TrimEnd('.');
         return message.Length > 1 && char.IsUpper(message[0]) ? char.ToLowerInvariant(message[0]) + message[1..] : message;
-    }
-
-    private static string? MostSimilar(string word, IEnumerable<string> candidates)
-    {
-        // In a short word two edits make any other.
-        int mostEdits = word.TrimStart('-').Length < 5 ? 1 : 2;
-        word = word.ToLowerInvariant();
-        return candidates
-            .Select(candidate => (candidate, edits: candidate.StartsWith(word, StringComparison.Ordinal) ? 1 : Edits(word, candidate)))
-            .Where(pair => pair.edits <= mostEdits)
-            .OrderBy(pair => pair.edits)
-            .Select(pair => pair.candidate)
-            .FirstOrDefault();
-    }
-
-    // How many letters have to be added, dropped, changed, or swapped with their neighbour (optimal string alignment).
-    private static int Edits(string source, string target)
-    {
-        var edits = new int[source.Length + 1, target.Length + 1];
-        for (int i = 0; i <= source.Length; i++)
-        {
-            for (int j = 0; j <= target.Length; j++)
-            {
-                if (i == 0 || j == 0)
-                {
-                    edits[i, j] = i + j;
-                    continue;
-                }
-
-                int changed = edits[i - 1, j - 1] + (source[i - 1] == target[j - 1] ? 0 : 1);
-                edits[i, j] = Math.Min(changed, 1 + Math.Min(edits[i - 1, j], edits[i, j - 1]));
-                if (i > 1 && j > 1 && source[i - 1] == target[j - 2] && source[i - 2] == target[j - 1])
-                {
-                    edits[i, j] = Math.Min(edits[i, j], edits[i - 2, j - 2] + 1);
-                }
-            }
-        }
-
-        return edits[source.Length, target.Length];
     }
 }

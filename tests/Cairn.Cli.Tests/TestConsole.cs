@@ -76,6 +76,8 @@ internal sealed class TestConsole : ToolConsole, IDisposable
 
     public override string? GetEnvironmentVariable(string name) => Environment.GetValueOrDefault(name);
 
+    public override IEnumerable<string> EnvironmentVariableNames => Environment.Keys;
+
     public override char? TryReadKey() => Keys.TryDequeue(out char key) ? key : null;
 
     public override void Wait(TimeSpan time)

@@ -91,10 +91,14 @@ internal static class TestsByName
     {
         try
         {
+#pragma warning disable VSTHRD002 // One test after the other, in a process that does nothing else.
             test().GetAwaiter().GetResult();
+#pragma warning restore VSTHRD002
             return null;
         }
+#pragma warning disable CA1031 // Whatever it was is told.
         catch (Exception failure)
+#pragma warning restore CA1031
         {
             return failure;
         }

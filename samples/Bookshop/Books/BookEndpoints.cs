@@ -35,7 +35,9 @@ internal static class BookEndpoints
     // A book that is in memory is there at once, and nothing has to wait for it.
     private static ValueTask<IResult> AnswerAsync(ValueTask<BookDetails?> finding)
     {
+#pragma warning disable VSTHRD103 // It has ended.
         return finding.IsCompletedSuccessfully ? ValueTask.FromResult(AnswerOf(finding.Result)) : WaitAsync(finding);
+#pragma warning restore VSTHRD103
 
         static async ValueTask<IResult> WaitAsync(ValueTask<BookDetails?> finding) => AnswerOf(await finding);
         static IResult AnswerOf(BookDetails? book) => book is null ? TypedResults.NotFound() : new FoundBook(book);

@@ -9,10 +9,11 @@ namespace Cairn.Cli.Commands;
 
 internal sealed class ServeCommand : ToolCommand
 {
+    public const string ConfigVariable = "CAIRN_CONFIG";
+    public const string LogFormatVariable = "CAIRN_LOG_FORMAT";
+
     private const string JournalVariable = "JOURNAL_STREAM";
-    private const string ConfigVariable = "CAIRN_CONFIG";
     private const string HttpListener = "http";
-    private const string LogFormatVariable = "CAIRN_LOG_FORMAT";
 
     private readonly IReadOnlyList<ServeSetting> _settings = ServeSettings.Create();
 

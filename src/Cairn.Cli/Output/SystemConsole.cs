@@ -80,6 +80,8 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
 
     public override string? GetEnvironmentVariable(string name) => Environment.GetEnvironmentVariable(name);
 
+    public override IEnumerable<string> EnvironmentVariableNames => Environment.GetEnvironmentVariables().Keys.Cast<string>();
+
     public void Dispose()
     {
         foreach (PosixSignalRegistration signal in _signals ?? [])

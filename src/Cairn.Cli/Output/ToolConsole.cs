@@ -47,6 +47,9 @@ internal abstract class ToolConsole
 
     public abstract string? GetEnvironmentVariable(string name);
 
+    /// <summary>The names of all environment variables.</summary>
+    public abstract IEnumerable<string> EnvironmentVariableNames { get; }
+
     /// <summary>Waits, also for the interruption, which is an <see cref="OperationCanceledException"/>.</summary>
     public virtual void Wait(TimeSpan time)
     {

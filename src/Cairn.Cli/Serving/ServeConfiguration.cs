@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Cairn.Cli.Arguments;
+using Cairn.Cli.Commands;
 using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
@@ -32,6 +33,7 @@ internal static class ServeConfiguration
             }
         }
 
+        WarnOfMisspelt(settings, invocation);
         foreach (ServeSetting setting in settings)
         {
             if (invocation.IsGiven(setting.Option))
@@ -41,6 +43,25 @@ internal static class ServeConfiguration
         }
 
         return store is null ? options : options with { StorePath = store };
+    }
+
+    // Only what is like a name that is known: where services find one another by variables, there are others that begin alike.
+    private static void WarnOfMisspelt(IReadOnlyList<ServeSetting> settings, Invocation invocation)
+    {
+        List<string> known =
+        [
+            .. settings.Select(setting => setting.Variable),
+            SharedOptions.StoreVariable, SharedOptions.PasswordVariable, ServeCommand.ConfigVariable, ServeCommand.LogFormatVariable,
+        ];
+        foreach (string name in invocation.Console.EnvironmentVariableNames
+            .Where(name => name.StartsWith(ServeSetting.VariablePrefix, StringComparison.Ordinal) && !known.Contains(name))
+            .Order(StringComparer.Ordinal))
+        {
+            if (SimilarWord.Find(name, known.Select(other => other.ToLowerInvariant())) is { } similar)
+            {
+                invocation.Warn($"the environment variable {name} means nothing to the server, but {similar.ToUpperInvariant()} does");
+            }
+        }
     }
 
     private static void ReadFile(IReadOnlyList<ServeSetting> settings, string file, ref ServerOptions options)

@@ -12,6 +12,9 @@ internal delegate bool SettingReader(string text, ref ServerOptions options);
 /// </summary>
 internal sealed class ServeSetting
 {
+    /// <summary>What the names of all environment variables begin with.</summary>
+    public const string VariablePrefix = "CAIRN_";
+
     private readonly SettingReader _reader;
 
     public ServeSetting(
@@ -45,7 +48,7 @@ internal sealed class ServeSetting
     public bool IsSwitch { get; }
 
     /// <summary>The environment variable: CAIRN_MAX_VALUE for max-value.</summary>
-    public string Variable => "CAIRN_" + Name.ToUpperInvariant().Replace('-', '_');
+    public string Variable => VariablePrefix + Name.ToUpperInvariant().Replace('-', '_');
 
     /// <summary>Sets it.</summary>
     /// <param name="text">What was written.</param>

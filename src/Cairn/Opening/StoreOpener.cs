@@ -269,8 +269,9 @@ internal static unsafe class StoreOpener
         }
         catch
         {
-            // The caller still uses the file and the mapping, and closes them; the collector must not be faster.
+#pragma warning disable CA1816 // The caller still uses the file and the mapping, and closes them; the collector must not be faster.
             GC.SuppressFinalize(memory);
+#pragma warning restore CA1816
             throw;
         }
     }

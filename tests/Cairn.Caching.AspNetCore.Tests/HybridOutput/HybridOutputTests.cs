@@ -5,6 +5,8 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
+#pragma warning disable VSTHRD003 // The tests let go themselves what their endpoints wait for.
+
 /// <summary>Responses of endpoints in the hybrid cache, over real connections. Early: answered before routing, where that may be.</summary>
 public sealed class HybridOutputTests
 {

@@ -1,5 +1,7 @@
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
+#pragma warning disable VSTHRD003 // The tests let go themselves what their endpoints wait for.
+
 /// <summary>Responses in a hybrid cache over a store file: what processes share, and what survives them.</summary>
 public sealed class SharedOutputTests : IDisposable
 {

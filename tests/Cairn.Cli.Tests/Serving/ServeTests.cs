@@ -32,6 +32,20 @@ public sealed class ServeTests : ToolTest
         Assert.Equal(System.Text.Json.JsonValueKind.Null, run.Json.GetProperty("both").ValueKind);
     }
 
+    [Fact]
+    public void Variable_that_is_like_a_known_one_is_told_and_one_that_is_not_is_another_programs()
+    {
+        TestConsole console = NewConsole();
+        console.Environment["CAIRN_RESP_PASSWRD"] = "secret";
+        console.Environment["CAIRN_PORT_6379_TCP_ADDR"] = "10.0.0.1";
+        console.Environment["CAIRN_CAPACITY"] = "64MiB";
+
+        ToolRun run = Run(console, "serve", "--check");
+
+        Assert.Equal(
+            "cairn: warning: the environment variable CAIRN_RESP_PASSWRD means nothing to the server, but CAIRN_RESP_PASSWORD does\n", run.Error);
+    }
+
     [Theory]
     [InlineData("--log-file")]
     [InlineData("--pid-file")]

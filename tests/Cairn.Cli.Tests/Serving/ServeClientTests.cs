@@ -1,6 +1,4 @@
 using System.Globalization;
-using System.Net;
-using System.Net.Sockets;
 using Cairn.Caching;
 using Cairn.Redis;
 
@@ -15,7 +13,7 @@ public sealed class ServeClientTests : IDisposable
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
 
     private readonly StoreDirectory _directory = new();
-    private readonly int _port = FreePort();
+    private readonly int _port = FreePorts.Take();
 
     private string Address => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{_port}");
 
@@ -98,13 +96,6 @@ public sealed class ServeClientTests : IDisposable
                 await Task.Delay(10, patience.Token); // Between two attempts calls fail at once.
             }
         }
-    }
-
-    private static int FreePort()
-    {
-        using var probe = new TcpListener(IPAddress.Loopback, 0);
-        probe.Start();
-        return ((IPEndPoint)probe.LocalEndpoint).Port;
     }
 
     private ToolProcess Serve()

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Net;
-using System.Net.Sockets;
 
 namespace Cairn.Server.Tests.Resp;
 
@@ -21,14 +20,7 @@ internal sealed class RedisProcess : IDisposable
 
     public static RedisProcess Start(params string[] settings)
     {
-        // The port was free a moment ago; if it is taken by then, redis-server ends, and so does the test.
-        int port;
-        using (var probe = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp))
-        {
-            probe.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-            port = ((IPEndPoint)probe.LocalEndPoint!).Port;
-        }
-
+        int port = FreePorts.Take();
         var directory = new TestDirectory();
         string[] arguments =
         [

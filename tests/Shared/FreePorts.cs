@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 
-namespace Cairn.Redis.Tests.Servers;
+namespace Cairn.Testing;
 
 /// <summary>Ports of the loopback address that nobody has.</summary>
 internal static class FreePorts

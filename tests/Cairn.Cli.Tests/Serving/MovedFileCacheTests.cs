@@ -79,7 +79,7 @@ public sealed class MovedFileCacheTests : IDisposable
 
     private ServiceProvider BuildMoved(FileStoreCacheVersions version, string socket) => Build(version, services =>
     {
-        services.AddCairnRedis(options => options.Configuration = $"!{socket}");
+        services.AddCairnRedis(options => options.Configuration = $"!{socket},connectTimeout=30000,syncTimeout=30000"); // A busy machine is no server in trouble.
         return options => options.DistributedCache = services => services.GetRequiredService<IDistributedCache>();
     });
 

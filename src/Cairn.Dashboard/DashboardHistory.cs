@@ -5,8 +5,8 @@ using Cairn.Server.Metrics;
 namespace Cairn.Dashboard;
 
 /// <summary>
-/// What a server did in the last minutes, for the dashboard to show when it is opened. Looks at the server every five seconds, for less
-/// than a tenth of a millisecond, and every second while somebody looks at the dashboard.
+/// What a server did in the last 24 hours, for the dashboard to show when it is opened. Looks at the server every five seconds, and every
+/// second while a dashboard is open.
 /// </summary>
 public sealed class DashboardHistory : IDisposable
 {
@@ -16,11 +16,14 @@ public sealed class DashboardHistory : IDisposable
         new("sets", SeriesKind.Counter), new("removals", SeriesKind.Counter), new("evictions", SeriesKind.Counter),
         new("expirations", SeriesKind.Counter), new("received", SeriesKind.Counter), new("sent", SeriesKind.Counter),
         new("connections", SeriesKind.Gauge), new("entries", SeriesKind.Gauge), new("bytes", SeriesKind.Gauge),
-        new("segmentBytes", SeriesKind.Gauge), new("p50Ns", SeriesKind.Gauge), new("p99Ns", SeriesKind.Gauge), new("cpuUs", SeriesKind.Counter),
+        new("segmentBytes", SeriesKind.Gauge), new("p50Ns", SeriesKind.Gauge), new("p95Ns", SeriesKind.Gauge), new("p99Ns", SeriesKind.Gauge),
+        new("cpuUs", SeriesKind.Counter),
     ];
 
     private readonly ServerInsight _server;
-    private LatencyHistogram _before = new();
+
+    // All latencies at the last sample of each range: percentiles are of those that came since.
+    private readonly LatencyHistogram[] _before = [.. HistoryRange.All.Select(_ => new LatencyHistogram())];
 
     /// <summary>Begins to look.</summary>
     /// <param name="server">What at.</param>
@@ -41,7 +44,7 @@ public sealed class DashboardHistory : IDisposable
     /// <summary>Looks no more.</summary>
     public void Dispose() => Samples.Dispose();
 
-    private bool Read(long[] row)
+    private bool Read(int range, long[] row)
     {
         if (_server.Source is not { } source || _server.IsStopping)
         {
@@ -75,13 +78,13 @@ public sealed class DashboardHistory : IDisposable
 
         var recent = new LatencyHistogram();
         recent.Add(latencies);
-        recent.Subtract(_before);
-        _before = latencies;
+        recent.Subtract(_before[range]);
+        _before[range] = latencies;
         ((ReadOnlySpan<long>)
         [
             requests, errors, store.Hits, store.Misses, store.Sets, store.Removals, store.Evictions, store.Expirations, received, sent,
             source.Engine.ConnectionCount, store.Entries, store.Bytes, store.SegmentBytes,
-            recent.Percentile(0.5), recent.Percentile(0.99), (long)Environment.CpuUsage.TotalTime.TotalMicroseconds,
+            recent.Percentile(0.5), recent.Percentile(0.95), recent.Percentile(0.99), (long)Environment.CpuUsage.TotalTime.TotalMicroseconds,
         ]).CopyTo(row);
         return true;
     }

@@ -79,6 +79,42 @@ public sealed class AccessTests
     }
 
     [Theory]
+    [InlineData(null, null, HttpStatusCode.OK)]
+    [InlineData("same-origin", null, HttpStatusCode.OK)]
+    [InlineData("none", null, HttpStatusCode.OK)] // Somebody typed the address.
+    [InlineData("cross-site", null, HttpStatusCode.Forbidden)]
+    [InlineData("same-site", null, HttpStatusCode.Forbidden)]
+    [InlineData(null, "http://evil.example", HttpStatusCode.Forbidden)]
+    [InlineData(null, "null", HttpStatusCode.Forbidden)]
+    [InlineData(null, "not an origin", HttpStatusCode.Forbidden)]
+    [InlineData(null, "itself", HttpStatusCode.OK)]
+    public async Task Figures_are_refused_to_pages_of_other_sites(string? site, string? origin, HttpStatusCode expected)
+    {
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+
+        foreach (string path in (string[])["/api/session", "/api/live", "/api/memory", "/api/view/slow"])
+        {
+            (HttpStatusCode status, _) = await server.AskAsync(HttpMethod.Get, path, headers: headers =>
+            {
+                if (site is not null)
+                {
+                    headers.Add("Sec-Fetch-Site", site);
+                }
+
+                if (origin is not null)
+                {
+                    headers.TryAddWithoutValidation("Origin", origin == "itself" ? server.Address.GetLeftPart(UriPartial.Authority) : origin);
+                }
+            });
+            Assert.Equal(expected, status);
+        }
+
+        // The page itself may be reached through a link.
+        (HttpStatusCode page, _) = await server.AskAsync(HttpMethod.Get, "/", headers: headers => headers.Add("Sec-Fetch-Site", "cross-site"));
+        Assert.Equal(HttpStatusCode.OK, page);
+    }
+
+    [Theory]
     [InlineData("/api/live", "GET")]
     [InlineData("/api/memory", "GET")]
     [InlineData("/api/view/slow", "GET")]

@@ -44,6 +44,10 @@ public sealed class CachesTests(Browser browser)
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "stock" }).ClickAsync();
         await Expect(Tile(page, "Stampedes prevented")).ToHaveTextAsync("0");
         await Expect(page.Page.GetByText("First level only")).ToBeVisibleAsync();
+        await page.Page.Locator("a.brand").ClickAsync(); // To the overview, where the page is: with another address.
+        await Expect(page.Page).ToHaveURLAsync(new System.Text.RegularExpressions.Regex("#overview$"));
+        await Expect(page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "stock" })).ToHaveAttributeAsync("aria-pressed", "true");
+        await Expect(page.Page.GetByText("First level only")).ToBeVisibleAsync();
         await page.Page.SetViewportSizeAsync(360, 740);
         await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = ColorScheme.Dark });
         await page.AssertFitsAsync();

@@ -11,11 +11,11 @@ public sealed class HistoryTests
     private static readonly Series[] s_series = [new("reads", SeriesKind.Counter)];
 
     [Fact]
-    public void Nobody_looks_and_every_five_seconds_a_sample_is_taken_somebody_does_and_every_second()
+    public void Samples_are_five_seconds_apart_and_one_second_while_a_page_asks()
     {
         var clock = new ManualClock(hasTimers: true);
         int reads = 0;
-        using var history = new SampleHistory(s_series, row => (row[0] = ++reads) > 0, clock);
+        using var history = new SampleHistory(s_series, (range, row) => (row[0] = reads += range == 0 ? 1 : 0) > 0, clock);
 
         Advance(clock, 20);
         Assert.Equal(4, reads);
@@ -32,8 +32,8 @@ public sealed class HistoryTests
     {
         var clock = new ManualClock(hasTimers: true);
         long value = 0;
-        using var history = new SampleHistory(s_series, row => (row[0] = value++) >= 0, clock);
-        for (int i = 0; i < SampleHistory.Capacity + 50; i++)
+        using var history = new SampleHistory(s_series, (_, row) => (row[0] = value++) >= 0, clock);
+        for (int i = 0; i < HistoryRange.All[0].Capacity + 50; i++)
         {
             history.Take();
         }
@@ -43,16 +43,52 @@ public sealed class HistoryTests
         history.Take();
         JsonElement further = Ask(history, next);
 
-        Assert.Equal(SampleHistory.Capacity, all.GetProperty("samples").GetArrayLength());
+        Assert.Equal(HistoryRange.All[0].Capacity, all.GetProperty("samples").GetArrayLength());
         Assert.Equal(value - 1, Assert.Single(further.GetProperty("samples").EnumerateArray())[1].GetInt64());
-        Assert.Equal(SampleHistory.Capacity, Ask(history, after: 1_000_000).GetProperty("samples").GetArrayLength());
+        Assert.Equal(HistoryRange.All[0].Capacity, Ask(history, after: 1_000_000).GetProperty("samples").GetArrayLength());
+    }
+
+    [Fact]
+    public void Last_24_hours_are_kept_in_a_block_that_does_not_grow()
+    {
+        var clock = new ManualClock(hasTimers: true);
+        long value = 0;
+        using var history = new SampleHistory(s_series, (_, row) => (row[0] = value++) >= 0, clock);
+        clock.Advance(TimeSpan.FromHours(1));
+        long before = GC.GetAllocatedBytesForCurrentThread();
+
+        clock.Advance(TimeSpan.FromHours(35)); // 25,200 samples and their timers; the clock of the test takes a few bytes for each.
+
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 25_200 * 200);
+        for (int range = 0; range < HistoryRange.All.Count; range++)
+        {
+            HistoryRange kept = HistoryRange.All[range];
+            JsonElement answer = Ask(history, 0, range);
+            long[] times = [.. answer.GetProperty("samples").EnumerateArray().Select(sample => sample[0].GetInt64())];
+            TimeSpan interval = range == 0 ? TimeSpan.FromSeconds(5) : kept.Interval; // No page asks.
+            Assert.Equal(kept.Capacity, times.Length);
+            Assert.Equal(answer.GetProperty("nowMs").GetInt64() - times[0], (kept.Capacity - 1) * interval.TotalMilliseconds, interval.TotalMilliseconds);
+            Assert.All(times.Skip(1).Zip(times), pair => Assert.InRange(pair.First - pair.Second, 0, interval.TotalMilliseconds));
+        }
+    }
+
+    [Fact]
+    public void Percentiles_of_a_range_cover_the_time_since_its_last_sample()
+    {
+        var clock = new ManualClock(hasTimers: true);
+        var asked = new List<int>();
+        using var history = new SampleHistory(s_series, (range, _) => { asked.Add(range); return true; }, clock);
+
+        clock.Advance(TimeSpan.FromMinutes(10));
+
+        Assert.Equal([120, 60, 5], Enumerable.Range(0, 3).Select(range => asked.Count(each => each == range)));
     }
 
     [Fact]
     public void Look_that_fails_leaves_a_gap()
     {
         var clock = new ManualClock(hasTimers: true);
-        using var history = new SampleHistory(s_series, _ => throw new ObjectDisposedException("store"), clock);
+        using var history = new SampleHistory(s_series, (_, _) => throw new ObjectDisposedException("store"), clock);
 
         Advance(clock, 10);
 
@@ -100,13 +136,13 @@ public sealed class HistoryTests
         }
     }
 
-    private static JsonElement Ask(SampleHistory history, long after)
+    private static JsonElement Ask(SampleHistory history, long after, int range = 0)
     {
         var body = new ArrayBufferWriter<byte>();
         using (var writer = new Utf8JsonWriter(body))
         {
             writer.WriteStartObject();
-            history.Write(writer, after);
+            history.Write(writer, range, after);
             writer.WriteEndObject();
         }
 

@@ -56,7 +56,7 @@ public sealed class ViewTests(Browser browser)
             if (title == "Top keys")
             {
                 await Expect(page.Page.GetByText("Nothing has been asked for yet")).ToBeVisibleAsync(); // From here on it is watched.
-                for (int i = 0; i < 64; i++)
+                for (int i = 0; i < 640; i++)
                 {
                     server.Send("GET", "book:7");
                 }
@@ -102,6 +102,26 @@ public sealed class ViewTests(Browser browser)
         await first.GetByRole(AriaRole.Link).ClickAsync();
 
         await Expect(page.Page.Locator(".key-title")).ToHaveTextAsync("vast");
+        page.AssertNoProblems();
+    }
+
+    [RequiresToolFact("chromium")]
+    public async Task Entries_and_not_segments_are_counted_by_when_they_expire()
+    {
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+        for (int i = 0; i < 100; i++)
+        {
+            server.Send(i % 20 == 0 ? ["SET", $"book:{i}", "Dune"] : ["SET", $"book:{i}", "Dune", "EX", i % 20 == 1 ? "30000" : "3000"]); // All in one segment.
+        }
+
+        await using WatchedPage page = await browser.OpenAsync();
+        await page.GoAsync(server.Address);
+        await page.ShowAsync("Memory");
+
+        ILocator rows = page.Page.GetByRole(AriaRole.Table, new PageGetByRoleOptions { Name = "Entries by when they expire" }).Locator("tbody tr");
+        await Expect(rows.Filter(new LocatorFilterOptions { HasText = "within an hour" })).ToContainTextAsync("90 ·");
+        await Expect(rows.Filter(new LocatorFilterOptions { HasText = "within a day" })).ToContainTextAsync("5 ·");
+        await Expect(rows.Filter(new LocatorFilterOptions { HasText = "never" })).ToContainTextAsync("5 ·");
         page.AssertNoProblems();
     }
 
@@ -172,7 +192,7 @@ public sealed class ViewTests(Browser browser)
     private static async Task LookAsync(WatchedPage page, string title, string state)
     {
         string name = $"{title.ToLowerInvariant().Replace(' ', '-')}-{state}";
-        foreach ((string size, int width, int height) in ((string, int, int)[])[("small", PhoneWidth, 740), ("large", 1280, 900)])
+        foreach ((string size, int width, int height) in ((string, int, int)[])[("small", PhoneWidth, 740), ("large", 1440, 900)])
         {
             await page.Page.SetViewportSizeAsync(width, height);
             await page.AssertFitsAsync();

@@ -40,7 +40,7 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
         {
             _caches.Add(
                 cache.Name.Length == 0 ? NameOfOnly : cache.Name,
-                (cache, new SampleHistory(s_series, row => Read(cache.Get(), row), TimeProvider.System)));
+                (cache, new SampleHistory(s_series, (_, row) => Read(cache.Get(), row), TimeProvider.System)));
         }
     }
 
@@ -117,6 +117,7 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
     {
         { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while",
         { IsCutOff: true } => "Changes made by others cannot be heard of: nothing older than two seconds is served from memory",
+        { OwedChanges: 1 } => "1 change waits to be made in the second level",
         { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level",
         _ => null,
     };

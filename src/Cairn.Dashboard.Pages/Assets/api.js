@@ -1,5 +1,9 @@
 // Asking the server.
 let token = '';
+let whenLost = () => {};
+
+// A server that is stopped keeps its connections open: only time tells that it does not answer.
+const longestMs = 20_000;
 
 export class ApiError extends Error {
   constructor(status, message) {
@@ -8,28 +12,41 @@ export class ApiError extends Error {
   }
 }
 
-async function ask(path, options) {
+async function ask(path, options, mostMs = longestMs) {
   let response;
+  let body;
   try {
-    response = await fetch(`api/${path}`, { credentials: 'same-origin', cache: 'no-store', ...options });
+    const limit = mostMs === Infinity ? undefined : AbortSignal.timeout(mostMs);
+    response = await fetch(`api/${path}`, { credentials: 'same-origin', cache: 'no-store', signal: limit, ...options });
+    body = await response.json().catch(error => {
+      if (error.name === 'SyntaxError') {
+        return {};
+      }
+      throw error;
+    });
   } catch {
-    throw new ApiError(0, 'The server does not answer.');
+    const error = new ApiError(0, 'The server does not answer.');
+    whenLost(error);
+    throw error;
   }
-  const body = await response.json().catch(() => ({}));
   if (!response.ok) {
     throw new ApiError(response.status, body.error ?? `The server answered ${response.status}.`);
   }
   return body;
 }
 
-export const get = (path, signal) => ask(path, { signal });
+export const get = (path, mostMs) => ask(path, {}, mostMs);
 
-export const post = (path, body = {}, signal = undefined) => ask(path, {
+export const post = (path, body = {}, mostMs = undefined) => ask(path, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json', 'X-Cairn-Token': token },
   body: JSON.stringify(body),
-  signal,
-});
+}, mostMs);
+
+/** Calls `listener` with the error whenever the server does not answer. */
+export function onLost(listener) {
+  whenLost = listener;
+}
 
 /** Who we are, what there is to see, and the token that changes need. */
 export async function session() {

@@ -1,7 +1,9 @@
-// The frame around the views: who is there, which view is shown, and asking again and again while the page is seen.
+// The frame around the views: who is there, which view is shown, how far back its charts go, and asking again and again while the page is seen.
 import { el, icon, setText, announce } from './dom.js';
-import { post, session, ApiError } from './api.js';
-import { Live } from './live.js';
+import { onLost, post, session, ApiError } from './api.js';
+import { clock, span } from './format.js';
+import { Live, ranges } from './live.js';
+import { pace } from './pace.js';
 import { login } from './views/login.js';
 import { overview, storeOverview } from './views/overview.js';
 import { caches } from './views/caches.js';
@@ -21,11 +23,66 @@ const views = { overview, commands, memory, keys, hot, slow, clients };
 const main = document.getElementById('main');
 const menu = document.getElementById('menu');
 const problem = document.getElementById('problem');
+const hasCharts = name => name === 'overview';
+const isMoving = name => name !== 'keys';
 
 let who = null;
-let live = null;
+let live = null; // The last minutes, by the second: the tiles show these,
+let charted = null; // and the charts the chosen range.
+let range = ranges[0];
+let chartedAt = 0;
+let answeredAt = 0;
+let pausedAt = 0;
 let current = null;
+let shownName = '';
 let isAsking = false;
+
+// --- The line beside the heading ---
+
+const state = el('p', { class: 'health', id: 'state' });
+const each = el('span', { class: 'hint', id: 'each' });
+const choice = el('div', { class: 'choice small', role: 'group', 'aria-label': 'Range of the charts' }, ranges.map(candidate =>
+  el('button', { type: 'button', onclick: () => choose(candidate), 'data-range': candidate.name }, candidate.label)));
+const pauseButton = el('button', { type: 'button', class: 'plain', 'aria-pressed': 'false', onclick: pause }, 'Pause');
+const toolbar = el('div', { class: 'toolbar' }, state, each, choice, pauseButton);
+
+function choose(wanted) {
+  range = wanted;
+  look(live.channel);
+  showState();
+  tick(true); // The page shows the chosen range even if it is paused: at another moment, then.
+}
+
+function pause() {
+  pace.isPaused = !pace.isPaused;
+  pausedAt = answeredAt;
+  pauseButton.setAttribute('aria-pressed', String(pace.isPaused));
+  showState();
+  announce(pace.isPaused ? 'Paused.' : 'Live again.');
+  tick();
+  current?.refresh?.();
+}
+
+function look(channel) {
+  live = live?.channel === channel ? live : new Live(channel);
+  charted = range === ranges[0] ? live : charted?.channel === channel && charted.range === range ? charted : new Live(channel, range);
+  chartedAt = 0;
+}
+
+function showState() {
+  state.hidden = !live || (!isMoving(shownName) && !pace.lostAt); // A list of keys is as old as its search.
+  state.className = `health ${pace.lostAt ? 'bad' : pace.isPaused ? 'still' : 'good'}`;
+  setText(state, pace.lostAt
+    ? `No answer since ${clock(answeredAt || pace.lostAt)}${answeredAt ? `: figures are ${span(Date.now() - answeredAt)} old` : ''}`
+    : pace.isPaused ? `Paused at ${clock(pausedAt)}` : 'Live');
+  main.classList.toggle('is-old', pace.lostAt !== 0);
+  setText(each, `a point every ${range.each}`);
+  for (const button of choice.children) {
+    button.setAttribute('aria-pressed', String(button.dataset.range === range.name));
+  }
+}
+
+// --- The views ---
 
 function viewFor(name) {
   if (name === 'overview') {
@@ -39,9 +96,20 @@ function wanted() {
   return who.views.includes(name) ? name : who.views[0];
 }
 
+// A view takes along everything that acts on what it showed.
+function leave() {
+  current?.leave?.();
+  current = null;
+  for (const dialog of document.querySelectorAll('dialog')) {
+    dialog.close();
+    dialog.remove();
+  }
+}
+
 function show() {
   const name = wanted();
-  current?.leave?.();
+  shownName = name;
+  leave();
   document.title = `${titles[name]} · Cairn`;
   for (const link of menu.querySelectorAll('a')) {
     if (link.dataset.view === name) {
@@ -52,15 +120,23 @@ function show() {
   }
   const root = el('div', { class: `view view-${name}` });
   const heading = el('h1', { tabindex: '-1' }, titles[name]);
-  main.replaceChildren(heading, root);
+  each.hidden = choice.hidden = !hasCharts(name);
+  pauseButton.hidden = !isMoving(name);
+  main.replaceChildren(el('div', { class: 'head' }, heading, toolbar), root);
+  showState();
   current = viewFor(name)(root, {
     who,
     get live() { return live; },
-    setChannel(channel) { live = new Live(channel); tick(); },
+    get charted() { return charted; },
+    setChannel(channel) {
+      look(channel);
+      show();
+      main.querySelector('[data-name][aria-pressed="true"]')?.focus();
+    },
     go(hash) { location.hash = hash; },
   });
   current.update?.();
-  tick();
+  tick(live?.now === null);
   return heading;
 }
 
@@ -75,56 +151,99 @@ function frame() {
   setText(document.getElementById('foot'), `Cairn ${who.version}${who.keyPrefix ? ` · keys that begin with ${who.keyPrefix}` : ''}${who.mayChange || who.kind === 'caches' ? '' : ' · read only'}`);
 }
 
-// The latest figures, unless the last question is still open or nobody sees the page.
-async function tick() {
-  if (isAsking || live === null || document.hidden) {
+// --- Asking, again and again ---
+
+// The latest figures, unless the last question is still open, the page is paused, or it is not visible.
+async function tick(isOnce = false) {
+  if (isAsking || live === null || document.hidden || (pace.isPaused && !isOnce)) {
     return;
   }
   isAsking = true;
-  const asked = live;
+  const [near, far] = [live, charted];
   try {
-    await asked.refresh();
-    if (asked === live) {
-      current?.update?.();
+    await near.refresh();
+    if (far !== near && Date.now() - chartedAt > Math.min(far.range.intervalMs / 2, 10_000)) {
+      await far.refresh();
+      chartedAt = Date.now();
     }
-    if (!problem.hidden) {
-      problem.hidden = true;
-      announce('Connected again.');
+    answeredAt = Date.now();
+    pausedAt = pace.isPaused ? answeredAt : pausedAt;
+    if (pace.lostAt) {
+      await meetAgain();
+    }
+    if (near === live && far === charted) {
+      current?.update?.();
     }
   } catch (error) {
     fail(error);
   } finally {
     isAsking = false;
+    showState();
+  }
+  if (live !== null && (near !== live || far !== charted)) {
+    tick(isOnce); // Something else was chosen meanwhile.
+  }
+}
+
+// The server that answers again may be another one: with other users, another token, or other pages.
+async function meetAgain() {
+  const before = who;
+  who = await session();
+  if (who.isLoginNeeded) {
+    start();
+    return;
+  }
+  if (who.version !== before.version) {
+    location.reload();
+    return;
+  }
+  pace.lostAt = 0;
+  problem.hidden = true;
+  announce('Connected again.');
+  if (JSON.stringify({ ...who, token: '' }) !== JSON.stringify({ ...before, token: '' })) {
+    frame();
+    show();
+  } else {
+    current?.refresh?.();
   }
 }
 
 function fail(error) {
   if (error instanceof ApiError && error.status === 401) {
     start();
-    return;
-  }
-  if (problem.hidden) {
-    setText(problem, `${error.message} Trying again…`);
-    problem.hidden = false;
+  } else {
+    lose(error);
   }
 }
 
+function lose(error) {
+  if (pace.lostAt) {
+    return;
+  }
+  pace.lostAt = Date.now();
+  setText(problem, `${error.message} Trying again…`);
+  problem.hidden = false;
+  showState();
+  current?.update?.();
+}
+
 async function start() {
-  live = null;
+  live = charted = null;
   try {
     who = await session();
   } catch (error) {
-    fail(error);
+    lose(error);
     setTimeout(start, 2000);
     return;
   }
+  pace.lostAt = 0;
   problem.hidden = true;
   if (who.isLoginNeeded && await enterByLink()) {
     who = await session();
   }
+  showState();
   if (who.isLoginNeeded) {
-    current?.leave?.();
-    current = null;
+    leave();
     menu.replaceChildren();
     document.title = 'Log in · Cairn';
     for (const id of ['who', 'logout']) {
@@ -136,7 +255,8 @@ async function start() {
     main.querySelector('input')?.focus();
     return;
   }
-  live = new Live(who.channels[0] ?? '');
+  answeredAt = 0;
+  look(who.channels[0] ?? '');
   frame();
   show();
 }
@@ -191,6 +311,10 @@ window.addEventListener('hashchange', () => {
     show().focus();
   }
 });
-document.addEventListener('visibilitychange', tick);
-setInterval(tick, intervalMs);
+document.addEventListener('visibilitychange', () => tick());
+setInterval(() => {
+  showState(); // The age of figures grows.
+  tick();
+}, intervalMs);
+onLost(lose);
 start();

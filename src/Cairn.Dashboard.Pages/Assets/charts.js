@@ -1,52 +1,56 @@
 // Charts as SVG, drawn for the room they have. Each can be read as a table too.
 import { el, setText } from './dom.js';
-import { clock } from './format.js';
+import { axes, clock, minute } from './format.js';
 
-const margin = { left: 52, right: 10, top: 10, bottom: 22 };
+const margin = { right: 10, top: 10, bottom: 22 };
+const labelGap = 8;
 const height = 168;
 
-/** Round numbers from 0 to at least `most`, a few of them. */
-export function ticks(most, wanted = 4) {
-  if (!(most > 0)) {
-    return [0, 1];
-  }
-  const rough = most / wanted;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map(factor => factor * power).find(candidate => candidate >= rough) ?? 10 * power;
-  const found = [0];
+/** Round numbers of an axis from 0 to at least `most`, a few of them. */
+export function ticks(most, axis, wanted = 4) {
+  const rough = Math.max(most > 0 ? most / wanted : 1, axis.least);
+  const power = axis.base ** Math.floor(Math.log(rough) / Math.log(axis.base));
+  const factors = axis.base === 2 ? [1, 2] : axis.least === 1 && rough < 5 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
+  const step = factors.map(factor => factor * power).find(candidate => candidate >= rough) ?? axis.base * power;
+  const found = [0, step];
   while (found.at(-1) < most) {
     found.push(found.length * step);
   }
   return found;
 }
 
-function linePath(points, x, y) {
-  let path = '';
-  let isDrawing = false;
-  for (const [time, value] of points) {
-    if (value === null || value === undefined) {
-      isDrawing = false;
-      continue;
+// Points without a value make a gap: nothing is known, or nothing happened.
+function runsOf(points) {
+  const runs = [];
+  let run = null;
+  for (const point of points) {
+    if (point.at(-1) === null || point.at(-1) === undefined) {
+      run = null;
+    } else if (run === null) {
+      runs.push(run = [point]);
+    } else {
+      run.push(point);
     }
-    path += `${isDrawing ? 'L' : 'M'}${x(time).toFixed(1)} ${y(value).toFixed(1)}`;
-    isDrawing = true;
   }
-  return path;
+  return runs;
+}
+
+function linePath(points, x, y) {
+  const at = ([time, value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`;
+  return runsOf(points).map(run => `M${at(run[0])}L${run.map(at).join('L')}`).join(''); // A point alone is a line to itself: a dot.
 }
 
 function areaPath(times, low, high, x, y) {
-  const there = times.map((time, i) => [time, low[i] ?? 0, high[i]]).filter(point => point[2] !== null && point[2] !== undefined);
-  if (there.length < 2) {
-    return '';
-  }
-  const top = there.map(([time, , value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`).join('L');
-  const bottom = there.reverse().map(([time, value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`).join('L');
-  return `M${top}L${bottom}Z`;
+  return runsOf(times.map((time, i) => [time, low[i] ?? 0, high[i]])).map(run => {
+    const top = run.map(([time, , value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`);
+    const bottom = run.map(([time, value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`).reverse();
+    return `M${top.join('L')}L${bottom.join('L')}Z`;
+  }).join('');
 }
 
 /**
- * A chart over time: new TimeChart('Title', { series: [{ label, tone }], format, most, isStacked }).
- * `update(times, values, endMs)` draws; values are one array per series.
+ * A chart over time: new TimeChart('Title', { series: [{ label, tone }], format, axis, most, isStacked }).
+ * `update({ times, nowMs, lengthMs }, values)` draws; values are one array per series.
  */
 export class TimeChart {
   #options;
@@ -54,6 +58,8 @@ export class TimeChart {
   #values = [];
   #times = [];
   #endMs = 0;
+  #lengthMs = 0;
+  #widths = new Map();
   #legend = [];
   #rows = el('tbody');
   #details;
@@ -61,7 +67,7 @@ export class TimeChart {
   #tip = el('div', { class: 'tip', hidden: true });
 
   constructor(title, options) {
-    this.#options = { format: String, ...options };
+    this.#options = { format: String, axis: axes.count, ...options };
     const labels = this.#options.series.map(series => {
       const value = el('b', {}, '–');
       this.#legend.push(value);
@@ -88,10 +94,12 @@ export class TimeChart {
     });
   }
 
-  update(times, values, endMs) {
+  update({ times, nowMs, lengthMs }, values) {
     this.#times = times;
     this.#values = values;
-    this.#endMs = endMs;
+    this.#endMs = nowMs;
+    this.#lengthMs = lengthMs;
+    this.element.dataset.minutes = lengthMs / 60_000;
     values.forEach((series, i) => {
       const known = series.slice(-3).filter(value => value !== null && value !== undefined);
       setText(this.#legend[i], known.length ? this.#options.format(known.reduce((sum, value) => sum + value, 0) / known.length) : '–');
@@ -118,24 +126,24 @@ export class TimeChart {
     }
     const levels = this.#stacked();
     const all = levels.flatMap(level => level.high).filter(value => value !== null && value !== undefined);
-    const marks = this.#options.most ? ticks(this.#options.most) : ticks(Math.max(0, ...all));
+    const marks = ticks(this.#options.most ?? Math.max(0, ...all), this.#options.axis);
     const most = this.#options.most ?? marks.at(-1);
-    const begin = Math.min(this.#times[0] ?? this.#endMs, this.#endMs - 60_000);
-    const x = time => margin.left + (time - begin) / Math.max(1, this.#endMs - begin) * (width - margin.left - margin.right);
+    const begin = this.#endMs - this.#lengthMs;
+    const labels = new Map(marks.filter(mark => mark <= most * 1.001).map(mark => [mark, this.#options.axis.label(mark)]));
+    const left = Math.ceil(Math.max(...[...labels.values()].map(label => this.#widthOf(label)))) + labelGap;
+    const x = time => left + (time - begin) / Math.max(1, this.#lengthMs) * (width - left - margin.right);
     const y = value => height - margin.bottom - Math.min(1, value / most) * (height - margin.top - margin.bottom);
     const parts = [];
-    for (const mark of marks.filter(mark => mark <= most * 1.001)) {
-      parts.push(el('line', { class: 'grid', x1: margin.left, x2: width - margin.right, y1: y(mark), y2: y(mark) }));
-      parts.push(el('text', { class: 'axis', x: margin.left - 8, y: y(mark) + 4, 'text-anchor': 'end' }, (this.#options.axis?.(mark) ?? this.#options.format(mark)).replace(/\.0+(?=\D|$)/, '')));
+    for (const [mark, label] of labels) {
+      parts.push(el('line', { class: 'grid', x1: left, x2: width - margin.right, y1: y(mark), y2: y(mark) }));
+      parts.push(el('text', { class: 'axis', x: left - labelGap, y: y(mark) + 4, 'text-anchor': 'end' }, label));
     }
-    const spanMs = this.#endMs - begin;
     for (const part of width < 420 ? [0, 1] : [0, 0.5, 1]) {
-      const ago = Math.round(spanMs * (1 - part) / 1000);
-      const text = ago === 0 ? 'now' : ago >= 120 ? `${Math.round(ago / 60)} min ago` : `${ago} s ago`;
+      const time = begin + part * this.#lengthMs;
       parts.push(el('text', {
-        class: 'axis', x: margin.left + part * (width - margin.left - margin.right), y: height - 5,
+        class: 'axis', x: left + part * (width - left - margin.right), y: height - 5,
         'text-anchor': part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
-      }, text));
+      }, this.#lengthMs > 600_000 ? minute(time) : clock(time)));
     }
     levels.forEach((level, i) => {
       const tone = `tone-${this.#options.series[i].tone}`;
@@ -147,8 +155,19 @@ export class TimeChart {
     parts.push(...this.#point(width, x, y, levels));
     this.#svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
     this.#svg.setAttribute('width', width);
-    this.#svg.setAttribute('aria-label', `${this.title}: ${this.#options.series.map((series, i) => `${series.label} ${this.#legend[i].textContent}`).join(', ')} now.`);
+    this.#svg.setAttribute('aria-label', `${this.title}: ${this.#options.series.map((series, i) => `${series.label} ${this.#legend[i].textContent}`).join(', ')} at ${clock(this.#endMs)}.`);
     this.#svg.replaceChildren(...parts);
+  }
+
+  // Labels are as wide as the reader's font makes them.
+  #widthOf(label) {
+    if (!this.#widths.has(label)) {
+      const text = el('text', { class: 'axis' }, label);
+      this.#svg.append(text);
+      this.#widths.set(label, text.getComputedTextLength());
+      text.remove();
+    }
+    return this.#widths.get(label);
   }
 
   // What was at the time under the pointer.
@@ -173,8 +192,8 @@ export class TimeChart {
     this.#tip.style.setProperty('left', `${Math.min(Math.max(0, at - room / 2), width - room)}px`);
     return [
       el('line', { class: 'cross', x1: at, x2: at, y1: margin.top, y2: height - margin.bottom }),
-      ...levels.filter(level => level.high[nearest] !== null && level.high[nearest] !== undefined)
-        .map((level, i) => el('circle', { class: `point tone-${this.#options.series[i].tone}`, cx: at, cy: y(level.high[nearest]), r: 3.500 })),
+      ...levels.flatMap((level, i) => level.high[nearest] === null || level.high[nearest] === undefined ? []
+        : [el('circle', { class: `point tone-${this.#options.series[i].tone}`, cx: at, cy: y(level.high[nearest]), r: 3.500 })]),
     ];
   }
 
@@ -219,7 +238,7 @@ export function bars(caption, rows, { head = ['', ''], most = undefined } = {}) 
         return piece;
       });
       return el('tr', {}, el('th', { scope: 'row' }, row.label),
-        el('td', {}, el('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true', focusable: 'false' },
-          el('rect', { class: 'track', x: 0, y: 0, width: 100, height: 10 }), pieces), el('span', {}, row.text)));
+        el('td', {}, el('div', {}, el('svg', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true', focusable: 'false' },
+          el('rect', { class: 'track', x: 0, y: 0, width: 100, height: 10 }), pieces), el('span', {}, row.text))));
     })));
 }

@@ -1,6 +1,9 @@
 // Numbers for people.
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
+/** 1 key, 2 keys: a number with the name of what it counts. */
+export const plural = (value, one, many = `${one}s`) => `${exact(value)} ${value === 1 ? one : many}`;
+
 function significant(value) {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
@@ -14,13 +17,13 @@ function scaled(value, step, units) {
   return [value, units[unit]];
 }
 
-/** 1,234, 12.3 k, 4.56 M. */
+/** 0.043, 1,234, 12.3 k, 4.56 M. */
 export function count(value) {
   if (value === null || value === undefined || Number.isNaN(value)) {
     return '–';
   }
   if (Math.abs(value) < 10_000) {
-    return value !== 0 && Math.abs(value) < 10 && !Number.isInteger(value) ? value.toFixed(1) : whole.format(value);
+    return Math.abs(value) < 10 && !Number.isInteger(value) ? String(Number(value.toPrecision(2))) : whole.format(value);
   }
   const [scale, unit] = scaled(value, 1000, ['', 'k', 'M', 'G', 'T']);
   return `${significant(scale)} ${unit}`;
@@ -55,7 +58,7 @@ export function percent(part) {
     return '–';
   }
   const value = part * 100;
-  return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)} %`;
+  return `${value === 100 || value === 0 ? value.toFixed(0) : value < 0.01 ? '< 0.01' : value >= 10 ? Math.min(value, 99.9).toFixed(1) : value.toFixed(2)} %`;
 }
 
 /** A span of time in its two largest units. */
@@ -71,6 +74,24 @@ export function span(ms) {
   return rest ? `${Math.floor(seconds / size)} ${unit} ${rest} ${parts[first + 1][1]}` : `${Math.floor(seconds / size)} ${unit}`;
 }
 
+// A label of an axis is exact: its value is a round number of its unit, and all digits that this needs are shown.
+function exactly(value, step, units) {
+  const [scale, unit] = scaled(value, step, units);
+  return `${Number(scale.toPrecision(9))}${unit ? ` ${unit}` : ''}`;
+}
+
+/** Axes: the base in which steps between labels are round, the least step, and the label of a value. */
+export const axes = {
+  count: { base: 10, least: 0, label: value => value < 10_000 ? exactly(value, Infinity, ['']) : exactly(value, 1000, ['', 'k', 'M', 'G', 'T']) },
+  whole: { base: 10, least: 1, label: value => axes.count.label(value) },
+  bytes: { base: 2, least: 1, label: value => value === 0 ? '0' : exactly(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']) },
+  bytesPerSecond: { base: 2, least: 1, label: value => value === 0 ? '0' : `${axes.bytes.label(value)}/s` },
+  duration: { base: 10, least: 1, label: value => value === 0 ? '0' : exactly(value, 1000, ['ns', 'µs', 'ms', 's']) },
+  percent: { base: 10, least: 0, label: value => exactly(value * 100, Infinity, ['%']) },
+};
+
 export const clock = ms => new Date(ms).toLocaleTimeString('en-GB');
+
+export const minute = ms => clock(ms).slice(0, 5);
 
 export const moment = ms => new Date(ms).toLocaleString('sv-SE');

@@ -1,60 +1,96 @@
-// The figures of the last minutes, kept up to date.
+// The figures of the last minutes, or of the last day, kept up to date.
 import { get } from './api.js';
 
-const keptMs = 10 * 60_000;
+/** How far back charts go, and how close their points are. */
+export const ranges = [
+  { name: '5m', label: '5 min', lengthMs: 5 * 60_000, intervalMs: 1000, each: 'second' },
+  { name: '1h', label: '1 h', lengthMs: 60 * 60_000, intervalMs: 10_000, each: '10 s' },
+  { name: '24h', label: '24 h', lengthMs: 24 * 60 * 60_000, intervalMs: 120_000, each: '2 min' },
+];
+
+// A server that has not answered by then counts as gone. It answers within milliseconds.
+const longestMs = 4000;
 
 export class Live {
   #names = new Map();
   #samples = [];
   #next = 0;
+  #beganMs = 0;
   #channel;
+  #range;
   now = null;
   nowMs = 0;
 
-  constructor(channel = '') {
+  constructor(channel = '', range = ranges[0]) {
     this.#channel = channel;
+    this.#range = range;
+  }
+
+  get channel() {
+    return this.#channel;
+  }
+
+  get range() {
+    return this.#range;
+  }
+
+  get lengthMs() {
+    return this.#range.lengthMs;
   }
 
   async refresh() {
-    const answer = await get(`live?channel=${encodeURIComponent(this.#channel)}&after=${this.#next}`);
-    if (answer.next < this.#next) {
-      this.#samples = []; // Another server than before.
+    const answer = await this.#ask();
+    const isAnother = answer.beganMs !== this.#beganMs && this.#beganMs !== 0;
+    const whole = isAnother && this.#next !== 0 ? (this.#next = 0, await this.#ask()) : answer;
+    if (isAnother) {
+      this.#samples = []; // Another server than before, or the same one started again.
     }
-    this.#next = answer.next;
-    this.#names = new Map(answer.series.map((series, i) => [series.name, i + 1]));
-    for (const sample of answer.samples) {
+    this.#beganMs = whole.beganMs;
+    this.#next = whole.next;
+    this.#names = new Map(whole.series.map((series, i) => [series.name, i + 1]));
+    for (const sample of whole.samples) {
       if (sample[0] > (this.#samples.at(-1)?.[0] ?? 0)) {
         this.#samples.push(sample); // A clock that was set back makes a gap.
       }
     }
-    const oldest = answer.nowMs - keptMs;
+    const oldest = whole.nowMs - this.#range.lengthMs - 2 * this.#range.intervalMs;
     while (this.#samples.length > 2 && this.#samples[0][0] < oldest) {
       this.#samples.shift();
     }
-    this.now = answer.now;
-    this.nowMs = answer.nowMs;
+    this.now = whole.now;
+    this.nowMs = whole.nowMs;
+  }
+
+  #ask() {
+    return get(`live?channel=${encodeURIComponent(this.#channel)}&range=${this.#range.name}&after=${this.#next}`, longestMs);
+  }
+
+  // Those within the range; the first of all has nothing before it to be compared with.
+  get #shown() {
+    const oldest = this.nowMs - this.#range.lengthMs;
+    return this.#samples.map((_, i) => i).slice(1).filter(i => this.#samples[i][0] >= oldest);
   }
 
   /** Times of what rates and levels tell, in milliseconds. */
   get times() {
-    return this.#samples.slice(1).map(sample => sample[0]);
+    return this.#shown.map(i => this.#samples[i][0]);
   }
 
   /** Per second, from one sample to the next; null where the count began anew. */
   rates(...names) {
     const places = names.map(name => this.#names.get(name));
     const sum = sample => places.reduce((total, place) => total + sample[place], 0);
-    return this.#samples.slice(1).map((sample, i) => {
-      const before = this.#samples[i];
-      const change = sum(sample) - sum(before);
-      const seconds = (sample[0] - before[0]) / 1000;
+    return this.#shown.map(i => {
+      const before = this.#samples[i - 1];
+      const change = sum(this.#samples[i]) - sum(before);
+      const seconds = (this.#samples[i][0] - before[0]) / 1000;
       return change < 0 || seconds <= 0 ? null : change / seconds;
     });
   }
 
   levels(name) {
     const place = this.#names.get(name);
-    return this.#samples.slice(1).map(sample => sample[place]);
+    return this.#shown.map(i => this.#samples[i][place]);
   }
 
   /** One count as a part of several, from one sample to the next; null where nothing happened. */

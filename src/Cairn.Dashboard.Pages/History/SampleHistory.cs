@@ -1,69 +1,86 @@
-// What a few numbers were in the last minutes, so that a page has something to show when it is opened.
+// The values that a few numbers had in the last day, so that a page has something to show when it is opened.
 //
-//   I1  At most Capacity samples are kept, in one block that is allocated once; taking one allocates nothing here.
-//   I2  Sample n lies at n modulo Capacity, and _next counts on for ever: a reader that says what it has seen gets what came later.
+//   I1  Each range (HistoryRange) keeps Capacity samples, all in one block that is allocated once: 1,383 samples for 24 hours, 199 KiB for a
+//       server's 17 numbers. Taking a sample allocates nothing here.
+//   I2  Sample n of a range lies at n modulo its capacity, and Next only grows: a reader that names the Next it has seen gets what came later.
+//   I3  Each range has samples of its own, not every so many of a finer one: its gauges may cover the whole interval, as percentiles do.
 //
-// While somebody looks, there is a sample a second; otherwise one in five; docs/how-to/dashboard.md says what one costs.
+// While a page asks, the finest range gets a sample a second; otherwise one in five seconds. docs/how-to/dashboard.md says what one costs.
 using System.Text.Json;
 
 namespace Cairn.Dashboard.Pages.History;
 
+/// <summary>Reads the numbers.</summary>
+/// <param name="range">The range that the sample is for: numbers that cover an interval cover the one since its last sample.</param>
+/// <param name="row">Takes the numbers, in the order of the series.</param>
+/// <returns>False if there is nothing to read.</returns>
+internal delegate bool SampleReader(int range, long[] row);
+
 /// <summary>Reads numbers again and again, and keeps the last ones.</summary>
 internal sealed class SampleHistory : IDisposable
 {
-    /// <summary>Samples that are kept: ten minutes while somebody looks.</summary>
-    public const int Capacity = 600;
-
     private static readonly TimeSpan s_watchedInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan s_idleInterval = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan s_watchTime = TimeSpan.FromSeconds(15);
 
+    // A timer that is late or early by this much still is the one that a coarser range waits for.
+    private static readonly TimeSpan s_timerSlack = TimeSpan.FromMilliseconds(500);
+
     private readonly Lock _lock = new();
     private readonly IReadOnlyList<Series> _series;
-    private readonly Func<long[], bool> _read;
+    private readonly SampleReader _read;
     private readonly TimeProvider _clock;
     private readonly ITimer _timer;
     private readonly long[] _row;
+    private readonly Ring[] _rings;
+    private readonly long _beganMs;
     private long[] _samples = [];
-    private long _next;
     private long _watchedAt = long.MinValue;
     private bool _isWatched;
     private bool _isDisposed;
 
-    /// <summary>Begins; the first sample is taken when the first interval is over, or somebody looks.</summary>
+    /// <summary>Begins; the first sample is taken when the first interval is over, or a page asks.</summary>
     /// <param name="series">What is read.</param>
-    /// <param name="read">Puts the numbers, in the order of the series, into the array; false if there is nothing to be had.</param>
+    /// <param name="read">Reads it.</param>
     /// <param name="clock">Source of time.</param>
-    public SampleHistory(IReadOnlyList<Series> series, Func<long[], bool> read, TimeProvider clock)
+    public SampleHistory(IReadOnlyList<Series> series, SampleReader read, TimeProvider clock)
     {
         _series = series;
         _read = read;
         _clock = clock;
         _row = new long[series.Count];
+        _rings = new Ring[HistoryRange.All.Count];
+        int start = 0;
+        for (int range = 0; range < _rings.Length; range++)
+        {
+            _rings[range].Start = start;
+            start += HistoryRange.All[range].Capacity;
+        }
+
+        _beganMs = clock.GetUtcNow().ToUnixTimeMilliseconds();
         _timer = clock.CreateTimer(static history => ((SampleHistory)history!).Take(), this, s_idleInterval, s_idleInterval);
     }
 
     private int Stride => _series.Count + 1;
 
-    /// <summary>Takes a sample now.</summary>
+    /// <summary>Takes a sample for the finest range now, and for each other whose interval is over.</summary>
     public void Take()
     {
         lock (_lock)
         {
-            if (_isDisposed || !TryRead())
+            long now = _clock.GetTimestamp();
+            for (int range = 0; range < _rings.Length && !_isDisposed; range++)
             {
-                return;
+                ref Ring ring = ref _rings[range];
+                bool isDue = range == 0 || ring.Next == 0
+                    || _clock.GetElapsedTime(ring.TakenAt, now) >= HistoryRange.All[range].Interval - s_timerSlack;
+                if (isDue && TryRead(range))
+                {
+                    Keep(range);
+                    ring.TakenAt = now;
+                }
             }
 
-            if (_samples.Length == 0)
-            {
-                _samples = new long[Capacity * Stride];
-            }
-
-            Span<long> place = _samples.AsSpan((int)(_next % Capacity) * Stride, Stride);
-            place[0] = _clock.GetUtcNow().ToUnixTimeMilliseconds();
-            _row.CopyTo(place[1..]);
-            _next++;
             if (_isWatched && _clock.GetElapsedTime(_watchedAt) > s_watchTime)
             {
                 _isWatched = false;
@@ -72,15 +89,19 @@ internal sealed class SampleHistory : IDisposable
         }
     }
 
-    /// <summary>Writes the series, and the samples that came after one; somebody looks, then.</summary>
+    /// <summary>Writes the series, and the samples of a range that came after one; a page asks, then.</summary>
     /// <param name="writer">Within an object.</param>
+    /// <param name="range">A place in <see cref="HistoryRange.All"/>.</param>
     /// <param name="after">What <c>next</c> was when the caller last asked; 0 for all there are.</param>
-    public void Write(Utf8JsonWriter writer, long after)
+    public void Write(Utf8JsonWriter writer, int range, long after)
     {
         lock (_lock)
         {
             Watch();
+            ref Ring ring = ref _rings[range];
+            int capacity = HistoryRange.All[range].Capacity;
             writer.WriteNumber("nowMs"u8, _clock.GetUtcNow().ToUnixTimeMilliseconds());
+            writer.WriteNumber("beganMs"u8, _beganMs);
             writer.WriteStartArray("series"u8);
             foreach (Series series in _series)
             {
@@ -91,13 +112,13 @@ internal sealed class SampleHistory : IDisposable
             }
 
             writer.WriteEndArray();
-            writer.WriteNumber("next"u8, _next);
+            writer.WriteNumber("next"u8, ring.Next);
             writer.WriteStartArray("samples"u8);
-            long first = Math.Max(Math.Max(0, _next - Capacity), after > _next ? 0 : after); // I2; a caller from before a restart gets all.
-            for (long number = first; number < _next; number++)
+            long first = Math.Max(Math.Max(0, ring.Next - capacity), after > ring.Next ? 0 : after); // I2; a caller from before a restart gets all.
+            for (long number = first; number < ring.Next; number++)
             {
                 writer.WriteStartArray();
-                foreach (long value in _samples.AsSpan((int)(number % Capacity) * Stride, Stride))
+                foreach (long value in PlaceOf(range, number))
                 {
                     writer.WriteNumberValue(value);
                 }
@@ -119,12 +140,27 @@ internal sealed class SampleHistory : IDisposable
         _timer.Dispose();
     }
 
-    // On a timer's thread, where nobody could catch it: what cannot be read now may be later, or is about to close.
-    private bool TryRead()
+    private Span<long> PlaceOf(int range, long number) =>
+        _samples.AsSpan((_rings[range].Start + (int)(number % HistoryRange.All[range].Capacity)) * Stride, Stride);
+
+    private void Keep(int range)
+    {
+        if (_samples.Length == 0)
+        {
+            _samples = new long[HistoryRange.All.Sum(each => each.Capacity) * Stride]; // I1
+        }
+
+        Span<long> place = PlaceOf(range, _rings[range].Next++);
+        place[0] = _clock.GetUtcNow().ToUnixTimeMilliseconds();
+        _row.CopyTo(place[1..]);
+    }
+
+    // On a timer's thread, where an exception would end the process. Numbers that cannot be read now may be later, or the store is about to close.
+    private bool TryRead(int range)
     {
         try
         {
-            return _read(_row);
+            return _read(range, _row);
         }
 #pragma warning disable CA1031 // A gap in a chart is no reason to end the process.
         catch (Exception)
@@ -143,5 +179,13 @@ internal sealed class SampleHistory : IDisposable
             _timer.Change(s_watchedInterval, s_watchedInterval);
             Take();
         }
+    }
+
+    // Where the samples of a range begin in the block, how many have been taken, and when the last one was.
+    private struct Ring
+    {
+        public int Start;
+        public long Next;
+        public long TakenAt;
     }
 }

@@ -23,7 +23,7 @@ internal interface IDashboardSubject
     /// <summary>The caches whose figures are kept apart; one without a name, if there is but one thing to look at.</summary>
     IReadOnlyList<string> Channels { get; }
 
-    /// <summary>What happened in the last minutes; null if there is no such channel.</summary>
+    /// <summary>What happened in the last 24 hours; null if there is no such channel.</summary>
     SampleHistory? HistoryOf(string channel);
 
     /// <summary>The keys that can be looked at; null if there are none.</summary>

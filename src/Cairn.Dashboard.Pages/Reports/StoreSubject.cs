@@ -57,7 +57,7 @@ internal sealed class StoreSubject : IDashboardSubject, IDisposable
 
     public void Dispose() => _history.Dispose();
 
-    private bool Read(long[] row)
+    private bool Read(int range, long[] row)
     {
         StoreStatistics s = _store.GetStatistics();
         ((ReadOnlySpan<long>)[s.Hits, s.Misses, s.Sets, s.Removals, s.Evictions, s.Expirations, s.Entries, s.Bytes, s.SegmentBytes, s.Openings]).CopyTo(row);

@@ -1,14 +1,15 @@
 // What can be asked for, and what everything that is asked for has to pass:
 //
 //   refused?  ->  host known?  ->  page or file
-//                              ->  api: who is it?  ->  a change: from a page of ours, with its token?  ->  what they may do
+//                              ->  api: from another site?  ->  who is it?  ->  a change: with the token of our page?  ->  what they may do
 //
-// Nothing that is answered depends on a cookie alone but figures and lists of keys, which other sites cannot read.
-using System.Buffers.Text;
+//   I1  A request that a client got wrong is answered with 400 and the reason, and is not logged. Only a defect of this code is a 500.
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using System.Text.Unicode;
 using Cairn.Dashboard.Pages.Access;
+using Cairn.Dashboard.Pages.History;
 using Cairn.Dashboard.Pages.Keys;
 using Cairn.Dashboard.Pages.Reports;
 using Microsoft.AspNetCore.Builder;
@@ -24,9 +25,6 @@ internal sealed class DashboardRoutes
 {
     /// <summary>The header that carries the anti-forgery token.</summary>
     public const string TokenHeader = "X-Cairn-Token";
-
-    /// <summary>The longest body of a request: a key of 64 KiB in Base64, and some room.</summary>
-    public const int MaxBodyBytes = 256 << 10;
 
     private const int DefaultCount = 100;
     private const string NoRights = "you may not see this";
@@ -68,9 +66,9 @@ internal sealed class DashboardRoutes
             pages.Add(routes, $"/{path}", s_get, context => WriteAssetAsync(context, asset));
         }
 
-        pages.Add(routes, "/api/session", s_get, pages.SessionAsync);
-        pages.Add(routes, "/api/login", s_post, pages.LoginAsync);
-        pages.Add(routes, "/api/logout", s_post, pages.LogoutAsync);
+        pages.AddOpenApi(routes, "/api/session", s_get, pages.SessionAsync);
+        pages.AddOpenApi(routes, "/api/login", s_post, pages.LoginAsync);
+        pages.AddOpenApi(routes, "/api/logout", s_post, pages.LogoutAsync);
         pages.AddApi(routes, "/api/live", s_get, pages.LiveAsync);
         pages.AddApi(routes, "/api/memory", s_get, pages.MemoryAsync);
         pages.AddApi(routes, "/api/view/{name}", s_get, pages.ViewAsync);
@@ -85,8 +83,14 @@ internal sealed class DashboardRoutes
     private void Add(IEndpointRouteBuilder routes, string path, string[] methods, RequestDelegate handler) =>
         routes.MapMethods(path, methods, context => GuardAsync(context, handler));
 
+    // For everybody, logged in or not.
+    private void AddOpenApi(IEndpointRouteBuilder routes, string path, string[] methods, RequestDelegate handler) =>
+        Add(routes, path, methods, context => IsFromAnotherSite(context)
+            ? WriteErrorAsync(context, StatusCodes.Status403Forbidden, "pages of other sites may not ask")
+            : handler(context));
+
     private void AddApi(IEndpointRouteBuilder routes, string path, string[] methods, Func<HttpContext, DashboardUser, Task> handler) =>
-        Add(routes, path, methods, context => IdentifyAsync(context, handler));
+        AddOpenApi(routes, path, methods, context => IdentifyAsync(context, handler));
 
     private async Task GuardAsync(HttpContext context, RequestDelegate handler)
     {
@@ -116,17 +120,21 @@ internal sealed class DashboardRoutes
         {
             await handler(context).ConfigureAwait(false);
         }
-        catch (Exception e) when (e is JsonException or FormatException)
+        catch (InvalidRequestException e)
         {
-            await WriteErrorAsync(context, StatusCodes.Status400BadRequest, "the request is not as the reference has it").ConfigureAwait(false);
+            await WriteErrorAsync(context, StatusCodes.Status400BadRequest, e.Message).ConfigureAwait(false);
         }
-        catch (BadHttpRequestException e) when (e.StatusCode == StatusCodes.Status413PayloadTooLarge)
+        catch (BadHttpRequestException e)
         {
-            await WriteErrorAsync(context, StatusCodes.Status413PayloadTooLarge, "the request is too long").ConfigureAwait(false);
+            await WriteErrorAsync(
+                context, e.StatusCode,
+                e.StatusCode == StatusCodes.Status413PayloadTooLarge ? "the request is too long" : "the request is not valid HTTP").ConfigureAwait(false);
         }
-        catch (OperationCanceledException) when (context.RequestAborted.IsCancellationRequested)
+#pragma warning disable CA1031 // Whatever it was came of the connection's end.
+        catch (Exception) when (context.RequestAborted.IsCancellationRequested)
+#pragma warning restore CA1031
         {
-            // Nobody waits for the answer.
+            // The client does not wait for the answer.
         }
         catch (ObjectDisposedException)
         {
@@ -136,6 +144,13 @@ internal sealed class DashboardRoutes
         {
             _subject.LogError($"The dashboard could not do {context.Request.Path}: {e.Message}");
             await WriteErrorAsync(context, StatusCodes.Status500InternalServerError, e.Message).ConfigureAwait(false);
+        }
+#pragma warning disable CA1031 // One request fails, in words, and not with the traces of a web server's log.
+        catch (Exception e)
+#pragma warning restore CA1031
+        {
+            _subject.LogError($"The dashboard could not do {context.Request.Path}: {e.GetType().Name}: {e.Message}");
+            await WriteErrorAsync(context, StatusCodes.Status500InternalServerError, "the dashboard could not do this; the log says why").ConfigureAwait(false);
         }
     }
 
@@ -159,7 +174,7 @@ internal sealed class DashboardRoutes
             return;
         }
 
-        if (isByCookie && HttpMethods.IsPost(context.Request.Method) && !IsFromOurPage(context, HeldSession(context)))
+        if (isByCookie && HttpMethods.IsPost(context.Request.Method) && !HasToken(context))
         {
             await WriteErrorAsync(context, StatusCodes.Status403Forbidden, $"the header {TokenHeader} must have the token of the session").ConfigureAwait(false);
             return;
@@ -168,17 +183,24 @@ internal sealed class DashboardRoutes
         await handler(context, user).ConfigureAwait(false);
     }
 
-    private bool IsFromOurPage(HttpContext context, string? session)
+    private bool HasToken(HttpContext context) => _sessions.IsToken(HeldSession(context), context.Request.Headers[TokenHeader]);
+
+    // Browsers say which site a request comes from. An address that a person typed comes from none.
+    private static bool IsFromAnotherSite(HttpContext context)
     {
         string? site = context.Request.Headers["Sec-Fetch-Site"];
-        string? origin = context.Request.Headers.Origin;
-        return site is null or "same-origin"
-            && (origin is null || (Uri.TryCreate(origin, UriKind.Absolute, out Uri? uri) && uri.Authority.Equals(AuthorityOf(context), StringComparison.OrdinalIgnoreCase)))
-            && _sessions.IsToken(session, context.Request.Headers[TokenHeader]);
-    }
+        bool isRead = !HttpMethods.IsPost(context.Request.Method);
+        if (site is not (null or "same-origin") && !(isRead && site == "none"))
+        {
+            return true;
+        }
 
-    private static string AuthorityOf(HttpContext context) =>
-        new Uri($"{context.Request.Scheme}://{context.Request.Host}").Authority;
+        string? origin = context.Request.Headers.Origin;
+        return origin is not null
+            && !(Uri.TryCreate(origin, UriKind.Absolute, out Uri? from)
+                && Uri.TryCreate($"{context.Request.Scheme}://{context.Request.Host}", UriKind.Absolute, out Uri? here)
+                && from.Authority.Equals(here.Authority, StringComparison.OrdinalIgnoreCase));
+    }
 
     // --- Who it is ---
 
@@ -209,15 +231,15 @@ internal sealed class DashboardRoutes
 
     private async Task LoginAsync(HttpContext context)
     {
-        if (!IsFromOurPage(context, HeldSession(context)))
+        if (!HasToken(context))
         {
             await WriteErrorAsync(context, StatusCodes.Status403Forbidden, $"the header {TokenHeader} must have the token of the session").ConfigureAwait(false);
             return;
         }
 
-        using JsonDocument body = await ReadAsync(context).ConfigureAwait(false);
+        RequestBody body = await RequestBody.ReadAsync(context).ConfigureAwait(false);
         DashboardUser? user = await AuthenticateAsync(
-            TextOf(body, "user") ?? "", TextOf(body, "password") ?? "", context.RequestAborted).ConfigureAwait(false);
+            body.TextOf("user") ?? "", body.TextOf("password") ?? "", context.RequestAborted).ConfigureAwait(false);
         if (user is null)
         {
             await WriteErrorAsync(context, StatusCodes.Status401Unauthorized, "wrong user or password").ConfigureAwait(false);
@@ -238,7 +260,7 @@ internal sealed class DashboardRoutes
 
     private async Task LogoutAsync(HttpContext context)
     {
-        if (!IsFromOurPage(context, HeldSession(context)))
+        if (!HasToken(context))
         {
             await WriteErrorAsync(context, StatusCodes.Status403Forbidden, $"the header {TokenHeader} must have the token of the session").ConfigureAwait(false);
             return;
@@ -286,7 +308,13 @@ internal sealed class DashboardRoutes
             return null;
         }
 
-        string[] parts = Encoding.UTF8.GetString(Convert.FromBase64String(header[Scheme.Length..])).Split(':', 2);
+        byte[] decoded = new byte[header.Length];
+        if (!Convert.TryFromBase64String(header[Scheme.Length..], decoded, out int length) || !Utf8.IsValid(decoded.AsSpan(0, length)))
+        {
+            throw new InvalidRequestException("the header Authorization must have USER:PASSWORD as UTF-8 in Base64");
+        }
+
+        string[] parts = Encoding.UTF8.GetString(decoded, 0, length).Split(':', 2);
         return (parts[0], parts.Length > 1 ? parts[1] : "");
     }
 
@@ -300,10 +328,19 @@ internal sealed class DashboardRoutes
             return WriteErrorAsync(context, StatusCodes.Status404NotFound, "there is no such cache");
         }
 
-        long after = long.TryParse(context.Request.Query["after"], NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : 0;
+        string? name = context.Request.Query["range"];
+        int range = string.IsNullOrEmpty(name) ? 0 : HistoryRange.IndexOf(name);
+        if (range < 0)
+        {
+            string names = string.Join(", ", HistoryRange.All.Select(each => each.Name));
+            return WriteErrorAsync(context, StatusCodes.Status400BadRequest, $"range must be one of {names}");
+        }
+
+        string afterText = context.Request.Query["after"].ToString();
+        long after = afterText.Length == 0 ? 0 : (long)RequestBody.NumberIn(afterText, "after", long.MaxValue);
         return WriteAsync(context, writer =>
         {
-            history.Write(writer, after);
+            history.Write(writer, range, after);
             writer.WriteStartObject("now"u8);
             _subject.WriteNow(writer, channel);
             writer.WriteEndObject();
@@ -313,7 +350,7 @@ internal sealed class DashboardRoutes
     private Task MemoryAsync(HttpContext context, DashboardUser user) =>
         _store is null ? WriteErrorAsync(context, StatusCodes.Status404NotFound, "there is no store to look at")
         : user.KeyPrefix.Length > 0 ? WriteErrorAsync(context, StatusCodes.Status403Forbidden, NoRights)
-        : WriteAsync(context, writer => StoreReport.WriteMemory(writer, _store));
+        : WriteAsync(context, writer => StoreReport.WriteMemory(writer, _store, context.RequestAborted));
 
     private Task ViewAsync(HttpContext context, DashboardUser user)
     {
@@ -348,27 +385,27 @@ internal sealed class DashboardRoutes
 
     private async Task KeysAsync(HttpContext context, DashboardUser user)
     {
-        using JsonDocument body = await ReadAsync(context).ConfigureAwait(false);
+        RequestBody body = await RequestBody.ReadAsync(context).ConfigureAwait(false);
         if (await FindCollectionAsync(context, user, body).ConfigureAwait(false) is not var (keys, collection))
         {
             return;
         }
 
-        long position = long.TryParse(TextOf(body, "position"), NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : 0;
-        int count = int.TryParse(TextOf(body, "count"), NumberStyles.None, CultureInfo.InvariantCulture, out int wanted) ? wanted : DefaultCount;
-        string match = TextOf(body, "match") ?? "";
+        long position = (long)(body.NumberOf("position", long.MaxValue) ?? 0);
+        int count = (int)(body.NumberOf("count", int.MaxValue) ?? DefaultCount);
+        string match = body.TextOf("match") ?? "";
         await WriteAsync(context, writer => keys.WriteKeys(writer, user, collection, match, position, count)).ConfigureAwait(false);
     }
 
     private async Task ValueAsync(HttpContext context, DashboardUser user)
     {
-        using JsonDocument body = await ReadAsync(context).ConfigureAwait(false);
+        RequestBody body = await RequestBody.ReadAsync(context).ConfigureAwait(false);
         if (await FindCollectionAsync(context, user, body).ConfigureAwait(false) is not var (keys, collection))
         {
             return;
         }
 
-        byte[] key = KeyOf(body);
+        byte[] key = body.Key();
         bool isThere = true;
         await WriteAsync(context, writer => isThere = keys.TryWriteValue(writer, user, collection, key), () => isThere).ConfigureAwait(false);
     }
@@ -381,14 +418,14 @@ internal sealed class DashboardRoutes
             return;
         }
 
-        using JsonDocument body = await ReadAsync(context).ConfigureAwait(false);
+        RequestBody body = await RequestBody.ReadAsync(context).ConfigureAwait(false);
         if (await FindCollectionAsync(context, user, body).ConfigureAwait(false) is not var (keys, collection))
         {
             return;
         }
 
-        ulong version = ulong.TryParse(TextOf(body, "version"), NumberStyles.None, CultureInfo.InvariantCulture, out ulong number) ? number : 0;
-        WriteStatus status = keys.Remove(user, collection, KeyOf(body), version);
+        ulong version = body.NumberOf("version", ulong.MaxValue) ?? 0;
+        WriteStatus status = keys.Remove(user, collection, body.Key(), version);
         (int code, string? error) = status switch
         {
             WriteStatus.Stored => (StatusCodes.Status200OK, null),
@@ -399,9 +436,9 @@ internal sealed class DashboardRoutes
         await (error is null ? WriteAsync(context, _ => { }) : WriteErrorAsync(context, code, error)).ConfigureAwait(false);
     }
 
-    private async Task<(KeyBrowser Keys, string Collection)?> FindCollectionAsync(HttpContext context, DashboardUser user, JsonDocument body)
+    private async Task<(KeyBrowser Keys, string Collection)?> FindCollectionAsync(HttpContext context, DashboardUser user, RequestBody body)
     {
-        string collection = TextOf(body, "collection") ?? "";
+        string collection = body.TextOf("collection") ?? "";
         if (_subject.Keys is { } keys && keys.Has(collection, user))
         {
             return (keys, collection);
@@ -411,49 +448,7 @@ internal sealed class DashboardRoutes
         return null;
     }
 
-    // --- Reading and writing ---
-
-    private static byte[] KeyOf(JsonDocument body)
-    {
-        byte[] key = Base64Url.DecodeFromChars(TextOf(body, "id") ?? throw new JsonException());
-        return key.Length is > 0 and <= 64 << 10 ? key : throw new JsonException();
-    }
-
-    private static string? TextOf(JsonDocument body, string name) =>
-        !body.RootElement.TryGetProperty(name, out JsonElement value) ? null
-        : value.ValueKind == JsonValueKind.String ? value.GetString()
-        : value.ValueKind == JsonValueKind.Number ? value.GetRawText()
-        : throw new JsonException();
-
-    private static async Task<JsonDocument> ReadAsync(HttpContext context)
-    {
-        if (context.Request.ContentType?.StartsWith("application/json", StringComparison.OrdinalIgnoreCase) != true)
-        {
-            throw new JsonException();
-        }
-
-        var body = new MemoryStream();
-        var buffer = new byte[4096];
-        int count;
-        while ((count = await context.Request.Body.ReadAsync(buffer, context.RequestAborted).ConfigureAwait(false)) > 0)
-        {
-            if (body.Length + count > MaxBodyBytes)
-            {
-                throw new BadHttpRequestException("too long", StatusCodes.Status413PayloadTooLarge);
-            }
-
-            await body.WriteAsync(buffer.AsMemory(0, count), context.RequestAborted).ConfigureAwait(false);
-        }
-
-        JsonDocument document = JsonDocument.Parse(body.GetBuffer().AsMemory(0, (int)body.Length));
-        if (document.RootElement.ValueKind != JsonValueKind.Object)
-        {
-            document.Dispose();
-            throw new JsonException();
-        }
-
-        return document;
-    }
+    // --- Writing ---
 
     private static void WriteNames(Utf8JsonWriter writer, ReadOnlySpan<byte> property, IReadOnlyList<string> names)
     {

@@ -23,7 +23,7 @@ internal static class WebHosts
             kestrel.AddServerHeader = false;
             kestrel.Limits.MaxConcurrentConnections = MaxConnections;
             kestrel.Limits.MaxRequestHeadersTotalSize = MaxRequestHeaderBytes;
-            kestrel.Limits.MaxRequestBodySize = DashboardRoutes.MaxBodyBytes;
+            kestrel.Limits.MaxRequestBodySize = RequestBody.MaxBytes;
             listen(kestrel);
         });
         builder.Services.AddRoutingCore();

@@ -182,13 +182,19 @@ internal sealed class ServerSubject : IDashboardSubject
 
     private static void WriteHot(Utf8JsonWriter writer, MetricSource source)
     {
+        FrequentKeys frequent = source.Requests.Keys.Watch(MostHot);
+        writer.WriteNumber("samples"u8, frequent.Samples);
+        writer.WriteNumber("watchedMs"u8, (long)frequent.Watched.TotalMilliseconds);
+        writer.WriteNumber("confidence"u8, ShareEstimate.Confidence);
+        writer.WriteNumber("leastShare"u8, ShareEstimate.LeastShare);
         writer.WriteStartArray("keys"u8);
-        foreach ((byte[] key, long requests, long error) in source.Requests.Keys.Watch(MostHot))
+        foreach (FrequentKey key in frequent.Keys)
         {
             writer.WriteStartObject();
-            KeyBrowser.WriteKey(writer, key);
-            writer.WriteNumber("requests"u8, requests);
-            writer.WriteNumber("error"u8, error);
+            KeyBrowser.WriteKey(writer, key.Key);
+            writer.WriteNumber("share"u8, (double)key.Least / frequent.Samples);
+            writer.WriteNumber("shareAtLeast"u8, ShareEstimate.Lowest(key.Least, frequent.Samples));
+            writer.WriteNumber("shareAtMost"u8, ShareEstimate.Highest(key.Most, frequent.Samples));
             writer.WriteEndObject();
         }
 

@@ -39,6 +39,9 @@ internal sealed class WatchedPage : IAsyncDisposable
     /// <summary>Answers of the server that the test is about, which the browser reports as errors: 401, 404.</summary>
     public string? ExpectedStatus { get; set; }
 
+    /// <summary>What the browser says of requests that fail because the test has ended their server.</summary>
+    public string? ExpectedError { get; set; }
+
     public ILocator Heading => Page.Locator("h1");
 
     public async Task GoAsync(Uri address)
@@ -53,16 +56,18 @@ internal sealed class WatchedPage : IAsyncDisposable
     /// <summary>Nothing was wrong so far.</summary>
     public void AssertNoProblems() => Assert.Empty(_problems);
 
-    /// <summary>No part of the page is beyond its right edge.</summary>
+    /// <summary>No text is cut, leaves its card or lies on another, and no part of the page is beyond its right edge.</summary>
     public async Task AssertFitsAsync()
     {
-        string[] wide = await Page.EvaluateAsync<string[]>(
-            """
-            () => document.documentElement.scrollWidth <= document.documentElement.clientWidth ? []
-              : [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-                .map(e => `${e.tagName}.${e.getAttribute('class')}`)
-            """);
-        Assert.Empty(wide);
+        string[] wrong = await FindMisplacedTextsAsync();
+        Assert.True(wrong.Length == 0, string.Join("\n", wrong));
+    }
+
+    /// <summary>Texts that are cut, leave their card or lie on another, each with the width of the window and the view.</summary>
+    public async Task<string[]> FindMisplacedTextsAsync()
+    {
+        string place = $"{Page.ViewportSize!.Width} px, {await Page.TitleAsync()}";
+        return [.. (await Page.EvaluateAsync<string[]>(LayoutCheck.Script)).Select(wrong => $"{place}: {wrong}")];
     }
 
     /// <summary>Writes what is seen to artifacts/dashboard, for people to look at.</summary>
@@ -84,5 +89,7 @@ internal sealed class WatchedPage : IAsyncDisposable
 
     public async ValueTask DisposeAsync() => await Page.Context.DisposeAsync();
 
-    private bool IsExpected(string text) => ExpectedStatus is { } status && text.Contains($"status of {status}", StringComparison.Ordinal);
+    private bool IsExpected(string text) =>
+        (ExpectedStatus is { } status && text.Contains($"status of {status}", StringComparison.Ordinal))
+        || (ExpectedError is { } error && text.Contains(error, StringComparison.Ordinal));
 }

@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
@@ -12,7 +14,7 @@ internal sealed class ServedDashboard : IAsyncDisposable
 {
     private readonly StoreDirectory _directory;
     private readonly DashboardHistory _history;
-    private readonly ManualClock _clock = new();
+    private readonly ManualClock _clock;
     private Socket? _resp;
 
     private ServedDashboard(StoreDirectory directory, CairnServer server, DashboardHistory history, ManualClock clock)
@@ -26,6 +28,9 @@ internal sealed class ServedDashboard : IAsyncDisposable
     }
 
     public CairnServer Server { get; }
+
+    /// <summary>What the server logged as an error.</summary>
+    public ConcurrentQueue<string> Errors { get; private init; } = [];
 
     public Uri Address { get; }
 
@@ -48,11 +53,18 @@ internal sealed class ServedDashboard : IAsyncDisposable
             Workers = 1,
         };
         DashboardHistory? history = null;
+        ConcurrentQueue<string> errors = [];
         CairnServer server = await CairnServer.StartAsync(
-            configure?.Invoke(options, directory) ?? options, log: null, insight => new CairnDashboard(insight, history));
-        var clock = new ManualClock();
+            configure?.Invoke(options, directory) ?? options, (level, message) =>
+            {
+                if (level >= ServerLogLevel.Error)
+                {
+                    errors.Enqueue(message);
+                }
+            }, insight => new CairnDashboard(insight, history));
+        var clock = new ManualClock(hasTimers: true);
         history = new DashboardHistory(server.Insight, clock);
-        return new ServedDashboard(directory, server, history, clock);
+        return new ServedDashboard(directory, server, history, clock) { Errors = errors };
     }
 
     /// <summary>A server whose users are: reader, who may read what begins with book:, writer for the same, and admin. Each one's password is
@@ -88,10 +100,32 @@ internal sealed class ServedDashboard : IAsyncDisposable
         _ = _resp.Receive(new byte[1 << 20]);
     }
 
-    /// <summary>Two minutes of traffic, in a moment.</summary>
+    /// <summary>Sets these keys, some requests at a time, and waits until all are answered.</summary>
+    public void SetAll(IEnumerable<string> keys)
+    {
+        const int Together = 50; // Few enough for the server to look at each of them.
+        var replies = new byte[4096];
+        foreach (string[] batch in keys.Chunk(Together))
+        {
+            var request = new StringBuilder();
+            foreach (string key in batch)
+            {
+                request.Append(CultureInfo.InvariantCulture, $"*3\r\n$3\r\nSET\r\n${key.Length}\r\n{key}\r\n$1\r\nx\r\n");
+            }
+
+            _resp ??= Connect();
+            _resp.Send(Encoding.ASCII.GetBytes(request.ToString()));
+            for (int left = batch.Length * "+OK\r\n".Length; left > 0;)
+            {
+                left -= _resp.Receive(replies);
+            }
+        }
+    }
+
+    /// <summary>Five minutes of traffic, in a moment.</summary>
     public void MakeBusy()
     {
-        const int Seconds = 120;
+        const int Seconds = 300;
         for (int key = 0; key < 400; key++)
         {
             Send("SET", $"book:{key}", $$"""{"id":{{key}},"title":"Solaris","tags":["classic","sf"],"text":"{{new string('x', key * 7 % 3000)}}"}""", "EX", $"{60 * (1 + (key * key))}");
@@ -112,6 +146,9 @@ internal sealed class ServedDashboard : IAsyncDisposable
 
         Send("HSET", "session:81f2", "user", "42", "cart", "[1,2,3]");
     }
+
+    /// <summary>Lets time go by without traffic.</summary>
+    public void Wait(TimeSpan time) => _clock.Advance(time);
 
     /// <summary>Asks without a browser.</summary>
     public async Task<(HttpStatusCode Status, JsonElement Body)> AskAsync(

@@ -1,5 +1,6 @@
 // A view that asks for something of its own, again and again while it is seen.
 import { el, setText } from '../dom.js';
+import { pace } from '../pace.js';
 
 /** Calls `load` now and every so often, and `draw` with what it gave; says so where it failed. */
 export function asking(root, load, draw, intervalMs = 2000) {
@@ -7,8 +8,9 @@ export function asking(root, load, draw, intervalMs = 2000) {
   root.prepend(error);
   let isOver = false;
   let isAsking = false;
+  let isDrawn = false;
   async function ask() {
-    if (isAsking || isOver || document.hidden) {
+    if (isAsking || isOver || document.hidden || (pace.isPaused && isDrawn)) {
       return;
     }
     isAsking = true;
@@ -16,11 +18,12 @@ export function asking(root, load, draw, intervalMs = 2000) {
       const answer = await load();
       if (!isOver) {
         draw(answer);
+        isDrawn = true;
       }
       error.hidden = true;
     } catch (failure) {
       setText(error, failure.message);
-      error.hidden = false;
+      error.hidden = failure.status === 0; // The frame says that the server does not answer.
     } finally {
       isAsking = false;
     }
@@ -29,6 +32,7 @@ export function asking(root, load, draw, intervalMs = 2000) {
   setTimeout(ask, Math.min(700, intervalMs / 2)); // Rates need two looks.
   const timer = setInterval(ask, intervalMs);
   return {
+    refresh: ask,
     leave() {
       isOver = true;
       clearInterval(timer);

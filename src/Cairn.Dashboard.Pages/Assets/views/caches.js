@@ -4,19 +4,14 @@ import { TimeChart } from '../charts.js';
 import { facts } from './facts.js';
 import { Tiles } from './tiles.js';
 import { latest } from '../live.js';
-import { bytes, count, exact, percent } from '../format.js';
+import { axes, bytes, count, exact, percent } from '../format.js';
+import { pace } from '../pace.js';
 
 export function caches(root, context) {
   const names = context.who.channels;
   const choice = names.length > 1
-    ? el('div', { class: 'choice', role: 'group', 'aria-label': 'Cache' }, names.map((name, i) => el('button', {
-      type: 'button', 'aria-pressed': String(i === 0), 'data-name': name,
-      onclick: event => {
-        for (const button of choice.children) {
-          button.setAttribute('aria-pressed', String(button === event.currentTarget));
-        }
-        context.setChannel(name);
-      },
+    ? el('div', { class: 'choice', role: 'group', 'aria-label': 'Cache' }, names.map(name => el('button', {
+      type: 'button', 'aria-pressed': String(name === context.live.channel), 'data-name': name, onclick: () => context.setChannel(name),
     }, name)))
     : null;
   const health = el('p', { class: 'health' });
@@ -33,11 +28,11 @@ export function caches(root, context) {
       series: [{ label: 'first level', tone: 'slate' }, { label: 'second level', tone: 'stone' }, { label: 'stale', tone: 'ochre' }, { label: 'missing', tone: 'rust' }],
       format: count, isStacked: true,
     }),
-    ratio: new TimeChart('Answered without a factory', { series: [{ label: 'of all reads', tone: 'slate' }], format: percent, most: 1 }),
+    ratio: new TimeChart('Answered without a factory', { series: [{ label: 'of all reads', tone: 'slate' }], format: percent, axis: axes.percent, most: 1 }),
     factories: new TimeChart('Factories per second', { series: [{ label: 'run', tone: 'moss' }, { label: 'spared by joining', tone: 'ochre' }, { label: 'failed', tone: 'rust' }], format: count }),
     changes: new TimeChart('Changes per second', { series: [{ label: 'set', tone: 'moss' }, { label: 'removed', tone: 'rust' }, { label: 'tags', tone: 'ochre' }], format: count }),
-    size: new TimeChart('First level', { series: [{ label: 'bytes', tone: 'slate' }], format: bytes }),
-    entries: new TimeChart('Entries of the first level', { series: [{ label: 'entries', tone: 'moss' }], format: count }),
+    size: new TimeChart('First level', { series: [{ label: 'bytes', tone: 'slate' }], format: bytes, axis: axes.bytes }),
+    entries: new TimeChart('Entries of the first level', { series: [{ label: 'entries', tone: 'moss' }], format: count, axis: axes.whole }),
   };
   const rows = [['factoryRuns', 'Factories run'], ['factoryFaults', 'Factories failed'], ['factoryTimeouts', 'Factories not waited for'],
     ['refreshes', 'Refreshed in the background'], ['notKept', 'Changed while made, not kept'], ['localEvictions', 'Evicted from the first level'],
@@ -48,14 +43,13 @@ export function caches(root, context) {
 
   return {
     update() {
-      const { live } = context;
-      if (!live?.now?.cache) {
+      const { live, charted } = context;
+      if (!live?.now?.cache || !charted.now) {
         return;
       }
-      const { times, nowMs } = live;
       const { cache } = live.now;
-      health.className = `health ${cache.trouble ? 'bad' : 'good'}`;
-      setText(health, cache.trouble ?? `${cache.hasSecondLevel ? 'Both levels work' : 'First level only'}`);
+      health.className = `health ${cache.trouble || pace.lostAt ? 'bad' : 'good'}`;
+      setText(health, pace.lostAt ? 'Not known how the levels are' : cache.trouble ?? `${cache.hasSecondLevel ? 'Both levels work' : 'First level only'}`);
       const all = ['localHits', 'sharedHits', 'staleServed', 'misses'];
       const reads = live.rates(...all);
       const total = cache.localHits + cache.sharedHits + cache.staleServed + cache.misses;
@@ -70,13 +64,13 @@ export function caches(root, context) {
       tiles.set('joined', count(cache.joined), 'callers given another\'s result', joined);
       tiles.set('stale', count(cache.staleServed), part(cache.staleServed), live.rates('staleServed'));
       tiles.set('invalidations', count(cache.removals + cache.tagRemovals), `${exact(cache.tagRemovals)} by tag`, invalidations);
-      charts.reads.update(times, all.map(name => live.rates(name)), nowMs);
-      const misses = live.ratios('misses', ...all);
-      charts.ratio.update(times, [misses.map(value => value === null ? null : 1 - value)], nowMs);
-      charts.factories.update(times, [live.rates('factoryRuns'), joined, live.rates('factoryFaults')], nowMs);
-      charts.changes.update(times, [live.rates('sets'), live.rates('removals'), live.rates('tagRemovals')], nowMs);
-      charts.size.update(times, [live.levels('localBytes')], nowMs);
-      charts.entries.update(times, [live.levels('localEntries')], nowMs);
+      charts.reads.update(charted, all.map(name => charted.rates(name)));
+      const misses = charted.ratios('misses', ...all);
+      charts.ratio.update(charted, [misses.map(value => value === null ? null : 1 - value)]);
+      charts.factories.update(charted, ['factoryRuns', 'joined', 'factoryFaults'].map(name => charted.rates(name)));
+      charts.changes.update(charted, ['sets', 'removals', 'tagRemovals'].map(name => charted.rates(name)));
+      charts.size.update(charted, [charted.levels('localBytes')]);
+      charts.entries.update(charted, [charted.levels('localEntries')]);
       for (const [id] of rows) {
         totals.set(id, cache[id] === undefined ? '–' : exact(cache[id]));
       }

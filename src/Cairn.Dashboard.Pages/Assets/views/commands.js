@@ -22,7 +22,7 @@ function rangePicture(command) {
 
 export function commands(root) {
   const note = el('p', { class: 'hint' });
-  const room = el('div', { class: 'card flush' });
+  const room = el('div', { class: 'card flush many', role: 'region', 'aria-label': 'Commands', tabindex: '0' }); // Scrolls in a narrow window.
   root.append(note, room);
   let before = new Map();
   let beforeAt = 0;
@@ -31,20 +31,21 @@ export function commands(root) {
     const seconds = (at - beforeAt) / 1000;
     const rows = answer.commands.map(command => {
       const earlier = before.get(`${command.protocol} ${command.name}`);
-      return { ...command, rate: earlier === undefined ? null : Math.max(0, command.requests - earlier) / seconds };
+      return { ...command, rate: earlier === undefined || command.requests < earlier ? null : (command.requests - earlier) / seconds };
     }).sort((a, b) => (b.rate ?? 0) - (a.rate ?? 0) || b.requests - a.requests);
     before = new Map(answer.commands.map(command => [`${command.protocol} ${command.name}`, command.requests]));
     beforeAt = at;
-    note.textContent = `Latencies of the last ${span(answer.windowMs)}: from when a request was noticed until its reply was handed to the kernel. The bar goes from the median to 99 % and on to 99.9 %, 1 µs to 100 ms.`;
+    note.replaceChildren(`Latencies of the last ${span(answer.windowMs)}: from when a request was noticed until its reply was handed to the kernel.`,
+      el('span', { class: 'of-range' }, ' The bar goes from p50 to p99 and on to p99.9, on a scale from 1 µs to 100 ms.'));
     room.replaceChildren(table('Commands', [
       { label: 'Command', cell: row => el('span', { class: 'command' }, el('code', {}, row.name), el('small', {}, row.protocol)) },
       { label: 'Per second', isNumber: true, cell: row => count(row.rate) },
       { label: 'Requests', isNumber: true, cell: row => exact(row.requests) },
       { label: 'Errors', isNumber: true, cell: row => exact(row.errors + row.rejected) },
-      { label: 'Median', isNumber: true, cell: row => duration(row.p50Ns) },
-      { label: '95 %', isNumber: true, cell: row => duration(row.p95Ns) },
-      { label: '99 %', isNumber: true, cell: row => duration(row.p99Ns) },
-      { label: '99.9 %', isNumber: true, cell: row => duration(row.p999Ns) },
+      { label: 'p50', isNumber: true, cell: row => duration(row.p50Ns) },
+      { label: 'p95', isNumber: true, cell: row => duration(row.p95Ns) },
+      { label: 'p99', isNumber: true, cell: row => duration(row.p99Ns) },
+      { label: 'p99.9', isNumber: true, cell: row => duration(row.p999Ns) },
       { label: 'Longest', isNumber: true, cell: row => duration(row.maxNs) },
       { label: 'Range', class: 'wide', cell: rangePicture },
     ], rows, 'No requests yet. Connect a client of memcached or Redis.'));

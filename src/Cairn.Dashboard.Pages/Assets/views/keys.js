@@ -1,10 +1,15 @@
 // Looking for keys, looking at values, and removing them.
+//
+// The value that is shown belongs to a key of the list: it goes when a search shows its key no longer, so that "Delete" never acts on a
+// key that the page does not list.
 import { el, announce, setText } from '../dom.js';
 import { post } from '../api.js';
 import { preview } from './preview.js';
-import { bytes, exact, moment, percent, span } from '../format.js';
+import { bytes, exact, moment, percent, plural, span } from '../format.js';
 
 const pageSize = 100;
+
+const keyOf = (id, collection) => JSON.stringify([collection, id]);
 
 function decodeBase64(text) {
   return Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
@@ -21,7 +26,7 @@ export function keys(root, context) {
     el('table', {}, el('caption', { class: 'unseen' }, 'Keys'),
       el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Key'), el('th', { scope: 'col', class: 'number' }, 'Value'), el('th', { scope: 'col', class: 'number' }, 'Expires'))), body),
     el('div', { class: 'more' }, more));
-  const detail = el('section', { class: 'card detail', 'aria-label': 'Value', tabindex: '-1' }, el('p', { class: 'hint' }, 'Choose a key to look at its value.'));
+  const detail = el('section', { class: 'card detail', 'aria-label': 'Value', tabindex: '-1' });
   root.append(
     el('form', { class: 'search', role: 'search', onsubmit: event => { event.preventDefault(); search(true); } },
       el('div', {}, el('label', { for: 'match' }, 'Search keys'), input),
@@ -45,23 +50,35 @@ export function keys(root, context) {
 
   let typing = 0;
   let turn = 0;
+  let looks = 0;
+  let dialog = null;
+  let isOver = false;
+  let chosen = null; // The key, and its collection, whose value is shown or asked for.
   let position = 0;
   let found = 0;
+  let searched = collection.value; // What the list is of, which the fields above may differ from by now:
+  let match = ''; // a collection, and what its keys match.
 
   // The server searches for a moment at a time; this goes on until there is a page full, or nothing left.
   async function search(isNew) {
     clearTimeout(typing);
     const mine = ++turn;
+    match = isNew ? input.value : match;
     if (isNew) {
       position = 0;
       found = 0;
     }
     const wanted = found + pageSize;
+    const name = isNew ? collection.value : searched;
+    if (name !== searched) {
+      close(); // A key of the same name is another entry there.
+    }
+    searched = name;
     let isFirst = isNew;
     more.hidden = true;
     try {
       while (true) {
-        const answer = await post('keys', { collection: collection.value, match: input.value, position: String(position), count: wanted - found });
+        const answer = await post('keys', { collection: name, match, position: String(position), count: wanted - found });
         if (mine !== turn) {
           return;
         }
@@ -69,16 +86,21 @@ export function keys(root, context) {
           body.replaceChildren();
           isFirst = false;
         }
-        body.append(...answer.keys.map(row));
+        body.append(...answer.keys.map(entry => row(entry, name)));
         found += answer.keys.length;
+        mark();
+        detail.toggleAttribute('inert', chosen !== null && !isListed());
         position = answer.position;
         const text = answer.isComplete
-          ? found === 0 ? (input.value ? 'No key matches.' : 'There are no keys.') : `${exact(found)} ${found === 1 ? 'key' : 'keys'}.`
-          : `${exact(found)} keys so far, ${percent(answer.searched)} searched.`;
+          ? found === 0 ? (match ? 'No key matches.' : 'There are no keys.') : `${plural(found, 'key')}.`
+          : `${plural(found, 'key')} so far, ${percent(answer.searched)} searched.`;
         setText(state, text);
         if (answer.isComplete || found >= wanted) {
           more.hidden = answer.isComplete;
           announce(text);
+          if (!isListed()) {
+            close();
+          }
           return;
         }
       }
@@ -89,37 +111,64 @@ export function keys(root, context) {
     }
   }
 
-  function row(entry) {
-    const button = el('button', { type: 'button', class: 'key-button', onclick: () => open(entry.id, true) }, el('code', {}, entry.key || '(empty)'));
-    return el('tr', { 'data-id': entry.id },
+  function row(entry, name) {
+    const button = el('button', { type: 'button', class: 'key-button', onclick: () => open(entry.id, name, true) }, el('code', {}, entry.key || '(empty)'));
+    return el('tr', { 'data-key': keyOf(entry.id, name) },
       el('th', { scope: 'row', class: 'key' }, button),
       el('td', { class: 'number', 'data-label': 'Value' }, entry.type === 'hash' ? `hash, ${bytes(entry.valueBytes)}` : bytes(entry.valueBytes)),
       el('td', { class: 'number', 'data-label': 'Expires' }, entry.expiresMs ? `in ${span(entry.expiresMs - Date.now())}` : 'never'));
   }
 
-  function mark(id) {
+  const isListed = () => [...body.children].some(line => line.dataset.key === chosen);
+
+  function mark() {
     for (const line of body.children) {
-      const isThis = line.dataset.id === id;
+      const isThis = line.dataset.key === chosen;
       line.classList.toggle('chosen', isThis);
       line.querySelector('button')?.setAttribute('aria-current', String(isThis));
     }
   }
 
-  async function open(id, isChosen) {
-    mark(id);
+  function close(text = 'Choose a key to look at its value.') {
+    looks++;
+    chosen = null;
+    dialog?.close();
+    detail.removeAttribute('inert');
+    detail.replaceChildren(el('p', { class: 'hint' }, text));
+  }
+
+  // Shows the value of a key of the list. A key that a link leads to becomes the list.
+  async function open(id, name, isChosen, isLink = false) {
+    const mine = ++looks;
+    if (chosen !== keyOf(id, name)) {
+      detail.replaceChildren(el('p', { class: 'hint' }, 'Reading…')); // Not the value of another key.
+    }
+    chosen = keyOf(id, name);
+    mark();
     try {
-      draw(await post('value', { collection: collection.value, id }));
+      const entry = await post('value', { collection: name, id });
+      if (mine !== looks) {
+        return;
+      }
+      if (isLink) {
+        body.replaceChildren(row(entry, name));
+        setText(state, 'The key of the link. Search to list others.');
+        mark();
+      }
+      draw(entry, name);
       if (isChosen) {
         detail.focus({ preventScroll: matchMedia('(min-width: 1000px)').matches });
       }
     } catch (failure) {
-      detail.replaceChildren(el('h2', {}, 'Value'), el('p', { class: 'error', role: 'alert' }, failure.status === 404 ? 'This key is not there any more.' : failure.message));
+      if (mine === looks) {
+        detail.replaceChildren(el('h2', {}, 'Value'), el('p', { class: 'error', role: 'alert' }, failure.status === 404 ? 'This key is not there any more.' : failure.message));
+      }
     }
   }
 
-  function draw(entry) {
+  function draw(entry, name) {
     const facts = [
-      ['Value', `${exact(entry.valueBytes)} bytes${entry.shownBytes !== undefined && entry.shownBytes < entry.valueBytes ? `, the first ${exact(entry.shownBytes)} shown` : ''}`],
+      ['Value', `${plural(entry.valueBytes, 'byte')}${entry.shownBytes !== undefined && entry.shownBytes < entry.valueBytes ? `, the first ${exact(entry.shownBytes)} shown` : ''}`],
       ['Expires', entry.expiresMs ? `${moment(entry.expiresMs)} (in ${span(entry.expiresMs - Date.now())})` : 'never'],
       ...(entry.slidingMs ? [['Lives on when read, for', span(entry.slidingMs)]] : []),
       ...(entry.flags ? [['Flags', exact(entry.flags)]] : []),
@@ -133,21 +182,21 @@ export function keys(root, context) {
       el('dl', { class: 'facts small' }, facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))),
       content,
       el('div', { class: 'actions' },
-        el('button', { type: 'button', class: 'plain', onclick: () => open(entry.id, false) }, 'Look again'),
-        who.mayChange ? el('button', { type: 'button', class: 'danger', onclick: () => confirmDelete(entry) }, 'Delete…') : null));
+        el('button', { type: 'button', class: 'plain', onclick: () => open(entry.id, name, false) }, 'Look again'),
+        who.mayChange ? el('button', { type: 'button', class: 'danger', onclick: () => confirmDelete(entry, name) }, 'Delete…') : null));
   }
 
   function hashTable(entry) {
-    return el('table', { class: 'fields' }, el('caption', { class: 'hint' }, `${exact(entry.fieldCount)} fields${entry.fields.length < entry.fieldCount ? `, the first ${exact(entry.fields.length)} shown` : ''}`),
+    return el('table', { class: 'fields' }, el('caption', { class: 'hint' }, `${plural(entry.fieldCount, 'field')}${entry.fields.length < entry.fieldCount ? `, the first ${exact(entry.fields.length)} shown` : ''}`),
       el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Field'), el('th', { scope: 'col' }, 'Value'))),
       el('tbody', {}, entry.fields.map(field => el('tr', {}, el('th', { scope: 'row' }, el('code', {}, field.field)), el('td', {}, el('code', {}, field.value))))));
   }
 
-  function confirmDelete(entry) {
+  function confirmDelete(entry, name) {
     const error = el('p', { class: 'error', role: 'alert' });
-    const cancel = el('button', { type: 'button', class: 'plain', autofocus: true, onclick: () => dialog.close() }, 'Keep it');
+    const cancel = el('button', { type: 'button', class: 'plain', autofocus: true, onclick: () => question.close() }, 'Keep it');
     const confirm = el('button', { type: 'button', class: 'danger', onclick: remove }, 'Delete');
-    const dialog = el('dialog', { 'aria-labelledby': 'confirm-title', onclose: () => dialog.remove() },
+    const question = el('dialog', { 'aria-labelledby': 'confirm-title', onclose: () => question.remove() },
       el('h2', { id: 'confirm-title' }, 'Delete this key?'),
       el('p', {}, el('code', { class: 'confirm-key' }, entry.key)),
       el('p', { class: 'hint' }, `Its value of ${bytes(entry.valueBytes)} is gone for every process, and cannot be brought back.`),
@@ -155,26 +204,32 @@ export function keys(root, context) {
     async function remove() {
       confirm.disabled = true;
       try {
-        await post('delete', { collection: collection.value, id: entry.id, version: entry.version });
-        dialog.close();
-        removed(entry);
+        await post('delete', { collection: name, id: entry.id, version: entry.version });
+        question.close();
+        removed(entry, name);
       } catch (failure) {
         setText(error, failure.message);
         confirm.disabled = false;
       }
     }
+    dialog = question;
     document.body.append(dialog);
     dialog.showModal();
     cancel.focus();
   }
 
-  function removed(entry) {
-    const line = [...body.children].find(candidate => candidate.dataset.id === entry.id);
+  function removed(entry, name) {
+    const line = [...body.children].find(candidate => candidate.dataset.key === keyOf(entry.id, name));
     const next = line?.nextElementSibling ?? line?.previousElementSibling;
     line?.remove();
     found = Math.max(0, found - 1);
-    detail.replaceChildren(el('p', { class: 'hint' }, 'Deleted. Choose a key to look at its value.'));
     announce(`Deleted ${entry.key}.`);
+    if (isOver) {
+      return;
+    }
+    if (chosen === keyOf(entry.id, name)) {
+      close('Deleted. Choose a key to look at its value.');
+    }
     (next?.querySelector('button') ?? input).focus();
   }
 
@@ -182,9 +237,18 @@ export function keys(root, context) {
   if (query) {
     const [id, name] = query.split('&');
     collection.value = decodeURIComponent(name ?? '');
-    search(true).then(() => open(id, false));
+    searched = collection.value;
+    open(id, searched, false, true);
   } else {
+    close();
     search(true);
   }
-  return {};
+  return {
+    leave() {
+      isOver = true;
+      clearTimeout(typing);
+      turn++;
+      close();
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { el, card, table, announce } from '../dom.js';
 import { bars } from '../charts.js';
 import { get, post } from '../api.js';
 import { asking } from './asking.js';
-import { bytes, exact, percent } from '../format.js';
+import { bytes, count, exact, percent, plural } from '../format.js';
 
 const kinds = {
   s: ['New entries', 'slate', 'the small log: what was written lately'],
@@ -41,15 +41,16 @@ export function memory(root) {
   const room = el('div', { class: 'stack' });
   const surveyRoom = el('div', { class: 'stack', 'aria-live': 'off' });
   const button = el('button', { type: 'button', class: 'main', onclick: survey }, 'Look at every entry');
-  root.append(room, el('section', { class: 'card', 'aria-label': 'Entries' }, el('h2', {}, 'Biggest keys, sizes and lives'),
-    el('p', { class: 'hint' }, 'Reads the whole index once, without holding anybody up.'), button), surveyRoom);
+  root.append(room, el('section', { class: 'card', 'aria-label': 'Entries' }, el('h2', {}, 'Biggest keys and sizes'),
+    el('p', { class: 'hint' }, 'Reads the whole index once. Requests go on meanwhile.'), button), surveyRoom);
   let shown = '';
+  let isOver = false;
 
   async function survey() {
     button.disabled = true;
     button.textContent = 'Looking…';
     try {
-      drawSurvey(await post('survey'));
+      drawSurvey(await post('survey', {}, Infinity));
     } catch (failure) {
       surveyRoom.replaceChildren(el('p', { class: 'error', role: 'alert' }, failure.message));
     } finally {
@@ -59,22 +60,22 @@ export function memory(root) {
   }
 
   function drawSurvey(found) {
+    if (isOver) {
+      return;
+    }
     const sizes = bars('Values by length', found.sizes.map(bin => ({
       label: bin.toBytes === 0 ? 'empty' : `${bytes(bin.fromBytes)} and more`,
       parts: [{ value: bin.entries, tone: 'moss' }],
       text: `${exact(bin.entries)} · ${bytes(bin.valueBytes)}`,
     })), { head: ['Length', 'Entries'] });
-    const lives = bars('Entries by what is left of their lives', found.lives.map(bin => ({
-      label: lifeLabel(bin), parts: [{ value: bin.count, tone: 'ochre' }], text: `${exact(bin.count)} · ${bytes(bin.bytes)}`,
-    })), { head: ['Expires', 'Entries'] });
     surveyRoom.replaceChildren(
-      el('div', { class: 'grid-2' }, card('Values by length', sizes), card('Entries by when they expire', lives)),
+      card('Values by length', sizes),
       el('section', { class: 'card flush', 'aria-label': 'Biggest keys' }, el('h2', {}, 'Biggest keys'), table('Biggest keys', [
         { label: 'Key', class: 'key', cell: entry => el('a', { href: `#keys?${entry.id}${entry.collection ? `&${encodeURIComponent(entry.collection)}` : ''}` }, el('code', {}, entry.key)) },
         { label: 'Collection', cell: entry => entry.collection || '–' },
         { label: 'Value', isNumber: true, cell: entry => bytes(entry.valueBytes) },
       ], found.biggest, 'The store is empty.')));
-    announce(`${exact(found.entries)} entries with ${bytes(found.valueBytes)}.`);
+    announce(`${plural(found.entries, 'entry', 'entries')} with ${bytes(found.valueBytes)}.`);
   }
 
   function draw(answer) {
@@ -98,13 +99,18 @@ export function memory(root) {
       parts: [{ value: age.liveBytes, tone: 'moss' }, { value: age.deadBytes, tone: 'sand' }],
       text: age.liveBytes + age.deadBytes === 0 ? '–' : `${bytes(age.liveBytes)} live${age.deadBytes ? `, ${bytes(age.deadBytes)} garbage` : ''}`,
     })), { head: ['Age', 'Bytes'] });
-    const lives = bars('Segments by when the last of their entries expires', answer.lives.map(life => ({
-      label: lifeLabel(life), parts: [{ value: life.bytes, tone: 'ochre' }], text: life.count === 0 ? '–' : `${bytes(life.bytes)} in ${exact(life.count)} ${life.count === 1 ? 'segment' : 'segments'}`,
-    })), { head: ['Expires', 'Bytes'] });
+    // Of a large store a part of the index is read, and the rest is taken to be like it.
+    const isWhole = answer.searched === 1;
+    const number = isWhole ? exact : value => `about ${count(Math.round(value / answer.searched))}`;
+    const lives = bars('Entries by when they expire', answer.lives.map(life => ({
+      label: lifeLabel(life), parts: [{ value: life.entries, tone: 'ochre' }],
+      text: life.entries === 0 ? '–' : `${number(life.entries)} · ${bytes(life.valueBytes / answer.searched)}`,
+    })), { head: ['Expires', 'Entries and bytes of their values'] });
     const cards = [
       card('Segments', el('div', { class: 'map-and-legend' }, segmentMap(answer), el('div', {}, legend,
-        el('p', { class: 'hint' }, `${exact(answer.map.length)} segments of ${bytes(answer.bytesPerSegment)}; ${bytes(answer.liveBytes)} are live.`)))),
-      el('div', { class: 'grid-2' }, card('Sealed segments by age', ages), card('Segments by time to live', lives)),
+        el('p', { class: 'hint' }, `${plural(answer.map.length, 'segment')} of ${bytes(answer.bytesPerSegment)}; ${bytes(answer.liveBytes)} ${answer.liveBytes === 1 ? 'is' : 'are'} live.`)))),
+      el('div', { class: 'grid-2' }, card('Sealed segments by age', ages), card('Entries by when they expire', lives,
+        isWhole ? null : el('p', { class: 'hint' }, `Estimated from ${percent(answer.searched)} of the index.`))),
     ];
     if (answer.collections.length > 0) {
       cards.push(el('section', { class: 'card flush', 'aria-label': 'Collections' }, el('h2', {}, 'Collections'), table('Collections', [
@@ -118,5 +124,12 @@ export function memory(root) {
     room.replaceChildren(...cards);
   }
 
-  return asking(root, () => get('memory'), draw, 3000);
+  const view = asking(root, () => get('memory'), draw, 3000);
+  return {
+    ...view,
+    leave() {
+      isOver = true;
+      view.leave();
+    },
+  };
 }

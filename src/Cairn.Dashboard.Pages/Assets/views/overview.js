@@ -4,7 +4,8 @@ import { TimeChart } from '../charts.js';
 import { facts } from './facts.js';
 import { Tiles } from './tiles.js';
 import { latest } from '../live.js';
-import { bytes, count, duration, exact, percent, span, moment } from '../format.js';
+import { pace } from '../pace.js';
+import { axes, bytes, count, duration, exact, percent, plural, span, moment } from '../format.js';
 
 const perSecond = value => `${count(value)}/s`;
 
@@ -13,18 +14,18 @@ export function overview(root, context) {
   const tiles = new Tiles([
     { id: 'requests', label: 'Requests per second', tone: 'moss' },
     { id: 'ratio', label: 'Hit ratio', tone: 'slate' },
-    { id: 'p99', label: 'Latency, 99th percentile', tone: 'ochre' },
+    { id: 'p99', label: 'Latency, p99', tone: 'ochre' },
     { id: 'memory', label: 'Live in memory', tone: 'stone' },
     { id: 'evictions', label: 'Evictions per second', tone: 'rust' },
     { id: 'connections', label: 'Connections', tone: 'slate' },
   ]);
   const charts = {
     requests: new TimeChart('Requests per second', { series: [{ label: 'requests', tone: 'moss' }, { label: 'errors', tone: 'rust' }], format: count }),
-    ratio: new TimeChart('Hit ratio', { series: [{ label: 'hits', tone: 'slate' }], format: percent, most: 1 }),
-    latency: new TimeChart('Latency', { series: [{ label: '99 %', tone: 'ochre' }, { label: 'median', tone: 'stone' }], format: duration, axis: value => value === 0 ? '0' : duration(value) }),
+    ratio: new TimeChart('Hit ratio', { series: [{ label: 'hits', tone: 'slate' }], format: percent, axis: axes.percent, most: 1 }),
+    latency: new TimeChart('Latency', { series: [{ label: 'p99', tone: 'ochre' }, { label: 'p95', tone: 'slate' }, { label: 'p50', tone: 'stone' }], format: duration, axis: axes.duration }),
     gone: new TimeChart('Evictions and expirations per second', { series: [{ label: 'evicted', tone: 'rust' }, { label: 'expired', tone: 'ochre' }], format: count }),
-    memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes }),
-    traffic: new TimeChart('Network', { series: [{ label: 'sent', tone: 'slate' }, { label: 'received', tone: 'moss' }], format: value => `${bytes(value)}/s`, axis: bytes }),
+    memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes, axis: axes.bytes }),
+    traffic: new TimeChart('Network', { series: [{ label: 'sent', tone: 'slate' }, { label: 'received', tone: 'moss' }], format: value => `${bytes(value)}/s`, axis: axes.bytesPerSecond }),
   };
   const server = facts('Server', [['up', 'Running for'], ['entries', 'Entries'], ['file', 'Store file'], ['openings', 'Processes with the store open'],
     ['workers', 'Workers'], ['cpu', 'Processor time'], ['process', 'Memory besides the store'], ['slow', 'Slow requests']]);
@@ -32,13 +33,13 @@ export function overview(root, context) {
 
   return {
     update() {
-      const { live } = context;
-      if (!live?.now?.store) {
+      const { live, charted } = context;
+      if (!live?.now?.store || !charted.now) {
         return;
       }
-      const { now, times, nowMs } = live;
-      health.className = `health ${now.isReady ? 'good' : 'bad'}`;
-      setText(health, now.isReady ? 'Ready' : `Not ready: ${now.health}`);
+      const { now, nowMs } = live;
+      health.className = `health ${now.isReady && !pace.lostAt ? 'good' : 'bad'}`;
+      setText(health, pace.lostAt ? 'Not known whether it is ready' : now.isReady ? 'Ready' : `Not ready: ${now.health}`);
       const requests = live.rates('requests');
       const ratio = live.ratios('hits', 'hits', 'misses');
       const evictions = live.rates('evictions');
@@ -48,16 +49,16 @@ export function overview(root, context) {
       const since = now.store.hits + now.store.misses;
       tiles.set('requests', count(latest(requests)), `${perSecond(latest(live.rates('sets')))} written`, requests);
       tiles.set('ratio', percent(latest(ratio, 5)), since ? `${percent(now.store.hits / since)} in the store's life` : 'no reads yet', ratio, 1);
-      tiles.set('p99', duration(latest(p99)), `median ${duration(latest(live.levels('p50Ns').map(value => value || null)))}`, p99);
-      tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${count(now.store.entries)} entries`, live.levels('bytes'), now.store.capacityBytes);
+      tiles.set('p99', duration(latest(p99)), `p50 ${duration(latest(live.levels('p50Ns').map(value => value || null)))}`, p99);
+      tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${now.store.entries === 1 ? '1 entry' : `${count(now.store.entries)} entries`}`, live.levels('bytes'), now.store.capacityBytes);
       tiles.set('evictions', count(latest(evictions)), `${perSecond(latest(expirations))} expire`, evictions);
       tiles.set('connections', exact(now.server.connections), `of ${exact(now.server.connectionLimit)} allowed`, connections);
-      charts.requests.update(times, [requests, live.rates('errors')], nowMs);
-      charts.ratio.update(times, [ratio], nowMs);
-      charts.latency.update(times, [p99, live.levels('p50Ns').map(value => value || null)], nowMs);
-      charts.gone.update(times, [evictions, expirations], nowMs);
-      charts.memory.update(times, [live.levels('segmentBytes'), live.levels('bytes')], nowMs);
-      charts.traffic.update(times, [live.rates('sent'), live.rates('received')], nowMs);
+      charts.requests.update(charted, [charted.rates('requests'), charted.rates('errors')]);
+      charts.ratio.update(charted, [charted.ratios('hits', 'hits', 'misses')]);
+      charts.latency.update(charted, ['p99Ns', 'p95Ns', 'p50Ns'].map(name => charted.levels(name).map(value => value || null)));
+      charts.gone.update(charted, [charted.rates('evictions'), charted.rates('expirations')]);
+      charts.memory.update(charted, [charted.levels('segmentBytes'), charted.levels('bytes')]);
+      charts.traffic.update(charted, [charted.rates('sent'), charted.rates('received')]);
       const cpu = latest(live.rates('cpuUs'));
       server.set('up', span(nowMs - now.server.startedMs));
       server.set('entries', exact(now.store.entries));
@@ -82,11 +83,11 @@ export function storeOverview(root, context) {
   ]);
   const charts = {
     reads: new TimeChart('Reads per second', { series: [{ label: 'hits', tone: 'moss' }, { label: 'misses', tone: 'rust' }], format: count, isStacked: true }),
-    ratio: new TimeChart('Hit ratio', { series: [{ label: 'hits', tone: 'slate' }], format: percent, most: 1 }),
+    ratio: new TimeChart('Hit ratio', { series: [{ label: 'hits', tone: 'slate' }], format: percent, axis: axes.percent, most: 1 }),
     writes: new TimeChart('Writes and removals per second', { series: [{ label: 'written', tone: 'ochre' }, { label: 'removed', tone: 'stone' }], format: count }),
     gone: new TimeChart('Evictions and expirations per second', { series: [{ label: 'evicted', tone: 'rust' }, { label: 'expired', tone: 'ochre' }], format: count }),
-    memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes }),
-    entries: new TimeChart('Entries', { series: [{ label: 'entries', tone: 'slate' }], format: count }),
+    memory: new TimeChart('Bytes of entries', { series: [{ label: 'segments', tone: 'stone' }, { label: 'live', tone: 'moss' }], format: bytes, axis: axes.bytes }),
+    entries: new TimeChart('Entries', { series: [{ label: 'entries', tone: 'slate' }], format: count, axis: axes.whole }),
   };
   const store = facts('Store', [['created', 'Created'], ['entries', 'Entries'], ['file', 'File'], ['slots', 'Room in the index'],
     ['partitions', 'Partitions'], ['ghosts', 'Back soon after eviction'], ['recoveries', 'Repairs after a crash'], ['damaged', 'Damaged entries']]);
@@ -94,11 +95,11 @@ export function storeOverview(root, context) {
 
   return {
     update() {
-      const { live } = context;
-      if (!live?.now?.store) {
+      const { live, charted } = context;
+      if (!live?.now?.store || !charted.now) {
         return;
       }
-      const { now, times, nowMs } = live;
+      const { now } = live;
       const reads = live.rates('hits', 'misses');
       const ratio = live.ratios('hits', 'hits', 'misses');
       const sets = live.rates('sets');
@@ -107,19 +108,19 @@ export function storeOverview(root, context) {
       tiles.set('reads', count(latest(reads)), `${count(since)} in its life`, reads);
       tiles.set('ratio', percent(latest(ratio, 5)), since ? `${percent(now.store.hits / since)} in its life` : 'no reads yet', ratio, 1);
       tiles.set('sets', count(latest(sets)), `${count(now.store.sets)} in its life`, sets);
-      tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${count(now.store.entries)} entries`, live.levels('bytes'), now.store.capacityBytes);
+      tiles.set('memory', bytes(now.store.bytes), `of ${bytes(now.store.capacityBytes)} · ${now.store.entries === 1 ? '1 entry' : `${count(now.store.entries)} entries`}`, live.levels('bytes'), now.store.capacityBytes);
       tiles.set('evictions', count(latest(evictions)), `${perSecond(latest(live.rates('expirations')))} expire`, evictions);
       tiles.set('openings', exact(now.store.openings), 'this page counts as one', live.levels('openings'));
-      charts.reads.update(times, [live.rates('hits'), live.rates('misses')], nowMs);
-      charts.ratio.update(times, [ratio], nowMs);
-      charts.writes.update(times, [sets, live.rates('removals')], nowMs);
-      charts.gone.update(times, [evictions, live.rates('expirations')], nowMs);
-      charts.memory.update(times, [live.levels('segmentBytes'), live.levels('bytes')], nowMs);
-      charts.entries.update(times, [live.levels('entries')], nowMs);
+      charts.reads.update(charted, [charted.rates('hits'), charted.rates('misses')]);
+      charts.ratio.update(charted, [charted.ratios('hits', 'hits', 'misses')]);
+      charts.writes.update(charted, [charted.rates('sets'), charted.rates('removals')]);
+      charts.gone.update(charted, [charted.rates('evictions'), charted.rates('expirations')]);
+      charts.memory.update(charted, [charted.levels('segmentBytes'), charted.levels('bytes')]);
+      charts.entries.update(charted, [charted.levels('entries')]);
       store.set('created', moment(now.store.createdMs));
       store.set('entries', exact(now.store.entries));
       store.set('file', bytes(now.store.fileBytes));
-      store.set('slots', `${exact(now.store.indexSlots)} entries`);
+      store.set('slots', plural(now.store.indexSlots, 'entry', 'entries'));
       store.set('partitions', exact(now.store.partitions));
       store.set('ghosts', exact(now.store.ghostHits));
       store.set('recoveries', exact(now.store.recoveries));

@@ -1,0 +1,80 @@
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Microsoft.Playwright;
+
+namespace Cairn.Dashboard.Tests.Browsing;
+
+/// <summary>Makes a page see figures that are as long as they come: of a store of terabytes and a server that is busy for years.</summary>
+internal static class LargeFigures
+{
+    private const long Factor = 98_765_431;
+    private const long TimeFactor = 9_999;
+
+    // What is a time, a position or a share stays what it is.
+    private static readonly string[] s_same = ["next", "fill", "share", "shareAtLeast", "shareAtMost", "windowMs", "workers", "withinSeconds", "map", "bytesPerSegment"];
+
+    public static Task ShowAsync(IPage page) => page.RouteAsync("**/api/**", async route =>
+    {
+        IAPIResponse response = await route.FetchAsync();
+        if (await response.TextAsync() is not ['{', ..] text)
+        {
+            await route.FulfillAsync(new RouteFulfillOptions { Response = response });
+            return;
+        }
+
+        var body = (JsonObject)JsonNode.Parse(text)!;
+        Enlarge(body);
+        await route.FulfillAsync(new RouteFulfillOptions { Response = response, Body = body.ToJsonString() });
+    });
+
+    private static void Enlarge(JsonNode node)
+    {
+        if (node is JsonObject fields)
+        {
+            foreach ((string name, JsonNode? value) in fields.ToArray())
+            {
+                if (name.EndsWith("Ms", StringComparison.Ordinal) || s_same.Contains(name, StringComparer.Ordinal))
+                {
+                    continue;
+                }
+
+                if (name == "samples" && value is JsonArray samples)
+                {
+                    foreach (JsonNode? sample in samples)
+                    {
+                        EnlargeAll((JsonArray)sample!, first: 1); // The first is the time.
+                    }
+                }
+                else if (value is JsonValue number && number.GetValueKind() == JsonValueKind.Number)
+                {
+                    fields[name] = Large(number, name.EndsWith("Ns", StringComparison.Ordinal) ? TimeFactor : Factor);
+                }
+                else if (value is not null)
+                {
+                    Enlarge(value);
+                }
+            }
+        }
+        else if (node is JsonArray items)
+        {
+            EnlargeAll(items, first: 0);
+        }
+    }
+
+    private static void EnlargeAll(JsonArray items, int first)
+    {
+        for (int i = first; i < items.Count; i++)
+        {
+            if (items[i] is JsonValue number && number.GetValueKind() == JsonValueKind.Number)
+            {
+                items[i] = Large(number, Factor);
+            }
+            else if (items[i] is { } item)
+            {
+                Enlarge(item);
+            }
+        }
+    }
+
+    private static JsonNode Large(JsonValue number, long factor) => Math.Min(long.MaxValue / 1024, (long)(number.GetValue<double>() * factor));
+}

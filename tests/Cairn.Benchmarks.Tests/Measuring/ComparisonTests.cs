@@ -14,6 +14,7 @@ public class ComparisonTests
     [InlineData(nameof(Quantity.CpuThroughput), 2)]
     [InlineData(nameof(Quantity.MedianLatency), 0.25)]
     [InlineData(nameof(Quantity.TailLatency), 0.75)]
+    [InlineData(nameof(Quantity.AllocatedBytes), 0.5)]
     [InlineData(nameof(Quantity.Allocation), 8)]
     public void Ratio_is_of_the_quantity_asked_for(string quantity, double expected)
     {

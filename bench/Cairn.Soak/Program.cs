@@ -1,0 +1,3 @@
+using Cairn.Soak;
+
+return SoakCommand.Create().Parse(args).Invoke();

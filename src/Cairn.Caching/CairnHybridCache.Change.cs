@@ -32,7 +32,6 @@ public sealed partial class CairnHybridCache
     public async ValueTask SetAsync<T>(
         string key, T value, CairnEntryOptions? options, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default)
     {
-        ArgumentNullException.ThrowIfNull(key);
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         EntryPolicy policy = _defaults.With(options);
         if (!IsCacheable(key))
@@ -42,10 +41,11 @@ public sealed partial class CairnHybridCache
         }
 
         cancellationToken.ThrowIfCancellationRequested();
+        var wait = new LevelWait(_level.NewDeadline(), cancellationToken);
         ulong hash = _hasher.Hash(key);
         TagStamps? stamps = tags is null && policy.Options.Topics is null
             ? null
-            : await CaptureAsync(tags, policy.Options.Topics, cancellationToken).ConfigureAwait(false);
+            : await CaptureAsync(tags, policy.Options.Topics, wait).ConfigureAwait(false);
 
         _guard.Detach(hash); // I3
         var writer = new SoloFlight(key, hash, isWriter: true) { Began = BeganNow() };
@@ -53,7 +53,7 @@ public sealed partial class CairnHybridCache
         try
         {
             ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
-            await StoreAsync(writer, value, policy, stamps, null, null, mark, lease: null, isSet: true, cancellationToken).ConfigureAwait(false);
+            await StoreAsync(writer, value, policy, stamps, null, null, mark, lease: null, isSet: true, wait).ConfigureAwait(false);
             _counters.Add(CacheCount.Set);
         }
         finally
@@ -64,7 +64,9 @@ public sealed partial class CairnHybridCache
 
     /// <inheritdoc/>
     /// <remarks>What a running factory makes of the key is not kept. Ends when no process that shares the second level serves the value.</remarks>
-    public override async ValueTask RemoveAsync(string key, CancellationToken cancellationToken = default)
+    public override ValueTask RemoveAsync(string key, CancellationToken cancellationToken = default) => RemoveAsync(key, (LevelWait)cancellationToken);
+
+    private async ValueTask RemoveAsync(string key, LevelWait wait)
     {
         ArgumentNullException.ThrowIfNull(key);
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
@@ -77,7 +79,7 @@ public sealed partial class CairnHybridCache
         Forget(key, hash);
         if (_hasLevel)
         {
-            await _level.RemoveAsync(key, hash, cancellationToken).ConfigureAwait(false);
+            await _level.RemoveAsync(key, hash, wait).ConfigureAwait(false);
             Forget(key, hash);
         }
 
@@ -87,28 +89,35 @@ public sealed partial class CairnHybridCache
     /// <inheritdoc/>
     /// <remarks>The removals are under way together; it ends when all are done.</remarks>
     public override ValueTask RemoveAsync(IEnumerable<string> keys, CancellationToken cancellationToken = default) =>
-        AllAsync(keys, static (cache, key, token) => cache.RemoveAsync(key, token), cancellationToken);
+        AllAsync(keys, static (cache, key, wait) => cache.RemoveAsync(key, wait), cancellationToken);
 
     /// <inheritdoc/>
     /// <remarks>The invalidations are under way together; it ends when all are done.</remarks>
     public override ValueTask RemoveByTagAsync(IEnumerable<string> tags, CancellationToken cancellationToken = default) =>
-        AllAsync(tags, static (cache, tag, token) => cache.RemoveByTagAsync(tag, token), cancellationToken);
+        AllAsync(tags, static (cache, tag, wait) => cache.RemoveByTagAsync(tag, wait), cancellationToken);
 
     /// <inheritdoc/>
     /// <remarks>The tag <c>*</c> means everything. Ends when no process that shares the second level serves values with the tag.</remarks>
-    public override async ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default)
+    public override ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default) =>
+        RemoveByTagAsync(tag, (LevelWait)cancellationToken);
+
+    private async ValueTask RemoveByTagAsync(string tag, LevelWait wait)
     {
-        ArgumentException.ThrowIfNullOrEmpty(tag);
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        if (string.IsNullOrWhiteSpace(tag))
+        {
+            return; // No entry can have it.
+        }
+
         if (tag == TagNames.Everything)
         {
-            await ClearAsync(cancellationToken).ConfigureAwait(false);
+            await ClearAsync(wait).ConfigureAwait(false);
             return;
         }
 
         ulong hash = _tags.HashOf(tag);
         _tags.Forget(hash);
-        await _level.RenewStampAsync(tag, hash, cancellationToken).ConfigureAwait(false);
+        await _level.RenewStampAsync(tag, hash, wait).ConfigureAwait(false);
         _tags.Forget(hash);
 
         _counters.Add(CacheCount.TagRemoved);
@@ -121,17 +130,19 @@ public sealed partial class CairnHybridCache
     /// <remarks>For changes that something else tells of, such as a database's notification: entries name topics in <see cref="CairnEntryOptions.Topics"/>.</remarks>
 #pragma warning disable CA1030 // It is the application that raises, and the cache that hears.
     public ValueTask RaiseTopicAsync(string topic, CancellationToken cancellationToken = default) =>
-        RemoveByTagAsync(TagNames.OfTopic(topic), cancellationToken);
+        RemoveByTagAsync(TagNames.OfTopic(topic), (LevelWait)cancellationToken);
 #pragma warning restore CA1030
 
     /// <summary>Removes everything, from every level and every process that shares the second level.</summary>
     /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
     /// <returns>A task that ends when nothing that was cached before is served.</returns>
-    public async ValueTask ClearAsync(CancellationToken cancellationToken = default)
+    public ValueTask ClearAsync(CancellationToken cancellationToken = default) => ClearAsync((LevelWait)cancellationToken);
+
+    private async ValueTask ClearAsync(LevelWait wait)
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         ForgetAll();
-        await _level.ClearAsync(cancellationToken).ConfigureAwait(false);
+        await _level.ClearAsync(wait).ConfigureAwait(false);
         ForgetAll();
 
         _counters.Add(CacheCount.TagRemoved);
@@ -179,13 +190,14 @@ public sealed partial class CairnHybridCache
 
     // A second level that is far away is not asked for one after the other, and not for thousands at a time.
     private async ValueTask AllAsync(
-        IEnumerable<string> names, Func<CairnHybridCache, string, CancellationToken, ValueTask> change, CancellationToken cancellationToken)
+        IEnumerable<string> names, Func<CairnHybridCache, string, LevelWait, ValueTask> change, CancellationToken cancellationToken)
     {
-        ArgumentNullException.ThrowIfNull(names);
+        ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+        var wait = new LevelWait(_level.NewDeadline(), cancellationToken);
         var running = new List<Task>();
-        foreach (string name in names)
+        foreach (string name in names ?? [])
         {
-            ValueTask one = change(this, name, cancellationToken);
+            ValueTask one = change(this, name, wait);
             if (one.IsCompletedSuccessfully)
             {
                 continue;

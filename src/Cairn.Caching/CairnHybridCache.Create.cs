@@ -26,18 +26,24 @@ public sealed partial class CairnHybridCache
         EntryPolicy policy,
         IEnumerable<string>? tags,
         CancellationToken cancellationToken,
-        bool isSecondTry = false)
+        bool isSecondTry = false,
+        LevelDeadline? spent = null)
         where TFactory : struct, ICacheFactory<TState, T>
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         if (cancellationToken.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<T>(cancellationToken);
+            return CancelledAsync<T>(cancellationToken);
         }
 
         if (!IsCacheable(key))
         {
             return CreateUncachedAsync<TFactory, TState, T>(key, factory, state, policy, cancellationToken);
+        }
+
+        if (_hasLevel && spent is null && !_level.IsReady)
+        {
+            return CreateWhenReadyAsync<TFactory, TState, T>(key, hash, factory, state, policy, tags, cancellationToken);
         }
 
         // Before any look for a value: an expired one counts only as long as nobody changes the key after this.
@@ -93,6 +99,7 @@ public sealed partial class CairnHybridCache
         {
             Parent = scope,
             Began = BeganNow(),
+            Deadline = spent ?? _level.NewDeadline(),
             Before = before,
             Stale = stale,
             ReplacesUseless = isUseless,
@@ -123,6 +130,26 @@ public sealed partial class CairnHybridCache
         return WaitAsync(flight, policy, isOwner: true, cancellationToken);
     }
 
+    // What began before others' changes are heard of cannot be joined after: one of them may have changed the key unheard. So the first
+    // callers of a process wait for that moment, within their time for the second level, and share a flight that begins after it.
+    private async ValueTask<T> CreateWhenReadyAsync<TFactory, TState, T>(
+        string key, ulong hash, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, CancellationToken cancellationToken)
+        where TFactory : struct, ICacheFactory<TState, T>
+    {
+        LevelDeadline deadline = _level.NewDeadline()!;
+        try
+        {
+            await _level.WhenReadyAsync(new LevelWait(deadline, cancellationToken)).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException cancelled) when (cancellationToken.IsCancellationRequested)
+        {
+            throw OfCaller(cancelled, cancellationToken);
+        }
+
+        return await CreateAsync<TFactory, TState, T>(
+            key, hash, factory, state, policy, tags, cancellationToken, isSecondTry: false, spent: deadline).ConfigureAwait(false);
+    }
+
     // Waits for another's flight. It began after every change of the key that was acknowledged, but one of its tags may have been
     // invalidated between its beginning and this: then what it made is too old. A flight that is joined after that is not.
     private async ValueTask<T> JoinAsync<TFactory, TState, T>(
@@ -143,7 +170,7 @@ public sealed partial class CairnHybridCache
         return isSecondTry || !joined.HasEnded || joined.Tags is not { } stamps || (!stamps.HasUnknown && AreCurrent(stamps))
             ? value
             : await CreateAsync<TFactory, TState, T>(
-                joined.Key, joined.Hash, factory, state, policy, tags, cancellationToken, isSecondTry: true).ConfigureAwait(false);
+                joined.Key, joined.Hash, factory, state, policy, tags, cancellationToken, isSecondTry: true, spent: joined.Deadline).ConfigureAwait(false);
     }
 
     // A factory waits for the flight of another caller, which must not wait for that factory.
@@ -194,14 +221,14 @@ public sealed partial class CairnHybridCache
                 return flight.GetResult(isOwner);
             }
         }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException cancelled) when (cancellationToken.IsCancellationRequested)
         {
             if (!flight.HasEnded)
             {
                 flight.Leave();
             }
 
-            throw;
+            throw OfCaller(cancelled, cancellationToken);
         }
 
         if (TryTakeStale(flight, policy, out T? stale))
@@ -213,6 +240,18 @@ public sealed partial class CairnHybridCache
         throw new TimeoutException(
             $"The factory of '{flight.Key}' took longer than {policy.HardTimeout} and there is no expired value to serve. It goes on, and its "
             + $"result is kept. The limit is {nameof(CairnEntryOptions.FactoryHardTimeout)}.");
+    }
+
+    // Exactly this type, as from Microsoft's: some callers compare it. What timers and tasks throw is derived from it.
+    private static OperationCanceledException OfCaller(OperationCanceledException cancelled, CancellationToken cancellationToken) =>
+        new(cancelled.Message, cancelled, cancellationToken);
+
+    // A cancelled task of ValueTask.FromCanceled throws another type.
+    private static async ValueTask<T> CancelledAsync<T>(CancellationToken cancellationToken)
+    {
+        await default(ValueTask).ConfigureAwait(false);
+        cancellationToken.ThrowIfCancellationRequested();
+        return default!;
     }
 
     private async ValueTask<bool> EndsWithinAsync(Task ended, TimeSpan time, CancellationToken cancellationToken)
@@ -237,7 +276,7 @@ public sealed partial class CairnHybridCache
             return;
         }
 
-        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Began = BeganNow(), Before = before, Stale = entry };
+        var flight = new ValueFlight<T>(entry.Key, entry.Hash, (int)policy.Flags) { Began = BeganNow(), Deadline = _level.NewDeadline(), Before = before, Stale = entry };
         if (_guard.JoinOrAdd(flight) is { } joined)
         {
             joined.Leave();
@@ -292,7 +331,7 @@ public sealed partial class CairnHybridCache
                 do
                 {
                     replaces = replaces || flight.Stale is not null || flight.ReplacesUseless || !policy.ReadsShared;
-                    result = await _level.AcquireLeaseAsync(flight.Key, flight.Hash, replaces, policy.LeaseWait, flight.Token).ConfigureAwait(false);
+                    result = await _level.AcquireLeaseAsync(flight.Key, flight.Hash, replaces, policy.LeaseWait, flight.Wait).ConfigureAwait(false);
                     lease = result.Lease;
                     bool mayBeMade = result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)
                         || !_coherence.IsUnchanged(mark, flight.Hash);
@@ -406,7 +445,7 @@ public sealed partial class CairnHybridCache
     {
         TagStamps? stamps = tags is null && policy.Options.Topics is null
             ? null
-            : await CaptureAsync(tags, policy.Options.Topics, flight.Token).ConfigureAwait(false);
+            : await CaptureAsync(tags, policy.Options.Topics, flight.Wait).ConfigureAwait(false);
         CacheFactoryContext<T>? context = null;
         ChangeMark[]? marks = null;
         IReadOnlyList<string>? topics = policy.Options.Topics;
@@ -421,7 +460,9 @@ public sealed partial class CairnHybridCache
             CountTags(stamps, "miss");
         }
 
+        flight.Deadline?.Pause();
         T value = await RunFactoryAsync(flight, factory, state, context).ConfigureAwait(false);
+        flight.Deadline?.Resume();
         bool isKept = true;
         if (context is not null)
         {
@@ -429,7 +470,7 @@ public sealed partial class CairnHybridCache
             isKept = context.IsCached;
             if (isKept && (context.Tags is not null || !ReferenceEquals(topics, policy.Options.Topics)))
             {
-                stamps = await CaptureLateAsync(stamps, context.Tags, policy.Options.Topics, marks!, flight.Token).ConfigureAwait(false);
+                stamps = await CaptureLateAsync(stamps, context.Tags, policy.Options.Topics, marks!, flight.Wait).ConfigureAwait(false);
                 isKept = stamps is not null;
             }
         }

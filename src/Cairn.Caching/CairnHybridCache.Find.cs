@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Flights;
+using Cairn.Caching.Levels;
 using Cairn.Caching.Local;
 using Cairn.Caching.Policies;
 using Cairn.Caching.Tagging;
@@ -50,7 +51,7 @@ public sealed partial class CairnHybridCache
         _clock.NowMs() - (entry.AsOf * 1000L) < _coherence.AllowedAgeMs && (entry.Tags is null || AreAsLastKnown(entry.Tags));
 
     // The same, asking the second level about tags.
-    private async ValueTask<LocalEntry?> FindCurrentAsync(string key, ulong hash, CancellationToken cancellationToken)
+    private async ValueTask<LocalEntry?> FindCurrentAsync(string key, ulong hash, LevelWait wait)
     {
         bool isCaughtUp = !_hasLevel || _coherence.TryCatchUp(hash); // I1
         if (!(isCaughtUp || _coherence.AllowedAgeMs > 0) || _local.FindSurely(hash, key) is not { } entry || _clock.NowMs() >= entry.UsableUntil)
@@ -59,7 +60,7 @@ public sealed partial class CairnHybridCache
         }
 
         bool isCurrent = isCaughtUp
-            ? entry.Tags is null || await AreCurrentAsync(entry.Tags, mayBeKnown: true, cancellationToken).ConfigureAwait(false)
+            ? entry.Tags is null || await AreCurrentAsync(entry.Tags, mayBeKnown: true, wait).ConfigureAwait(false)
             : IsYoung(entry);
         return isCurrent ? entry : null;
     }
@@ -72,7 +73,7 @@ public sealed partial class CairnHybridCache
 
     private ValueTask<LocalEntry?> TryTakeFreshAsync<T>(ValueFlight<T> flight)
     {
-        ValueTask<LocalEntry?> finding = FindCurrentAsync(flight.Key, flight.Hash, flight.Token);
+        ValueTask<LocalEntry?> finding = FindCurrentAsync(flight.Key, flight.Hash, flight.Wait);
         return finding.IsCompletedSuccessfully
             ? new ValueTask<LocalEntry?>(FreshOf(flight, finding.Result))
             : FreshOfAsync(flight, finding);

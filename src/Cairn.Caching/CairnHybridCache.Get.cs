@@ -122,7 +122,7 @@ public sealed partial class CairnHybridCache
         ulong hash = _hasher.Hash(key);
         return MayReadLocal(options) && TryHit(hash, key, out T? value)
             ? new ValueTask<CacheResult<T>>(new CacheResult<T>(IsFound: true, value, IsStale: false))
-            : LookAsync<T>(key, hash, _defaults.With(options), allowStale, cancellationToken);
+            : LookAsync<T>(key, hash, _defaults.With(options), allowStale, new LevelWait(_level.NewDeadline(), cancellationToken));
     }
 
     /// <summary>Looks for many values at once: what this process does not have is asked of the second level in one request.</summary>
@@ -137,6 +137,7 @@ public sealed partial class CairnHybridCache
         ArgumentNullException.ThrowIfNull(keys);
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         EntryPolicy policy = _defaults.With(options);
+        var wait = new LevelWait(_level.NewDeadline(), cancellationToken);
         var results = new CacheResult<T>[keys.Count];
         var missing = new List<int>();
         for (int i = 0; i < results.Length; i++)
@@ -144,7 +145,7 @@ public sealed partial class CairnHybridCache
             ArgumentNullException.ThrowIfNull(keys[i], nameof(keys));
             ulong hash = _hasher.Hash(keys[i]);
             if (policy.ReadsLocal && (TryHit(hash, keys[i], out T? value)
-                || TryTakeFresh(await FindCurrentAsync(keys[i], hash, cancellationToken).ConfigureAwait(false), policy, out value)))
+                || TryTakeFresh(await FindCurrentAsync(keys[i], hash, wait).ConfigureAwait(false), policy, out value)))
             {
                 results[i] = new CacheResult<T>(IsFound: true, value, IsStale: false);
             }
@@ -156,13 +157,13 @@ public sealed partial class CairnHybridCache
 
         if (_hasLevel && policy.ReadsShared && missing.Count > 0)
         {
-            await LookForManyAsync(keys, missing, results, policy, cancellationToken).ConfigureAwait(false);
+            await LookForManyAsync(keys, missing, results, policy, wait).ConfigureAwait(false);
         }
         else
         {
             foreach (int i in missing)
             {
-                results[i] = await LookAsync<T>(keys[i], _hasher.Hash(keys[i]), policy, allowStale: false, cancellationToken).ConfigureAwait(false);
+                results[i] = await LookAsync<T>(keys[i], _hasher.Hash(keys[i]), policy, allowStale: false, wait).ConfigureAwait(false);
             }
         }
 
@@ -195,7 +196,7 @@ public sealed partial class CairnHybridCache
     }
 
     private async ValueTask<CacheResult<T>> LookAsync<T>(
-        string key, ulong hash, EntryPolicy policy, bool allowStale, CancellationToken cancellationToken)
+        string key, ulong hash, EntryPolicy policy, bool allowStale, LevelWait wait)
     {
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         if (!IsCacheable(key))
@@ -209,7 +210,7 @@ public sealed partial class CairnHybridCache
         {
             ChangeMark mark = _hasLevel ? _coherence.Mark(hash) : default;
             LocalEntry? stale = null;
-            if (policy.ReadsLocal && await FindCurrentAsync(key, hash, cancellationToken).ConfigureAwait(false) is { } local)
+            if (policy.ReadsLocal && await FindCurrentAsync(key, hash, wait).ConfigureAwait(false) is { } local)
             {
                 if (TryTakeFresh(local, policy, out T? value))
                 {
@@ -222,9 +223,9 @@ public sealed partial class CairnHybridCache
             if (_hasLevel && policy.ReadsShared)
             {
                 using var buffer = new PooledBuffer();
-                LevelStatus status = await _level.ReadAsync(key, hash, buffer, cancellationToken).ConfigureAwait(false);
+                LevelStatus status = await _level.ReadAsync(key, hash, buffer, wait).ConfigureAwait(false);
                 LocalEntry? read = status == LevelStatus.Hit
-                    ? await DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, cancellationToken).ConfigureAwait(false)
+                    ? await DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, wait).ConfigureAwait(false)
                     : null;
                 if (read is not null && _clock.NowMs() < read.FreshUntil && TryTake(read, out T? value))
                 {
@@ -252,7 +253,7 @@ public sealed partial class CairnHybridCache
     }
 
     private async ValueTask LookForManyAsync<T>(
-        IReadOnlyList<string> keys, List<int> missing, CacheResult<T>[] results, EntryPolicy policy, CancellationToken cancellationToken)
+        IReadOnlyList<string> keys, List<int> missing, CacheResult<T>[] results, EntryPolicy policy, LevelWait wait)
     {
         var names = new string[missing.Count];
         var hashes = new ulong[missing.Count];
@@ -272,11 +273,11 @@ public sealed partial class CairnHybridCache
 
         try
         {
-            await _level.ReadManyAsync(names, hashes, buffers, statuses, cancellationToken).ConfigureAwait(false);
+            await _level.ReadManyAsync(names, hashes, buffers, statuses, wait).ConfigureAwait(false);
             for (int i = 0; i < names.Length; i++)
             {
                 if (statuses[i] == LevelStatus.Hit
-                    && await DecodeAsync<T>(names[i], hashes[i], buffers[i].WrittenMemory, policy, cancellationToken).ConfigureAwait(false) is { } read
+                    && await DecodeAsync<T>(names[i], hashes[i], buffers[i].WrittenMemory, policy, wait).ConfigureAwait(false) is { } read
                     && _clock.NowMs() < read.FreshUntil && TryTake(read, out T? value))
                 {
                     KeepRead(flights[i], marks[i], read, policy);

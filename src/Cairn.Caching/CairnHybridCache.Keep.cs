@@ -30,7 +30,7 @@ public sealed partial class CairnHybridCache
         try
         {
             LocalEntry? entry = await StoreAsync(
-                flight, value, policy, stamps, etag, lastModified, mark, lease, isSet: false, CancellationToken.None).ConfigureAwait(false);
+                flight, value, policy, stamps, etag, lastModified, mark, lease, isSet: false, flight.Wait.WithoutToken()).ConfigureAwait(false);
             copy = entry is null ? null : CopyOf<T>(entry);
         }
 #pragma warning disable CA1031 // Serializers throw what they like.
@@ -86,7 +86,7 @@ public sealed partial class CairnHybridCache
         ChangeMark mark,
         ILevelLease? lease,
         bool isSet,
-        CancellationToken cancellationToken)
+        LevelWait wait)
     {
         Codec<T> codec = _codecs.Of<T>();
         LocalEntry entry = EntryOf(flight.Key, flight.Hash, policy, stamps, etag, lastModified, out long freshUntil);
@@ -113,7 +113,7 @@ public sealed partial class CairnHybridCache
             return new ValueTask<LocalEntry?>(entry);
         }
 
-        return StoreSharedAsync(flight, value, codec, entry, freshUntil, policy, mark, lease, isSet, cancellationToken);
+        return StoreSharedAsync(flight, value, codec, entry, freshUntil, policy, mark, lease, isSet, wait);
     }
 
     private async ValueTask<LocalEntry?> StoreSharedAsync<T>(
@@ -126,11 +126,34 @@ public sealed partial class CairnHybridCache
         ChangeMark mark,
         ILevelLease? lease,
         bool isSet,
-        CancellationToken cancellationToken)
+        LevelWait wait)
+    {
+        PooledBuffer envelope = TakeBuffer();
+        try
+        {
+            return await StoreSharedAsync(flight, value, codec, entry, freshUntil, policy, mark, lease, isSet, envelope, wait).ConfigureAwait(false);
+        }
+        finally
+        {
+            GiveBack(envelope);
+        }
+    }
+
+    private async ValueTask<LocalEntry?> StoreSharedAsync<T>(
+        Flight flight,
+        T value,
+        Codec<T> codec,
+        LocalEntry entry,
+        long freshUntil,
+        EntryPolicy policy,
+        ChangeMark mark,
+        ILevelLease? lease,
+        bool isSet,
+        PooledBuffer envelope,
+        LevelWait wait)
     {
         // Serialized once, for both levels.
         LocalPayload? payload = PayloadOf(codec, value, policy);
-        using var envelope = new PooledBuffer();
         bool isWritable = policy.WritesShared && IsForShared(flight.Key) && entry.Tags is not { AreKnown: false };
         ClockReading clock = _clock.Read();
         if (isWritable)
@@ -145,6 +168,7 @@ public sealed partial class CairnHybridCache
                 if (!isWritable)
                 {
                     _counters.Add(CacheCount.SharedTooLarge);
+                    NoteTooLarge(flight.Key, payload, envelope);
                 }
             }
 #pragma warning disable CA1031 // Serializers throw what they like.
@@ -167,12 +191,12 @@ public sealed partial class CairnHybridCache
             if (isWritable)
             {
                 status = await _level.WriteAsync(
-                    flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, cancellationToken).ConfigureAwait(false);
+                    flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, wait).ConfigureAwait(false);
             }
             else if (policy.WritesShared)
             {
                 // What cannot be written must not leave what was there before.
-                status = await _level.RemoveAsync(flight.Key, flight.Hash, cancellationToken).ConfigureAwait(false);
+                status = await _level.RemoveAsync(flight.Key, flight.Hash, wait).ConfigureAwait(false);
             }
 
             ownChanges = isWritable || policy.WritesShared ? _level.ChangesOf(status) : 0;
@@ -181,7 +205,7 @@ public sealed partial class CairnHybridCache
         else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))
         {
             status = await _level.WriteAsync(
-                flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, cancellationToken).ConfigureAwait(false);
+                flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, wait).ConfigureAwait(false);
             ownChanges = _level.ChangesOf(status);
         }
 
@@ -193,6 +217,24 @@ public sealed partial class CairnHybridCache
 
         Depend(entry, isKept || status == LevelStatus.Done);
         return entry;
+    }
+
+    // Of a value that did not fit into the buffer, what is known is how much the serializer had tried to write.
+    private void NoteTooLarge(string key, LocalPayload? payload, PooledBuffer envelope)
+    {
+        long limit = _codecs.Options.MaximumPayloadBytes;
+        if (payload is not null)
+        {
+            _log.TooLarge(key, payload.Bytes.Length, Math.Min(limit, _level.MaxValueBytes));
+        }
+        else if (envelope.HasOverflowed)
+        {
+            _log.TooLarge(key, limit + envelope.ExcessBytes, limit);
+        }
+        else
+        {
+            _log.TooLarge(key, envelope.WrittenBytes, _level.MaxValueBytes);
+        }
     }
 
     // I2. Nor what has a tag whose stamp is not known: it would count as soon as nobody knows the tag's stamp.
@@ -256,14 +298,24 @@ public sealed partial class CairnHybridCache
 
     private async ValueTask<LocalEntry?> TryReadSharedAsync<T>(ValueFlight<T> flight, ChangeMark mark, EntryPolicy policy, bool isRefresh)
     {
-        using var buffer = new PooledBuffer();
-        LevelStatus status = await _level.ReadAsync(flight.Key, flight.Hash, buffer, flight.Token).ConfigureAwait(false);
-        if (status != LevelStatus.Hit)
+        PooledBuffer buffer = TakeBuffer();
+        LocalEntry? entry;
+        try
         {
-            return null;
+            LevelStatus status = await _level.ReadAsync(flight.Key, flight.Hash, buffer, flight.Wait).ConfigureAwait(false);
+            if (status != LevelStatus.Hit)
+            {
+                return null;
+            }
+
+            entry = await DecodeAsync<T>(flight.Key, flight.Hash, buffer.WrittenMemory, policy, flight.Wait).ConfigureAwait(false);
+        }
+        finally
+        {
+            GiveBack(buffer);
         }
 
-        if (await DecodeAsync<T>(flight.Key, flight.Hash, buffer.WrittenMemory, policy, flight.Token).ConfigureAwait(false) is not { } entry)
+        if (entry is null)
         {
             flight.ReplacesUseless = true;
             return null;
@@ -295,8 +347,7 @@ public sealed partial class CairnHybridCache
         value = default;
         int detaches = _guard.Detaches(hash);
         ChangeMark mark = _coherence.Mark(hash);
-        PooledBuffer buffer = t_buffer ?? new PooledBuffer();
-        t_buffer = null;
+        PooledBuffer buffer = TakeBuffer();
         LocalEntry? entry = null;
         ValueTask<LevelStatus> reading = _level.ReadAsync(key, hash, buffer, CancellationToken.None);
         if (reading.IsCompletedSuccessfully && reading.Result == LevelStatus.Hit)
@@ -338,10 +389,17 @@ public sealed partial class CairnHybridCache
         return true;
     }
 
+    private static PooledBuffer TakeBuffer()
+    {
+        PooledBuffer buffer = t_buffer ?? new PooledBuffer();
+        t_buffer = null;
+        return buffer;
+    }
+
     // Each thread keeps one buffer, if it is not too large to be kept.
     private static void GiveBack(PooledBuffer buffer)
     {
-        if (buffer.WrittenBytes > LargestKeptBuffer)
+        if (buffer.WrittenBytes > LargestKeptBuffer || t_buffer is not null)
         {
             buffer.Dispose();
             return;
@@ -353,17 +411,17 @@ public sealed partial class CairnHybridCache
 
     // An entry of the second level, if it is whole, of this type, of use, and its tags are as they were.
     private ValueTask<LocalEntry?> DecodeAsync<T>(
-        string key, ulong hash, ReadOnlyMemory<byte> envelope, EntryPolicy policy, CancellationToken cancellationToken)
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, EntryPolicy policy, LevelWait wait)
     {
         LocalEntry? entry = Decode<T>(key, hash, envelope, policy);
-        return entry?.Tags is null ? new ValueTask<LocalEntry?>(entry) : CheckTagsAsync(entry, cancellationToken);
+        return entry?.Tags is null ? new ValueTask<LocalEntry?>(entry) : CheckTagsAsync(entry, wait);
     }
 
     // A stamp that this process remembers and the second level has evicted since is not told as changed: before an entry is given up
     // for it, the level is asked.
-    private async ValueTask<LocalEntry?> CheckTagsAsync(LocalEntry entry, CancellationToken cancellationToken) =>
-        (_coherence.SeesAllChanges && await AreCurrentAsync(entry.Tags!, mayBeKnown: true, cancellationToken).ConfigureAwait(false))
-        || await AreCurrentAsync(entry.Tags!, mayBeKnown: false, cancellationToken).ConfigureAwait(false)
+    private async ValueTask<LocalEntry?> CheckTagsAsync(LocalEntry entry, LevelWait wait) =>
+        (_coherence.SeesAllChanges && await AreCurrentAsync(entry.Tags!, mayBeKnown: true, wait).ConfigureAwait(false))
+        || await AreCurrentAsync(entry.Tags!, mayBeKnown: false, wait).ConfigureAwait(false)
             ? entry
             : null;
 

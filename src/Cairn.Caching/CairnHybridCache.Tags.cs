@@ -1,4 +1,5 @@
 using Cairn.Caching.Coherence;
+using Cairn.Caching.Levels;
 using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching;
@@ -7,7 +8,7 @@ namespace Cairn.Caching;
 public sealed partial class CairnHybridCache
 {
     // The stamps of all tags, each once, as they are before the value is made. Null if there are no tags.
-    private ValueTask<TagStamps?> CaptureAsync(IEnumerable<string>? tags, IReadOnlyList<string>? topics, CancellationToken cancellationToken)
+    private ValueTask<TagStamps?> CaptureAsync(IEnumerable<string>? tags, IReadOnlyList<string>? topics, LevelWait wait)
     {
         var named = new List<Tag>();
         foreach (string tag in tags ?? [])
@@ -21,14 +22,14 @@ public sealed partial class CairnHybridCache
             AddOnce(named, TagNames.OfTopic(topic));
         }
 
-        return named.Count == 0 ? default : LearnAllAsync([.. named], cancellationToken);
+        return named.Count == 0 ? default : LearnAllAsync([.. named], wait);
     }
 
     // For tags that the factory named: they must not have been invalidated since it began.
     private async ValueTask<TagStamps?> CaptureLateAsync(
-        TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, ChangeMark[] marks, CancellationToken cancellationToken)
+        TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, ChangeMark[] marks, LevelWait wait)
     {
-        TagStamps? late = await CaptureAsync(tags, topics, cancellationToken).ConfigureAwait(false);
+        TagStamps? late = await CaptureAsync(tags, topics, wait).ConfigureAwait(false);
         if (late is null)
         {
             return early;
@@ -57,15 +58,15 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    private ValueTask<TagStamps?> LearnAllAsync(Tag[] tags, CancellationToken cancellationToken)
+    private ValueTask<TagStamps?> LearnAllAsync(Tag[] tags, LevelWait wait)
     {
         var stamps = new ulong[tags.Length];
         for (int i = 0; i < tags.Length; i++)
         {
-            ValueTask<ulong> learning = LearnAsync(tags[i], mayBeKnown: true, cancellationToken);
+            ValueTask<ulong> learning = LearnAsync(tags[i], mayBeKnown: true, wait);
             if (!learning.IsCompletedSuccessfully)
             {
-                return LearnRestAsync(tags, stamps, i, learning, cancellationToken);
+                return LearnRestAsync(tags, stamps, i, learning, wait);
             }
 
             stamps[i] = learning.Result;
@@ -75,19 +76,19 @@ public sealed partial class CairnHybridCache
     }
 
     private async ValueTask<TagStamps?> LearnRestAsync(
-        Tag[] tags, ulong[] stamps, int first, ValueTask<ulong> learning, CancellationToken cancellationToken)
+        Tag[] tags, ulong[] stamps, int first, ValueTask<ulong> learning, LevelWait wait)
     {
         stamps[first] = await learning.ConfigureAwait(false);
         for (int i = first + 1; i < tags.Length; i++)
         {
-            stamps[i] = await LearnAsync(tags[i], mayBeKnown: true, cancellationToken).ConfigureAwait(false);
+            stamps[i] = await LearnAsync(tags[i], mayBeKnown: true, wait).ConfigureAwait(false);
         }
 
         return _tags.Share(tags, stamps);
     }
 
     // The tag's present stamp; the provisional one if the second level cannot say.
-    private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, CancellationToken cancellationToken)
+    private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, LevelWait wait)
     {
         if (mayBeKnown && (!_hasLevel || _coherence.TryCatchUp(tag.Hash)) && tag.Stamp is var known && Tag.IsKnown(known))
         {
@@ -96,7 +97,7 @@ public sealed partial class CairnHybridCache
 
         uint timesForgotten = tag.TimesForgotten;
         ChangeMark mark = _hasLevel ? _coherence.Mark(tag.Hash) : default;
-        ValueTask<ulong> reading = _level.ReadStampAsync(tag.Name, tag.Hash, cancellationToken);
+        ValueTask<ulong> reading = _level.ReadStampAsync(tag.Name, tag.Hash, wait);
         return reading.IsCompletedSuccessfully
             ? new ValueTask<ulong>(Learn(tag, reading.Result, timesForgotten, mark))
             : LearnLaterAsync(tag, reading, timesForgotten, mark);
@@ -126,7 +127,7 @@ public sealed partial class CairnHybridCache
     }
 
     // Whether an entry's tags are as they were, asking the second level for those whose stamps are not known.
-    private async ValueTask<bool> AreCurrentAsync(TagStamps stamps, bool mayBeKnown, CancellationToken cancellationToken)
+    private async ValueTask<bool> AreCurrentAsync(TagStamps stamps, bool mayBeKnown, LevelWait wait)
     {
         if (mayBeKnown && AreCurrent(stamps))
         {
@@ -136,7 +137,7 @@ public sealed partial class CairnHybridCache
         for (int i = 0; i < stamps.Tags.Length; i++)
         {
             ulong stamp = stamps.Stamps[i];
-            if (!Tag.IsKnown(stamp) || await LearnAsync(stamps.Tags[i], mayBeKnown, cancellationToken).ConfigureAwait(false) != stamp)
+            if (!Tag.IsKnown(stamp) || await LearnAsync(stamps.Tags[i], mayBeKnown, wait).ConfigureAwait(false) != stamp)
             {
                 return false;
             }

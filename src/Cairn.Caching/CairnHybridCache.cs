@@ -40,7 +40,7 @@ namespace Cairn.Caching;
 /// What a factory throws reaches its callers, unless <see cref="CairnEntryOptions.FailSafe"/> has an expired value for them.
 /// </para>
 /// <para>
-/// A key that is empty, longer than <see cref="CairnHybridCacheOptions.MaximumKeyLength"/>, or holds lone surrogates or control characters
+/// A key that is null, empty, longer than <see cref="CairnHybridCacheOptions.MaximumKeyLength"/>, or holds lone surrogates or control characters
 /// is not cached: the factory runs each time, and that is counted.
 /// </para>
 /// </remarks>
@@ -104,13 +104,12 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         IEnumerable<string>? tags = null,
         CancellationToken cancellationToken = default)
     {
-        ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(factory);
         ulong hash = _hasher.Hash(key);
         return MayReadLocal(options) && TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
             : CreateAsync<PlainFactory<TState, T>, TState, T>(
-                key, hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+                key ?? "", hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
     }
 
     /// <inheritdoc/>

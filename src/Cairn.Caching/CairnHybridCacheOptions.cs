@@ -10,6 +10,9 @@ namespace Cairn.Caching;
 /// <remarks>The options of Microsoft's HybridCache are here under their names, with their defaults.</remarks>
 public sealed class CairnHybridCacheOptions
 {
+    private TimeProvider _timeProvider = TimeProvider.System;
+    private bool _namesTimeProvider;
+
     /// <summary>
     /// Names the cache in its second level: caches with different names share nothing, those with the same name everything. 1 to 100
     /// characters. Default <c>cache</c>; for a keyed cache its key.
@@ -72,18 +75,21 @@ public sealed class CairnHybridCacheOptions
     /// <summary>True if callers may be given the same objects, whatever their type, which none of them may change. Default false.</summary>
     public bool ShareLocalValues { get; set; }
 
-    /// <summary>How long a read of the second level may take before it counts as failed: above zero, up to a day. Default 1 second.</summary>
+    /// <summary>
+    /// How long a call waits for reads of the second level before they count as failed, all its steps together: above zero, up to a day.
+    /// Default 1 second.
+    /// </summary>
     public TimeSpan DistributedReadTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How long a change of the second level may take before it counts as failed, and is done later: above zero, up to a day. Default
-    /// 1 second.
+    /// How long after its beginning a call stops waiting for its changes of the second level, which are then done later: above zero, up to
+    /// a day. The time of the factory does not count. Default 1 second.
     /// </summary>
     public TimeSpan DistributedWriteTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Calls of an <see cref="IDistributedCache"/> that fail one after the other until it is left alone for a while: 1 or more. Default 5:
-    /// one that fails now and then is still of use.
+    /// Calls of an <see cref="IDistributedCache"/> that fail one after the other until no more are made for a while: 1 or more. Calls of each
+    /// kind (reads, writes, removals and so on) are counted, and all together. Default 5: one that fails now and then is still useful.
     /// </summary>
     public int DistributedBreakAfterFailures { get; set; } = DistributedLevelOptions.Default.BreakAfterFailures;
 
@@ -108,8 +114,19 @@ public sealed class CairnHybridCacheOptions
     /// <summary>Bytes of such values: 0 or more. Above it, the oldest becomes a removal of its key. Default 64 MiB.</summary>
     public long DistributedMaxPendingBytes { get; set; } = DistributedLevelOptions.Default.MaxPendingBytes;
 
-    /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider TimeProvider { get; set; } = TimeProvider.System;
+    /// <summary>
+    /// Source of time; tests replace it. Default the <see cref="System.TimeProvider"/> that is registered as a service, or else
+    /// <see cref="TimeProvider.System"/>.
+    /// </summary>
+    public TimeProvider TimeProvider
+    {
+        get => _timeProvider;
+        set
+        {
+            _timeProvider = value;
+            _namesTimeProvider = true;
+        }
+    }
 
     /// <summary>
     /// Settings of System.Text.Json for types that it serializes. Default null: the framework's own, but with fields, and with numbers
@@ -140,6 +157,15 @@ public sealed class CairnHybridCacheOptions
         configure?.Invoke(file);
         StoreFile = file;
         return this;
+    }
+
+    /// <summary>The source of time that counts unless these options name one.</summary>
+    internal void UseTimeProvider(TimeProvider? registered)
+    {
+        if (!_namesTimeProvider && registered is not null)
+        {
+            _timeProvider = registered;
+        }
     }
 
     internal void Validate()

@@ -133,3 +133,21 @@ internal sealed class HybridGetMany<T>(string name, CairnHybridCache cache, Cust
         }
     }
 }
+
+/// <summary>A call that neither looks into the first level nor keeps anything there.</summary>
+internal sealed class SecondLevelHit(string name, HybridCache cache, CustomerRequests requests)
+    : HybridHit<string>(name, cache, requests.Count, passes: 1)
+{
+    private static readonly HybridCacheEntryOptions NoFirstLevel = new() { Flags = HybridCacheEntryFlags.DisableLocalCache };
+
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (HybridCaches.Wait(Cache.GetOrCreateAsync(requests.Key(i), Factory, NoFirstLevel)) is null)
+            {
+                Misses++;
+            }
+        }
+    }
+}

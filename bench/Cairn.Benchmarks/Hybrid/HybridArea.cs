@@ -1,13 +1,11 @@
 namespace Cairn.Benchmarks.Hybrid;
 
 /// <summary>The hybrid cache, as applications call it, against the framework's cache of objects and a plain dictionary.</summary>
-// Microsoft's own implementation of HybridCache is no peer here: its package (Microsoft.Extensions.Caching.Hybrid) has dependencies
-// that not every feed carries.
 internal sealed class HybridArea : IArea
 {
     public string Name => "hybrid";
 
-    public string Summary => "hits and misses of the hybrid cache, alone and over a store file, against ConcurrentDictionary and IMemoryCache";
+    public string Summary => "hits and misses of the hybrid cache, alone, over a store file and over an IDistributedCache, against Microsoft's, ConcurrentDictionary and IMemoryCache";
 
     public void Run(AreaRun run)
     {
@@ -20,6 +18,7 @@ internal sealed class HybridArea : IArea
 
         ParallelHitCases.Measure(run, scale);
         MissCases.Measure(run, scale);
+        PlainCacheCases.Measure(run, scale);
         SharedHitCases.Measure(run, scale);
     }
 }

@@ -105,14 +105,16 @@ internal sealed class HybridMiss : MissContender
     private readonly Func<CancellationToken, ValueTask<string>> _factory;
     private readonly HybridCacheEntryOptions? _options;
     private readonly bool _isEmptied;
+    private readonly Action? _begin;
 
-    public HybridMiss(string name, HybridCache cache, int operations, bool isEmptied = false, bool hasOptions = false)
+    public HybridMiss(string name, HybridCache cache, int operations, bool isEmptied = false, bool hasOptions = false, Action? begin = null)
         : base(name, operations)
     {
         _cache = cache;
         _factory = MakeAsync;
         _options = hasOptions ? CallOptions : null;
         _isEmptied = isEmptied;
+        _begin = begin;
     }
 
     protected override void Begin()
@@ -121,6 +123,8 @@ internal sealed class HybridMiss : MissContender
         {
             HybridCaches.Wait(_cache.RemoveByTagAsync("*"));
         }
+
+        _begin?.Invoke();
     }
 
     protected override void Run(ReadOnlySpan<string> keys)

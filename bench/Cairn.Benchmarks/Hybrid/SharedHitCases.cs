@@ -1,7 +1,6 @@
 using Cairn.Benchmarks.Measuring;
 using Cairn.Benchmarks.Store;
 using Cairn.Caching;
-using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Benchmarks.Hybrid;
 
@@ -30,7 +29,7 @@ internal static class SharedHitCases
 
         var get = group.Enter(new StoreGet(store.Collection(new CairnHybridCacheOptions().Name), requests));
         var kept = group.Enter(new HybridStringHit<string>("Cairn", smallCache, requests));
-        var unkept = group.Enter(new HybridOptionsHit("Cairn", CacheOf(localEntries: 1), requests));
+        var unkept = group.Enter(new SecondLevelHit("Cairn", CacheOf(localEntries: 1), requests));
         group.Compare($"hit from a store file, {scale.SharedSize}", kept, get, CostGoal);
         group.Compare($"hit from a store file, {scale.SharedSize}, no first level", unkept, get, CostGoal);
 
@@ -50,24 +49,6 @@ internal static class SharedHitCases
             for (var i = first; i < first + count; i++)
             {
                 if (!collection.TryGet(requests.Key(i), _destination, out int _))
-                {
-                    Misses++;
-                }
-            }
-        }
-    }
-
-    /// <summary>A call that neither looks into the first level nor keeps anything there.</summary>
-    private sealed class HybridOptionsHit(string name, HybridCache cache, CustomerRequests requests)
-        : HybridHit<string>(name, cache, requests.Count, passes: 1)
-    {
-        private static readonly HybridCacheEntryOptions NoFirstLevel = new() { Flags = HybridCacheEntryFlags.DisableLocalCache };
-
-        protected override void Run(int first, int count)
-        {
-            for (var i = first; i < first + count; i++)
-            {
-                if (HybridCaches.Wait(Cache.GetOrCreateAsync(requests.Key(i), Factory, NoFirstLevel)) is null)
                 {
                     Misses++;
                 }

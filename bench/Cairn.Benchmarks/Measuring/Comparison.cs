@@ -21,6 +21,9 @@ internal enum Quantity
     /// <summary>What 99 of 100 requests took at most, the subject's by the peer's.</summary>
     TailLatency,
 
+    /// <summary>Bytes allocated per operation, the subject's by the peer's.</summary>
+    AllocatedBytes,
+
     /// <summary>Bytes allocated per operation, the subject's alone, as a multiple of one byte.</summary>
     Allocation,
 }
@@ -52,6 +55,8 @@ internal sealed record Comparison(string Case, IContender Subject, IContender? A
                 [.. subject.Select(sample => sample.MedianLatencyNs)], [.. peer.Select(sample => sample.MedianLatencyNs)]),
             Quantity.TailLatency => Statistics.MedianOfRatios(
                 [.. subject.Select(sample => sample.TailLatencyNs)], [.. peer.Select(sample => sample.TailLatencyNs)]),
+            Quantity.AllocatedBytes => Statistics.MedianOfRatios(
+                [.. subject.Select(sample => sample.BytesAllocated)], [.. peer.Select(sample => sample.BytesAllocated)]),
             Quantity.Allocation => Statistics.Median(subject.Select(sample => sample.BytesAllocated)),
             _ => throw new InvalidOperationException($"{Quantity} is not a quantity to compare."),
         },

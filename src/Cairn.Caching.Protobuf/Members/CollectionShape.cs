@@ -18,7 +18,16 @@ internal sealed class ArrayShape<TItem> : CollectionShape<TItem[], TItem>
 {
     public override ReadOnlySpan<TItem> Items(TItem[] collection) => collection;
 
-    public override TItem[] With(TItem[]? collection, List<TItem> added) => collection is null or [] ? [.. added] : [.. collection, .. added];
+    public override TItem[] With(TItem[]? collection, List<TItem> added)
+    {
+        if (collection is null or [])
+        {
+            return [.. added];
+        }
+
+        Copies.Take(collection.Length);
+        return [.. collection, .. added];
+    }
 }
 
 internal sealed class ListShape<TItem> : CollectionShape<List<TItem>, TItem>
@@ -60,7 +69,14 @@ internal sealed class InterfaceShape<TCollection, TItem> : CollectionShape<TColl
             return collection;
         }
 
-        return (TCollection)(object)(collection is null ? added : [.. collection, .. added]);
+        if (collection is null)
+        {
+            return (TCollection)(object)added;
+        }
+
+        List<TItem> joined = [.. collection, .. added];
+        Copies.Take(joined.Count);
+        return (TCollection)(object)joined;
     }
 }
 

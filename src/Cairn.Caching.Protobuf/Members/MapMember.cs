@@ -23,6 +23,7 @@ internal sealed class MapShape<TMap, TKey, TValue>(Func<TMap> create)
         var dictionary = (IDictionary<TKey, TValue>)target;
         if (map is not null && !ReferenceEquals(map, target))
         {
+            Copies.Take(map.Count());
             foreach ((TKey key, TValue value) in map)
             {
                 dictionary[key] = value;

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
+using Cairn.Caching.Protobuf.Members;
 using Cairn.Caching.Protobuf.Messages;
 using Google.Protobuf;
 using Microsoft.Extensions.Caching.Hybrid;
@@ -17,6 +18,7 @@ internal static class WholeMessage
 
     public static void Read(IMessage message, in ReadOnlySequence<byte> source)
     {
+        Copies.Begin(source.Length);
         if (source.IsSingleSegment)
         {
             message.MergeFrom(source.FirstSpan);

@@ -16,6 +16,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     private readonly Func<string, ulong> _hashOf;
     private readonly Action<string?> _onChangedElsewhere;
     private readonly Action _onProven;
+    private readonly TaskCompletionSource _heard = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private IDisposable? _subscription;
 
     // Replaced as a whole, so that it is read without a lock.
@@ -61,6 +62,13 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 
     /// <summary>How old what is served may be, as others' changes count, in milliseconds.</summary>
     public long AllowedAgeMs => _hearing.TrustMs;
+
+    /// <summary>True once others' changes have been heard of.</summary>
+    public bool HasHeard => _heard.Task.IsCompleted;
+
+    /// <summary>Waits until others' changes are heard of for the first time.</summary>
+    public Task WaitUntilHeardAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
+        _heard.Task.WaitAsync(timeout, clock, cancellationToken);
 
     public void Start() => _subscription = _channel?.Subscribe(_records.KeyPrefix, this);
 
@@ -139,6 +147,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 
         _hearing.Prove(age);
         _onProven();
+        _heard.TrySetResult();
     }
 
     public void OnMissed()

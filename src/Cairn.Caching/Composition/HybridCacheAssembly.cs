@@ -14,6 +14,7 @@ internal static class HybridCacheAssembly
 {
     public static CairnHybridCache Create(CairnHybridCacheOptions options, IServiceProvider? services, ILoggerFactory? loggers)
     {
+        options.UseTimeProvider(services?.GetService<TimeProvider>());
         options.Validate();
         ILogger logger = (ILogger?)loggers?.CreateLogger<CairnHybridCache>() ?? NullLogger.Instance;
         SecondLevel level = LevelOf(options, services, logger);

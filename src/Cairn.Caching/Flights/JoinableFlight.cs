@@ -1,3 +1,5 @@
+using Cairn.Caching.Levels;
+
 namespace Cairn.Caching.Flights;
 
 /// <summary>A flight that others can wait for. It is cancelled when all who waited have cancelled.</summary>
@@ -17,6 +19,12 @@ internal abstract class JoinableFlight(string key, ulong hash, int purpose) : Fl
 
     /// <summary>Cancelled when nobody waits any more.</summary>
     public CancellationToken Token => _cancellation?.Token ?? CancellationToken.None;
+
+    /// <summary>How long it may wait for the second level, all its steps together; null where nothing has to be waited for.</summary>
+    public LevelDeadline? Deadline { get; init; }
+
+    /// <summary>How long its next step on the second level may take.</summary>
+    public LevelWait Wait => new(Deadline, Token);
 
     /// <summary>Before it starts: whether anybody could want to cancel it. A flight that some wait for without a token goes on.</summary>
     public void AllowCancellation() => _cancellation = new CancellationTokenSource();

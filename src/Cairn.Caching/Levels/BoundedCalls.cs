@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Cairn.Caching.Levels;
 
 /// <summary>How a call of somebody else's code ended.</summary>
@@ -11,7 +13,7 @@ internal enum CallStatus
     /// <summary>It was given up and goes on.</summary>
     TimedOut,
 
-    /// <summary>It was not made: the circuit is open.</summary>
+    /// <summary>It was not made: the circuit is open, or the time for it was used up.</summary>
     Refused,
 }
 
@@ -19,60 +21,126 @@ internal enum CallStatus
 /// <param name="Status">How it ended.</param>
 /// <param name="Value">What it returned, if it is done.</param>
 /// <param name="Late">The call that goes on, if it was given up.</param>
-internal readonly record struct CallResult<T>(CallStatus Status, T? Value = default, Task? Late = null);
-
-// Calls code of others that may throw, hang before it returns a task, return one that never completes, or return none at all. A
-// call ends by its time-out, whatever the code does. Each set of calls has its circuit breaker.
-//
-// The code runs on a thread of the pool unless it is known not to block, with the caller's ExecutionContext.
-internal sealed class BoundedCalls(string what, bool isInline, DistributedLevelOptions options, LevelCounters counters, LevelLog log)
+internal readonly record struct CallResult<T>(CallStatus Status, T? Value = default, Task? Late = null)
 {
+    public bool IsDone => Status == CallStatus.Done;
+}
+
+// Calls of one kind to code of others, which may throw, hang before it returns a task, return one that never completes, or return none
+// at all. A call ends by its time-out, whatever the code does: it runs on a thread of the pool unless the code is known to be prompt
+// (PromptCode). It has the caller's ExecutionContext.
+//
+// Calls of a kind have a circuit of their own, beside the one of all calls: a level whose reads hang may take writes, and the other way
+// round. A call is made only if both are closed.
+internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker common, DistributedLevelOptions options, LevelCounters counters, LevelLog log)
+{
+    /// <summary>The circuit of this kind of calls.</summary>
     public CircuitBreaker Breaker { get; } = new(options);
 
     /// <summary>Makes a call. Throws only if the token was cancelled.</summary>
-    public async ValueTask<CallResult<T>> CallAsync<TState, T>(
-        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan timeout, CancellationToken cancellationToken)
+    /// <param name="state">What the call needs.</param>
+    /// <param name="call">Makes it.</param>
+    /// <param name="limit">Longest wait.</param>
+    /// <param name="wait">The caller's.</param>
+    public ValueTask<CallResult<T>> CallAsync<TState, T>(
+        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan limit, in LevelWait wait)
     {
-        cancellationToken.ThrowIfCancellationRequested();
-        if (!Breaker.TryEnter(out bool isProbe))
+        wait.Token.ThrowIfCancellationRequested();
+        if (wait.Deadline?.IsSpent(limit) == true)
+        {
+            return new(new CallResult<T>(CallStatus.Refused));
+        }
+
+        if (!TryEnter(out Passage passage))
         {
             counters.CountRefused();
-            return new(CallStatus.Refused);
+            return new(new CallResult<T>(CallStatus.Refused));
         }
 
+        return code.TryEnter()
+            ? CallHereAsync(state, call, limit, wait, passage)
+            : CallElsewhereAsync(state, call, limit, wait, passage);
+    }
+
+    private ValueTask<CallResult<T>> CallHereAsync<TState, T>(
+        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan limit, in LevelWait wait, Passage passage)
+    {
+        long startedAt = Stopwatch.GetTimestamp();
+        CancellationTokenSource cancellation = SpareSource.Take();
         Task<T>? running = null;
-        CancellationTokenSource? cancellation = null;
         try
         {
-            if (isInline)
+            running = call(state, cancellation.Token);
+        }
+#pragma warning disable CA1031 // Whatever an implementation of others throws, the cache goes on without it.
+        catch (Exception exception)
+#pragma warning restore CA1031
+        {
+            code.Leave(startedAt, isComplete: true);
+            SpareSource.GiveBack(cancellation);
+            return new(Fail<T>(exception, passage));
+        }
+
+        bool isComplete = running is { IsCompletedSuccessfully: true };
+        code.Leave(startedAt, isComplete);
+        if (!isComplete)
+        {
+            return AwaitAsync(running, cancellation, limit, wait, passage);
+        }
+
+        SpareSource.GiveBack(cancellation);
+        Succeed(passage);
+#pragma warning disable CA1849 // It has completed.
+        return new(new CallResult<T>(CallStatus.Done, running!.Result));
+#pragma warning restore CA1849
+    }
+
+    private ValueTask<CallResult<T>> CallElsewhereAsync<TState, T>(
+        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan limit, in LevelWait wait, Passage passage)
+    {
+        var cancellation = new CancellationTokenSource();
+        if (code.TryRunElsewhere(state, call, cancellation.Token, out Task<T>? running))
+        {
+            return AwaitAsync(running, cancellation, limit, wait, passage);
+        }
+
+        cancellation.Dispose();
+        OnNothingLearnt(passage);
+        counters.CountRefused();
+        return new(new CallResult<T>(CallStatus.Refused));
+    }
+
+    private async ValueTask<CallResult<T>> AwaitAsync<T>(
+        Task<T>? running, CancellationTokenSource cancellation, TimeSpan limit, LevelWait wait, Passage passage)
+    {
+        try
+        {
+            TimeSpan left = wait.Deadline?.Left(limit) ?? limit;
+            if (running is { IsCompleted: false })
             {
-                running = call(state, CancellationToken.None);
-            }
-            else
-            {
-                cancellation = new CancellationTokenSource();
-                CancellationToken token = cancellation.Token;
-                running = Task.Run(() => call(state, token), CancellationToken.None);
+                await running.WaitAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, options.Clock, wait.Token).ConfigureAwait(false);
             }
 
-            T value = running.IsCompleted
-                ? await running.ConfigureAwait(false)
-                : await running.WaitAsync(timeout, options.Clock, cancellationToken).ConfigureAwait(false);
-            Breaker.OnSuccess(isProbe);
-            cancellation?.Dispose();
+            // Null: code that returned no task.
+#pragma warning disable VSTHRD003 // Code of others began it, and is not known to need this thread.
+            T value = await running!.ConfigureAwait(false);
+#pragma warning restore VSTHRD003
+            Succeed(passage);
+            cancellation.Dispose();
             return new(CallStatus.Done, value);
         }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException) when (wait.Token.IsCancellationRequested)
         {
-            Breaker.OnNothingLearnt(isProbe);
+            OnNothingLearnt(passage);
             Abandon(running, cancellation);
             throw;
         }
         catch (TimeoutException) when (running is { IsCompleted: false })
         {
             counters.CountTimeout();
-            log.TimedOut(what, timeout);
-            OnFailure(isProbe);
+            log.TimedOut(what, limit);
+            code.Forget();
+            OnFailure(passage);
             Abandon(running, cancellation);
             return new(CallStatus.TimedOut, Late: running);
         }
@@ -80,29 +148,85 @@ internal sealed class BoundedCalls(string what, bool isInline, DistributedLevelO
         catch (Exception exception)
 #pragma warning restore CA1031
         {
-            counters.CountFailure();
-            log.Failed(what, exception);
-            OnFailure(isProbe);
-            cancellation?.Dispose();
-            return new(CallStatus.Failed);
+            cancellation.Dispose();
+            return Fail<T>(exception, passage);
         }
     }
 
-    private void OnFailure(bool isProbe)
+    private bool TryEnter(out Passage passage)
     {
-        if (Breaker.OnFailure(isProbe))
+        passage = default;
+        if (!common.TryEnter(out bool isProbeOfAll))
+        {
+            return false;
+        }
+
+        if (!Breaker.TryEnter(out bool isProbe))
+        {
+            common.OnNothingLearnt(isProbeOfAll);
+            return false;
+        }
+
+        passage = new(isProbeOfAll, isProbe);
+        return true;
+    }
+
+    private void Succeed(Passage passage)
+    {
+        common.OnSuccess(passage.IsProbeOfAll);
+        Breaker.OnSuccess(passage.IsProbe);
+    }
+
+    private void OnNothingLearnt(Passage passage)
+    {
+        common.OnNothingLearnt(passage.IsProbeOfAll);
+        Breaker.OnNothingLearnt(passage.IsProbe);
+    }
+
+    private CallResult<T> Fail<T>(Exception exception, Passage passage)
+    {
+        counters.CountFailure();
+        log.Failed(what, exception);
+        OnFailure(passage);
+        return new(CallStatus.Failed);
+    }
+
+    private void OnFailure(Passage passage)
+    {
+        bool isOpened = common.OnFailure(passage.IsProbeOfAll);
+        if (Breaker.OnFailure(passage.IsProbe) || isOpened)
         {
             counters.CountBreak();
-            log.Opened(what, Breaker.WaitMs);
+            log.Opened(what, Math.Max(Breaker.WaitMs, common.WaitMs));
         }
     }
 
-    private static void Abandon(Task? running, CancellationTokenSource? cancellation)
+    private static void Abandon(Task? running, CancellationTokenSource cancellation)
     {
         // On another thread: what is registered with the token is code of others as well, and may block.
-        _ = cancellation?.CancelAsync();
+        _ = cancellation.CancelAsync();
 
-        // Nobody awaits it any more; its exception is nobody's surprise.
+        // No code awaits it any more, and its exception is expected.
         _ = running?.ContinueWith(static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+    }
+
+    /// <summary>What a call that was let through reports to the circuits.</summary>
+    private readonly record struct Passage(bool IsProbeOfAll, bool IsProbe);
+
+    // A source of cancellation for each thread, used again as long as the calls it was given to completed at once. A call that did not
+    // takes it along.
+    private static class SpareSource
+    {
+        [ThreadStatic]
+        private static CancellationTokenSource? t_spare;
+
+        public static CancellationTokenSource Take()
+        {
+            CancellationTokenSource source = t_spare ?? new();
+            t_spare = null;
+            return source;
+        }
+
+        public static void GiveBack(CancellationTokenSource source) => t_spare = source;
     }
 }

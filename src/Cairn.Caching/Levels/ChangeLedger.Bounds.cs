@@ -17,7 +17,7 @@ internal sealed partial class ChangeLedger
 
     private void JoinWrites(KeyState state)
     {
-        if (!state.IsOwed || state.Newest.Kind != ChangeKind.Write || state.WriteNode.List is not null)
+        if (!state.IsOwed || state.Newest.Kind != ChangeKind.Write || state.IsInWrites)
         {
             return;
         }
@@ -34,7 +34,7 @@ internal sealed partial class ChangeLedger
 
     private void LeaveWrites(KeyState state)
     {
-        if (state.WriteNode.List is not null)
+        if (state.IsInWrites)
         {
             _writes.Remove(state.WriteNode);
             _writeBytes -= state.Newest.Record.Length;
@@ -43,7 +43,7 @@ internal sealed partial class ChangeLedger
 
     private void LeaveUnproven(KeyState state)
     {
-        if (state.UnprovenNode.List is not null)
+        if (state.IsUnproven)
         {
             _unproven.Remove(state.UnprovenNode);
         }
@@ -88,7 +88,7 @@ internal sealed partial class ChangeLedger
     {
         LeaveWrites(state);
         LeaveUnproven(state);
-        if (state.QueueNode.List is not null)
+        if (state.IsQueued)
         {
             _queue.Remove(state.QueueNode);
         }

@@ -184,7 +184,7 @@ internal sealed partial class ChangeLedger
     }
 
     private async Task RemoveLateAsync(string key) =>
-        await ApplyAsync(key, new PendingChange(ChangeKind.Remove), lease: null, _options.WriteTimeout, CancellationToken.None).ConfigureAwait(false);
+        await ApplyAsync(key, new PendingChange(ChangeKind.Remove), lease: null, CancellationToken.None).ConfigureAwait(false);
 
     // The first of what is owed that may be made now; it is under way from then on. What is not known to be older than what others did
     // is waited for while hearing of them can be relied on, and gives way after that, or at the last chance (I6).

@@ -125,11 +125,10 @@ internal sealed partial class ChangeLedger : IDisposable
     /// <param name="key">The key.</param>
     /// <param name="change">What is to be done.</param>
     /// <param name="lease">Without which it is not done; null to end all leases of the key.</param>
-    /// <param name="timeout">Longest wait.</param>
-    /// <param name="cancellationToken">Ends the wait. The change is owed then.</param>
+    /// <param name="wait">The caller's. The change is owed when it ends.</param>
     /// <returns>Done, Failed, or LeaseLost.</returns>
     public async ValueTask<LevelStatus> ApplyAsync(
-        string key, PendingChange change, LocalLease? lease, TimeSpan timeout, CancellationToken cancellationToken)
+        string key, PendingChange change, LocalLease? lease, LevelWait wait)
     {
         KeyState state;
         bool mustRun;
@@ -182,7 +181,8 @@ internal sealed partial class ChangeLedger : IDisposable
 
         try
         {
-            await change.WaitAsync(timeout, _options.Clock, cancellationToken).ConfigureAwait(false);
+            TimeSpan left = wait.Deadline?.Left(_options.WriteTimeout) ?? _options.WriteTimeout;
+            await change.WaitAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, _options.Clock, wait.Token).ConfigureAwait(false);
             return change.Status;
         }
         catch (TimeoutException)
@@ -379,7 +379,7 @@ internal sealed partial class ChangeLedger : IDisposable
     private void BeginRun(KeyState state)
     {
         state.IsRunning = true;
-        if (state.QueueNode.List is not null)
+        if (state.IsQueued)
         {
             _queue.Remove(state.QueueNode);
         }
@@ -387,7 +387,7 @@ internal sealed partial class ChangeLedger : IDisposable
 
     private void Enqueue(KeyState state)
     {
-        if (!state.IsRunning && state.QueueNode.List is null)
+        if (!state.IsRunning && !state.IsQueued)
         {
             _queue.AddLast(state.QueueNode);
         }
@@ -396,7 +396,7 @@ internal sealed partial class ChangeLedger : IDisposable
     private void GiveWay(KeyState state)
     {
         // A change whose caller still waits is as new as the other; which one counts is the second level's to say.
-        if (!state.IsOwed && state.LateCalls == 0 && state.UnprovenNode.List is null)
+        if (!state.IsOwed && state.LateCalls == 0 && !state.IsUnproven)
         {
             return;
         }

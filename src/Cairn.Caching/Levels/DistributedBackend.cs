@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Coherence;
 using Cairn.Keys;
@@ -17,42 +16,45 @@ internal sealed class DistributedBackend
     private static readonly ConditionalWeakTable<IDistributedCache, Dictionary<string, DistributedBackend>> s_shared = [];
 
     private readonly IDistributedCache _cache;
-    private readonly IBufferDistributedCache? _bufferCache;
     private readonly ICacheInvalidation? _channel;
     private readonly DistributedLevelOptions _options;
     private readonly LevelLog _log;
     private readonly MonotonicClock _clock;
-    private readonly BoundedCalls _calls;
-    private readonly BoundedCalls _leaseCalls;
-    private readonly BoundedCalls _channelCalls;
+    private readonly CircuitBreaker _common;
+    private readonly List<CircuitBreaker> _breakers;
+    private readonly CacheCalls _calls;
+    private readonly BoundedCalls _publish;
 
     // True if no other process can change what is in the cache.
     private readonly bool _isPrivate;
+    // Most entries live equally long, and nobody changes what is passed on. A race makes one more.
+    private DistributedCacheEntryOptions? _lastExpiry;
     private readonly Lock _eraGate = new();
     private Task<ulong>? _eraQuestion;
     private ulong _era;
     private int _eraVersion;
     private long _eraFreshUntilMs;
+    private volatile bool _isReady;
     private int _users;
 
     private DistributedBackend(
         IDistributedCache cache, ICacheLeases? leases, ICacheInvalidation? channel, DistributedLevelOptions options, ILogger logger)
     {
         _cache = cache;
-        _bufferCache = cache as IBufferDistributedCache;
         _channel = channel;
-        Leases = leases;
         _options = options;
         _log = new LevelLog(logger, options);
         _clock = new(options.Clock);
         _isPrivate = string.Equals(cache.GetType().FullName, InMemoryType, StringComparison.Ordinal);
-        bool isInline = _isPrivate || options.IsInMemory;
-        _calls = new("the cache", isInline, options, Counters, _log);
-        _leaseCalls = new("leases", isInline: false, options, Counters, _log);
-        _channelCalls = new("messages of changes", isInline: false, options, Counters, _log);
+        _common = new(options);
+        _breakers = [_common];
+        _calls = new(cache, _isPrivate || options.IsInMemory, MakeCalls);
+        Leases = leases is null ? null : new(leases, MakeCalls);
+        _publish = MakeCalls("publishing a change", new(isKnown: false));
         Records = new(options.Name);
         Hearing = new(isNeeded: channel is not null, options);
-        Ledger = new(options, Counters, _log, Hearing, AttemptAsync, () => _calls.Breaker.WaitMs, _calls.Breaker.EndBreak, OnOverflow);
+        Ledger = new(
+            options, Counters, _log, Hearing, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow);
         if (channel is null && !_isPrivate && !options.IsInMemory)
         {
             _log.NoChannel(cache.GetType().Name);
@@ -71,13 +73,14 @@ internal sealed class DistributedBackend
 
     public ChannelHub Hub { get; }
 
-    public ICacheLeases? Leases { get; }
+    public LeaseCalls? Leases { get; }
 
     public KeyHasher Hasher { get; } = KeyHasher.Random();
 
     public KeyHasher TagHasher { get; } = KeyHasher.Random();
 
-    public CircuitBreaker Breaker => _calls.Breaker;
+    /// <summary>True while calls are not made: all of them, or those of a kind.</summary>
+    public bool IsBroken => _breakers.Exists(breaker => breaker.IsOpen);
 
     /// <summary>The era as this process last knew it; 0 if it never did. Good enough to write with: what is of an old era is not read.</summary>
     public ulong KnownEra => Volatile.Read(ref _era);
@@ -124,49 +127,29 @@ internal sealed class DistributedBackend
         Ledger.Dispose();
     }
 
-    /// <summary>Reads a record; no value if there is none.</summary>
-    public ValueTask<CallResult<ReadOnlyMemory<byte>?>> ReadAsync(string key, TimeSpan timeout, CancellationToken cancellationToken) =>
-        _bufferCache is null
-            ? _calls.CallAsync(
-                (Cache: _cache, key),
-                static async (state, token) =>
-                {
-                    // A conversion of null would be an empty record.
-                    byte[]? record = await state.Cache.GetAsync(state.key, token).ConfigureAwait(false);
-                    return record is null ? null : (ReadOnlyMemory<byte>?)record;
-                },
-                timeout,
-                cancellationToken)
-            : _calls.CallAsync(
-                (Cache: _bufferCache, key),
-                static async (state, token) =>
-                {
-                    // Its own buffer: a call that was given up may still write to it.
-                    var buffer = new ArrayBufferWriter<byte>();
-                    bool isFound = await state.Cache.TryGetAsync(state.key, buffer, token).ConfigureAwait(false);
-                    return isFound ? buffer.WrittenMemory : (ReadOnlyMemory<byte>?)null;
-                },
-                timeout,
-                cancellationToken);
+    /// <summary>False until others' changes are heard of for the first time, or somebody has waited for that in vain.</summary>
+    public bool IsReady => _isReady || !Hub.HasChannel || Hub.HasHeard;
 
-    public async ValueTask<bool> RefreshAsync(string key, CancellationToken cancellationToken)
+    /// <summary>Waits until others' changes are heard of, for as long as a read may take.</summary>
+    public async ValueTask WhenReadyAsync(LevelWait wait)
     {
-        CallResult<bool> result = await _calls.CallAsync(
-            (Cache: _cache, key),
-            static async (state, token) =>
-            {
-                await state.Cache.RefreshAsync(state.key, token).ConfigureAwait(false);
-                return true;
-            },
-            _options.WriteTimeout,
-            cancellationToken).ConfigureAwait(false);
-        return result.Status == CallStatus.Done;
+        try
+        {
+            TimeSpan left = wait.Deadline?.Left(_options.ReadTimeout) ?? _options.ReadTimeout;
+            await Hub.WaitUntilHeardAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, _options.Clock, wait.Token).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            // Those who come later do not wait again: the level works without, and trusts less.
+        }
+
+        _isReady = true;
     }
 
-    /// <summary>Asks the leases of others; the default of the type if they cannot be asked.</summary>
-    public ValueTask<CallResult<T>> CallLeasesAsync<TState, T>(
-        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan timeout, CancellationToken cancellationToken) =>
-        _leaseCalls.CallAsync(state, call, timeout, cancellationToken);
+    /// <summary>Reads a record; no value if there is none.</summary>
+    public ValueTask<CallResult<ReadOnlyMemory<byte>?>> ReadAsync(string key, in LevelWait wait) => _calls.GetAsync(key, _options.ReadTimeout, wait);
+
+    public ValueTask<CallResult<bool>> RefreshAsync(string key, in LevelWait wait) => _calls.RefreshAsync(key, _options.WriteTimeout, wait);
 
     public void CountDamaged(string key)
     {
@@ -177,7 +160,7 @@ internal sealed class DistributedBackend
     /// <summary>When an entry expires, in the words of IDistributedCache; null if it has expired.</summary>
     public DistributedCacheEntryOptions? Expiry(LevelExpiration expiration)
     {
-        var options = new DistributedCacheEntryOptions();
+        TimeSpan? relative = null;
         if (expiration.Deadline != long.MaxValue)
         {
             long leftMs = expiration.Deadline - _options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
@@ -187,39 +170,40 @@ internal sealed class DistributedBackend
             }
 
             // Relative: the clock of whoever keeps it may be another one.
-            options.AbsoluteExpirationRelativeToNow = TimeSpan.FromMilliseconds(Math.Min(leftMs, (long)TimeSpan.FromDays(36_500).TotalMilliseconds));
+            relative = TimeSpan.FromMilliseconds(Math.Min(leftMs, (long)TimeSpan.FromDays(36_500).TotalMilliseconds));
         }
 
-        if (expiration.SlidingMs > 0)
+        TimeSpan? sliding = expiration.SlidingMs > 0 ? TimeSpan.FromMilliseconds(expiration.SlidingMs) : null;
+        if (_lastExpiry is { } last && last.AbsoluteExpirationRelativeToNow == relative && last.SlidingExpiration == sliding)
         {
-            options.SlidingExpiration = TimeSpan.FromMilliseconds(expiration.SlidingMs);
+            return last;
         }
 
-        return options;
+        return _lastExpiry = new() { AbsoluteExpirationRelativeToNow = relative, SlidingExpiration = sliding };
     }
 
     /// <summary>The era that entries must be of; 0 if it cannot be told now.</summary>
     /// <param name="mustAsk">True if what is known is not new enough.</param>
-    /// <param name="deadline">Ends the wait: then it cannot be told.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    public ValueTask<ulong> GetEraAsync(bool mustAsk, Deadline deadline, CancellationToken cancellationToken)
+    /// <param name="wait">When its time is over, the era cannot be told.</param>
+    public ValueTask<ulong> GetEraAsync(bool mustAsk, in LevelWait wait)
     {
-        ulong era = KnownEra;
-        if (era != 0 && !mustAsk && (_isPrivate || (Hub.HasChannel && Hub.IsTrusted) || _clock.NowMs < Volatile.Read(ref _eraFreshUntilMs)))
-        {
-            return new(era);
-        }
+        return !mustAsk && TryKnowEra(out ulong era) ? new(era) : WaitForEraAsync(wait);
+    }
 
-        return WaitForEraAsync(deadline, cancellationToken);
+    /// <summary>True if the era that entries must be of need not be asked for.</summary>
+    public bool TryKnowEra(out ulong era)
+    {
+        era = KnownEra;
+        return era != 0 && (_isPrivate || (Hub.HasChannel && Hub.IsTrusted) || _clock.NowMs < Volatile.Read(ref _eraFreshUntilMs));
     }
 
     /// <summary>Drops everything: begins a new era.</summary>
-    public async ValueTask<LevelStatus> BeginEraAsync(CancellationToken cancellationToken)
+    public async ValueTask<LevelStatus> BeginEraAsync(LevelWait wait)
     {
         try
         {
             Ledger.OnNewEra();
-            return await WriteNewEraAsync(cancellationToken).ConfigureAwait(false);
+            return await WriteNewEraAsync(wait).ConfigureAwait(false);
         }
         finally
         {
@@ -228,20 +212,20 @@ internal sealed class DistributedBackend
     }
 
     /// <summary>Tells other machines of a change that the ledger had no part in.</summary>
-    public async ValueTask<LevelStatus> PublishAsync(string key, LocalLease lease, TimeSpan timeout, CancellationToken cancellationToken) =>
+    public async ValueTask<LevelStatus> PublishAsync(string key, LocalLease lease, LevelWait wait) =>
         _channel is { ReportsChanges: false }
-            ? await Ledger.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, timeout, cancellationToken).ConfigureAwait(false)
+            ? await Ledger.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, wait).ConfigureAwait(false)
             : LevelStatus.Done;
 
     // Not awaited: whoever found too many changes waits for his own. It does not throw.
     private void OnOverflow() => _ = BeginEraAsync(CancellationToken.None).AsTask();
 
-    private async ValueTask<LevelStatus> WriteNewEraAsync(CancellationToken cancellationToken)
+    private async ValueTask<LevelStatus> WriteNewEraAsync(LevelWait wait)
     {
         var change = new PendingChange(ChangeKind.Era) { Number = DistributedRecords.NewNumber() };
         SetEra(change.Number);
         LevelStatus status = await Ledger
-            .ApplyAsync(Records.EraKey, change, lease: null, _options.WriteTimeout, cancellationToken).ConfigureAwait(false);
+            .ApplyAsync(Records.EraKey, change, lease: null, wait).ConfigureAwait(false);
         if (KnownEra != change.Number)
         {
             // Another one was heard of meanwhile. Which of the two came last is asked when it matters.
@@ -262,7 +246,7 @@ internal sealed class DistributedBackend
     }
 
     // One asks for all who want to know. None of them can cancel it, and each waits as long as he likes.
-    private async ValueTask<ulong> WaitForEraAsync(Deadline deadline, CancellationToken cancellationToken)
+    private async ValueTask<ulong> WaitForEraAsync(LevelWait wait)
     {
         Task<ulong>? question;
         TaskCompletionSource<ulong>? answer = null;
@@ -285,7 +269,8 @@ internal sealed class DistributedBackend
 
         try
         {
-            return await question.WaitAsync(deadline.Left, _options.Clock, cancellationToken).ConfigureAwait(false);
+            TimeSpan left = wait.Deadline?.Left(_options.ReadTimeout) ?? _options.ReadTimeout;
+            return await question.WaitAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, _options.Clock, wait.Token).ConfigureAwait(false);
         }
         catch (TimeoutException)
         {
@@ -323,7 +308,7 @@ internal sealed class DistributedBackend
             return owed.Number;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, _options.ReadTimeout, CancellationToken.None).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return 0;
@@ -397,9 +382,7 @@ internal sealed class DistributedBackend
         if (ReferenceEquals(_channel, _cache))
         {
             // Whoever tells that it works need not be left alone, and others wait for what is owed.
-            _calls.Breaker.EndBreak();
-            _leaseCalls.Breaker.EndBreak();
-            _channelCalls.Breaker.EndBreak();
+            EndBreaks();
             Ledger.Hasten();
         }
     }
@@ -410,18 +393,10 @@ internal sealed class DistributedBackend
         bool areLeasesEnded = true;
 
         // Who writes with the lease keeps it until the value is there: in between, another would get it and make the value again.
-        if (Leases is { ChangesEndLeases: false } && change.Kind is ChangeKind.Write or ChangeKind.Remove
+        if (Leases is { ChangesEndLeases: false } leases && change.Kind is ChangeKind.Write or ChangeKind.Remove
             && change.Holder is not { IsOnServer: true })
         {
-            CallResult<bool> ended = await _leaseCalls.CallAsync(
-                (Leases, key),
-                static async (state, token) =>
-                {
-                    await state.Leases.EndAsync(state.key, token).ConfigureAwait(false);
-                    return true;
-                },
-                _options.WriteTimeout,
-                CancellationToken.None).ConfigureAwait(false);
+            CallResult<bool> ended = await leases.EndAsync(key, _options.WriteTimeout).ConfigureAwait(false);
             areLeasesEnded = ended.Status == CallStatus.Done;
         }
 
@@ -437,13 +412,9 @@ internal sealed class DistributedBackend
         bool isTold = true;
         if (_channel is { ReportsChanges: false })
         {
-            CallResult<bool> told = await _channelCalls.CallAsync(
+            CallResult<bool> told = await _publish.CallAsync(
                 (Channel: _channel, Change: new CacheChange(key, IsPrefix: false, Hub.Id)),
-                static async (state, token) =>
-                {
-                    await state.Channel.PublishAsync(state.Change, token).ConfigureAwait(false);
-                    return true;
-                },
+                static (state, token) => CacheCalls.CompletedAsync(state.Channel.PublishAsync(state.Change, token)),
                 _options.WriteTimeout,
                 CancellationToken.None).ConfigureAwait(false);
             isTold = told.Status == CallStatus.Done;
@@ -478,31 +449,16 @@ internal sealed class DistributedBackend
 
         // A write that is too late leaves nothing of what was there before either.
         return record is null || expiry is null
-            ? _calls.CallAsync(
-                (Cache: _cache, key),
-                static async (state, token) =>
-                {
-                    await state.Cache.RemoveAsync(state.key, token).ConfigureAwait(false);
-                    return true;
-                },
-                _options.WriteTimeout,
-                CancellationToken.None)
-            : _calls.CallAsync(
-                (Backend: this, key, record, expiry),
-                static async (state, token) =>
-                {
-                    if (state.Backend._bufferCache is { } bufferCache)
-                    {
-                        await bufferCache.SetAsync(state.key, new ReadOnlySequence<byte>(state.record), state.expiry, token).ConfigureAwait(false);
-                    }
-                    else
-                    {
-                        await state.Backend._cache.SetAsync(state.key, state.record, state.expiry, token).ConfigureAwait(false);
-                    }
-
-                    return true;
-                },
-                _options.WriteTimeout,
-                CancellationToken.None);
+            ? _calls.RemoveAsync(key, _options.WriteTimeout)
+            : _calls.SetAsync(key, record, expiry, _options.WriteTimeout);
     }
+
+    private BoundedCalls MakeCalls(string what, PromptCode code)
+    {
+        var calls = new BoundedCalls(what, code, _common, _options, Counters, _log);
+        _breakers.Add(calls.Breaker);
+        return calls;
+    }
+
+    private void EndBreaks() => _breakers.ForEach(breaker => breaker.EndBreak());
 }

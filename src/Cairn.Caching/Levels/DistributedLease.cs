@@ -61,15 +61,7 @@ internal sealed class DistributedLease : ILevelLease
         // The server's part first: who waits in this process then finds it free.
         if (Owner is not null)
         {
-            await _backend.CallLeasesAsync(
-                (Leases: _backend.Leases!, Local.Key, Owner),
-                static async (state, token) =>
-                {
-                    await state.Leases.ReleaseAsync(state.Key, state.Owner, token).ConfigureAwait(false);
-                    return true;
-                },
-                _options.WriteTimeout,
-                CancellationToken.None).ConfigureAwait(false);
+            await _backend.Leases!.ReleaseAsync(Local.Key, Owner, _options.WriteTimeout).ConfigureAwait(false);
         }
 
         _backend.Ledger.Release(Local);
@@ -77,12 +69,9 @@ internal sealed class DistributedLease : ILevelLease
 
     private async Task RenewAsync()
     {
-        CallResult<bool> renewed = await _backend.CallLeasesAsync(
-            (Leases: _backend.Leases!, Local.Key, Owner: Owner!, Duration: _options.LeaseDuration),
-            static async (state, token) => await state.Leases.TryRenewAsync(state.Key, state.Owner, state.Duration, token).ConfigureAwait(false),
-            _options.WriteTimeout,
-            CancellationToken.None).ConfigureAwait(false);
-        if (renewed is { Status: CallStatus.Done, Value: false } && Volatile.Read(ref _isDisposed) == 0)
+        CallResult<bool> renewed = await _backend.Leases!
+            .TryRenewAsync(Local.Key, Owner!, _options.LeaseDuration, _options.WriteTimeout).ConfigureAwait(false);
+        if (renewed is { IsDone: true, Value: false } && Volatile.Read(ref _isDisposed) == 0)
         {
             Lose();
         }

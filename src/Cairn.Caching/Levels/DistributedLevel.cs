@@ -58,7 +58,7 @@ internal sealed class DistributedLevel : SecondLevel
         Timeouts = Counters.Timeouts,
         Refused = Counters.Refused,
         OwedChanges = OwedChanges,
-        IsBroken = _backend.Breaker.IsOpen,
+        IsBroken = _backend.IsBroken,
         IsCutOff = _backend.Hearing.IsCutOff,
     };
 
@@ -67,19 +67,25 @@ internal sealed class DistributedLevel : SecondLevel
     /// <summary>Changes that the second level does not have yet.</summary>
     public int OwedChanges => _backend.Ledger.OwedCount;
 
-    /// <summary>True while the second level is left alone because it kept failing.</summary>
-    public bool IsBroken => _backend.Breaker.IsOpen;
+    /// <summary>True while calls are not made because such calls kept failing.</summary>
+    public bool IsBroken => _backend.IsBroken;
 
     /// <summary>False while a channel that there is does not bring changes.</summary>
     public bool IsConnected => _backend.Hub.IsTrusted;
 
+    public override bool IsReady => _backend.IsReady;
+
+    public override ValueTask WhenReadyAsync(LevelWait wait) => _backend.WhenReadyAsync(wait);
+
+    public override LevelDeadline? NewDeadline() => new(_options.Clock);
+
     public override int ChangesOf(LevelStatus change) => change is LevelStatus.Done or LevelStatus.Failed ? 1 : 0;
 
     public override async ValueTask<LevelStatus> ReadAsync(
-        string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken)
+        string key, ulong hash, IBufferWriter<byte> target, LevelWait wait)
     {
         string text = _backend.Records.ValueKey(key);
-        var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
+        wait = Shared(wait);
         if (_backend.Ledger.TryRead(text, out PendingChange? owed))
         {
             if (owed is not { Kind: ChangeKind.Write } || _backend.Expiry(owed.Expiration) is null)
@@ -90,13 +96,13 @@ internal sealed class DistributedLevel : SecondLevel
             return DistributedRecords.EraOf(owed.Record) == _backend.KnownEra ? Found(owed.Record, target) : LevelStatus.Miss;
         }
 
-        ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
+        ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
         if (era == 0)
         {
             return LevelStatus.Failed;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, deadline.Left, cancellationToken).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, wait).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return LevelStatus.Failed;
@@ -116,13 +122,14 @@ internal sealed class DistributedLevel : SecondLevel
 
         // Of another era: perhaps a newer one, of which this process has not heard.
         bool isCurrent = eraOfRecord == era
-            || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, deadline, cancellationToken).ConfigureAwait(false);
+            || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, wait).ConfigureAwait(false);
         return isCurrent ? Found(record.Span, target) : LevelStatus.Miss;
     }
 
     public override async ValueTask ReadManyAsync(
-        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, CancellationToken cancellationToken)
+        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, LevelWait wait)
     {
+        wait = Shared(wait);
         int next = -1;
         var readers = new Task[Math.Min(ReadsAtOnce, keys.Length)];
         for (int i = 0; i < readers.Length; i++)
@@ -136,13 +143,13 @@ internal sealed class DistributedLevel : SecondLevel
         {
             for (int at = Interlocked.Increment(ref next); at < keys.Length; at = Interlocked.Increment(ref next))
             {
-                statuses[at] = await ReadAsync(keys.Span[at], hashes.Span[at], targets[at], cancellationToken).ConfigureAwait(false);
+                statuses[at] = await ReadAsync(keys.Span[at], hashes.Span[at], targets[at], wait).ConfigureAwait(false);
             }
         }
     }
 
     public override async ValueTask<LevelStatus> WriteAsync(
-        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, CancellationToken cancellationToken)
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, LevelWait wait)
     {
         var held = (DistributedLease?)lease;
         if (held is { IsHeld: false })
@@ -151,10 +158,10 @@ internal sealed class DistributedLevel : SecondLevel
         }
 
         string text = _backend.Records.ValueKey(key);
-        var deadline = new Deadline(_options.WriteTimeout, _options.Clock);
+        wait = Shared(wait);
         ulong era = _backend.KnownEra is var known and not 0
             ? known
-            : await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
+            : await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
         if (held is not null && held.Era != 0 && era != 0 && held.Era != era)
         {
             held.Lose();
@@ -167,7 +174,7 @@ internal sealed class DistributedLevel : SecondLevel
             if (era == 0)
             {
                 // It cannot be said of which era it is. What was there before is removed, when that is possible.
-                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held?.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
+                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held?.Local, wait).ConfigureAwait(false);
                 return status = status == LevelStatus.LeaseLost ? status : LevelStatus.Failed;
             }
 
@@ -179,7 +186,7 @@ internal sealed class DistributedLevel : SecondLevel
             byte[] record = DistributedRecords.Value(era, envelope.Span);
             if (held?.Owner is not null && _backend.Expiry(expiration) is { } expiry)
             {
-                LevelStatus? conditional = await WriteIfLeasedAsync(text, held, record, expiry, deadline, cancellationToken).ConfigureAwait(false);
+                LevelStatus? conditional = await WriteIfLeasedAsync(text, held, record, expiry, wait).ConfigureAwait(false);
                 if (conditional is not null)
                 {
                     return status = conditional.Value;
@@ -187,7 +194,7 @@ internal sealed class DistributedLevel : SecondLevel
             }
 
             var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration, Holder = held };
-            return status = await _backend.Ledger.ApplyAsync(text, change, held?.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
+            return status = await _backend.Ledger.ApplyAsync(text, change, held?.Local, wait).ConfigureAwait(false);
         }
         finally
         {
@@ -198,16 +205,29 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken) =>
-        ChangeAsync(_backend.Records.ValueKey(key), hash, new PendingChange(ChangeKind.Remove), cancellationToken);
+    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait) =>
+        ChangeAsync(_backend.Records.ValueKey(key), hash, new PendingChange(ChangeKind.Remove), wait);
 
-    public override async ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken) =>
-        await _backend.RefreshAsync(_backend.Records.ValueKey(key), cancellationToken).ConfigureAwait(false) ? LevelStatus.Done : LevelStatus.Failed;
+    public override async ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, LevelWait wait) =>
+        (await _backend.RefreshAsync(_backend.Records.ValueKey(key), wait).ConfigureAwait(false)).IsDone ? LevelStatus.Done : LevelStatus.Failed;
 
-    public override async ValueTask<LeaseResult> AcquireLeaseAsync(
-        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken)
+    public override ValueTask<LeaseResult> AcquireLeaseAsync(string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
     {
-        var request = new LeaseRequest(_backend.Records.ValueKey(key), replacesStale, wait, _options.Clock);
+        // The short way: nobody else has the lease, and no server has to be asked.
+        if (_backend.Leases is null && _backend.TryKnowEra(out ulong era)
+            && _backend.Ledger.TryAcquire(_backend.Records.ValueKey(key), out LocalLease? local, out _))
+        {
+            var lease = new DistributedLease(_backend, _options, local, owner: null, era);
+            return new(new LeaseResult(LevelStatus.Done, lease, HasWaited: replacesStale));
+        }
+
+        return AcquireLeaseSlowlyAsync(key, replacesStale, leaseWait, wait);
+    }
+
+    private async ValueTask<LeaseResult> AcquireLeaseSlowlyAsync(string key, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
+    {
+        var request = new LeaseRequest(_backend.Records.ValueKey(key), replacesStale, leaseWait, _options.Clock);
+        wait = Shared(wait);
         LocalLease? local;
         while (!_backend.Ledger.TryAcquire(request.Key, out local, out LocalLease? other))
         {
@@ -220,18 +240,23 @@ internal sealed class DistributedLevel : SecondLevel
 
             try
             {
-                await other.WaitForEndAsync(left, _options.Clock, cancellationToken).ConfigureAwait(false);
+                wait.Deadline?.Pause();
+                await other.WaitForEndAsync(left, _options.Clock, wait.Token).ConfigureAwait(false);
             }
             catch (TimeoutException)
             {
                 return new(LevelStatus.Held, HasWaited: true);
+            }
+            finally
+            {
+                wait.Deadline?.Resume();
             }
         }
 
         LeaseResult result = default;
         try
         {
-            result = await CompleteLeaseAsync(request, local, cancellationToken).ConfigureAwait(false);
+            result = await CompleteLeaseAsync(request, local, wait).ConfigureAwait(false);
             return result;
         }
         finally
@@ -243,22 +268,22 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    public override async ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    public override async ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
         string text = _backend.Records.StampKey(tag);
-        var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
+        wait = Shared(wait);
         if (_backend.Ledger.TryRead(text, out PendingChange? owed) && owed is null or { Kind: ChangeKind.Stamp })
         {
             return owed?.Number ?? Tag.Unknown;
         }
 
-        ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
+        ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
         if (era == 0)
         {
             return Tag.Unknown;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, deadline.Left, cancellationToken).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, wait).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return Tag.Unknown;
@@ -271,7 +296,7 @@ internal sealed class DistributedLevel : SecondLevel
                 _backend.CountDamaged(text);
             }
             else if (eraOfRecord == era
-                || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, deadline, cancellationToken).ConfigureAwait(false))
+                || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, wait).ConfigureAwait(false))
             {
                 return stamp;
             }
@@ -281,7 +306,7 @@ internal sealed class DistributedLevel : SecondLevel
         var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() };
         try
         {
-            await _backend.Ledger.ApplyAsync(text, change, lease: null, _options.WriteTimeout, cancellationToken).ConfigureAwait(false);
+            await _backend.Ledger.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
             return change.Number;
         }
         finally
@@ -290,10 +315,10 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken) => ChangeAsync(
-        _backend.Records.StampKey(tag), hash, new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() }, cancellationToken);
+    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait) => ChangeAsync(
+        _backend.Records.StampKey(tag), hash, new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() }, wait);
 
-    public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken) => _backend.BeginEraAsync(cancellationToken);
+    public override ValueTask<LevelStatus> ClearAsync(LevelWait wait) => _backend.BeginEraAsync(wait);
 
     public override async ValueTask DisposeAsync()
     {
@@ -310,11 +335,11 @@ internal sealed class DistributedLevel : SecondLevel
         return LevelStatus.Hit;
     }
 
-    private async ValueTask<LevelStatus> ChangeAsync(string text, ulong hash, PendingChange change, CancellationToken cancellationToken)
+    private async ValueTask<LevelStatus> ChangeAsync(string text, ulong hash, PendingChange change, LevelWait wait)
     {
         try
         {
-            return await _backend.Ledger.ApplyAsync(text, change, lease: null, _options.WriteTimeout, cancellationToken).ConfigureAwait(false);
+            return await _backend.Ledger.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
         }
         finally
         {
@@ -324,21 +349,17 @@ internal sealed class DistributedLevel : SecondLevel
 
     /// <summary>Writes through the server's leases; null if they cannot do that.</summary>
     private async ValueTask<LevelStatus?> WriteIfLeasedAsync(
-        string text, DistributedLease lease, byte[] record, DistributedCacheEntryOptions expiry, Deadline deadline, CancellationToken cancellationToken)
+        string text, DistributedLease lease, byte[] record, DistributedCacheEntryOptions expiry, LevelWait wait)
     {
-        CallResult<CacheLeaseStatus> result = await _backend.CallLeasesAsync(
-            (Leases: _backend.Leases!, text, Owner: lease.Owner!, record, expiry),
-            static async (state, token) =>
-                await state.Leases.TrySetAsync(state.text, state.Owner, state.record, state.expiry, token).ConfigureAwait(false),
-            deadline.Left,
-            cancellationToken).ConfigureAwait(false);
+        CallResult<CacheLeaseStatus> result = await _backend.Leases!
+            .TrySetAsync(text, lease.Owner!, record, expiry, _options.WriteTimeout, wait).ConfigureAwait(false);
         switch (result)
         {
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.NotSupported }:
                 return null;
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Acquired }:
                 // Done for all that read it from the server; that other machines' first levels hear of it may be owed.
-                return await _backend.PublishAsync(text, lease.Local, deadline.Left, cancellationToken).ConfigureAwait(false);
+                return await _backend.PublishAsync(text, lease.Local, wait).ConfigureAwait(false);
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Held }:
                 lease.Lose();
                 return LevelStatus.LeaseLost;
@@ -348,29 +369,34 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    // With this process' lease in hand: is there a value by now, and will the server give its lease?
-    private async ValueTask<LeaseResult> CompleteLeaseAsync(LeaseRequest request, LocalLease local, CancellationToken cancellationToken)
+    // The steps of this operation share a deadline, also when the caller brings none.
+    private LevelWait Shared(LevelWait wait) => wait.Deadline is null ? wait with { Deadline = NewDeadline() } : wait;
+
+    // With this process' lease in hand: will the server give its own, and is there a value by now? Without a server the caller knows: what
+    // another cache of this process wrote since the caller looked was told to the caller's coherence.
+    private async ValueTask<LeaseResult> CompleteLeaseAsync(LeaseRequest request, LocalLease local, LevelWait wait)
     {
-        var deadline = new Deadline(_options.ReadTimeout, _options.Clock);
-        ulong era = await _backend.GetEraAsync(mustAsk: false, deadline, cancellationToken).ConfigureAwait(false);
+        wait = Shared(wait);
+        ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
         string? owner = null;
         bool isUnasked = false;
         bool onlyIfMissing = !request.ReplacesStale;
-        bool mustLook = onlyIfMissing;
+        bool mustLook = false;
+        bool hasValue = false;
         if (_backend.Leases is { } leases)
         {
             string asking = Guid.NewGuid().ToString("N");
-            CacheLeaseStatus? status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing, cancellationToken).ConfigureAwait(false);
+            CacheLeaseStatus? status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing, wait).ConfigureAwait(false);
             if (status == CacheLeaseStatus.HasValue)
             {
-                if (await HasValueAsync(request.Key, era, cancellationToken).ConfigureAwait(false))
+                if (await HasValueAsync(request.Key, era, wait).ConfigureAwait(false))
                 {
                     return new(LevelStatus.Hit, HasWaited: request.HasWaited);
                 }
 
                 // Of an older era: a value to the server only.
-                mustLook = false;
-                status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing: false, cancellationToken).ConfigureAwait(false);
+                hasValue = true;
+                status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing: false, wait).ConfigureAwait(false);
             }
 
             if (status == CacheLeaseStatus.Held)
@@ -381,7 +407,7 @@ internal sealed class DistributedLevel : SecondLevel
             if (status == CacheLeaseStatus.Acquired)
             {
                 owner = asking;
-                mustLook &= !leases.ChecksValue;
+                mustLook = onlyIfMissing && !hasValue && !leases.ChecksValue;
             }
 
             // Else the lease holds within this process: the server has none, or could not be asked.
@@ -389,7 +415,7 @@ internal sealed class DistributedLevel : SecondLevel
         }
 
         var lease = new DistributedLease(_backend, _options, local, owner, era) { IsUnasked = isUnasked };
-        if (mustLook && await HasValueAsync(request.Key, era, cancellationToken).ConfigureAwait(false))
+        if (mustLook && await HasValueAsync(request.Key, era, wait).ConfigureAwait(false))
         {
             await lease.DisposeAsync().ConfigureAwait(false);
             return new(LevelStatus.Hit, HasWaited: request.HasWaited);
@@ -401,17 +427,13 @@ internal sealed class DistributedLevel : SecondLevel
 
     // Null if it could not be asked.
     private async ValueTask<CacheLeaseStatus?> AcquireOnServerAsync(
-        ICacheLeases leases, LeaseRequest request, string owner, bool onlyIfMissing, CancellationToken cancellationToken)
+        LeaseCalls leases, LeaseRequest request, string owner, bool onlyIfMissing, LevelWait wait)
     {
         long pollMs = FirstPollMs;
         while (true)
         {
-            CallResult<CacheLeaseStatus> result = await _backend.CallLeasesAsync(
-                (leases, request.Key, owner, _options.LeaseDuration, onlyIfMissing),
-                static async (state, token) => await state.leases
-                    .TryAcquireAsync(state.Key, state.owner, state.LeaseDuration, state.onlyIfMissing, token).ConfigureAwait(false),
-                _options.ReadTimeout,
-                cancellationToken).ConfigureAwait(false);
+            CallResult<CacheLeaseStatus> result = await leases
+                .TryAcquireAsync(request.Key, owner, _options.LeaseDuration, onlyIfMissing, _options.ReadTimeout, wait).ConfigureAwait(false);
             if (result.Status != CallStatus.Done)
             {
                 return null;
@@ -427,11 +449,19 @@ internal sealed class DistributedLevel : SecondLevel
             request.HasWaited = true;
             TimeSpan pause = TimeSpan.FromMilliseconds(Math.Min(pollMs, Math.Ceiling(left.TotalMilliseconds)));
             pollMs = Math.Min(pollMs * 2, LongestPollMs);
-            await WaitForReleaseAsync(leases, request.Key, pause, cancellationToken).ConfigureAwait(false);
+            wait.Deadline?.Pause();
+            try
+            {
+                await WaitForReleaseAsync(leases, request.Key, pause, wait.Token).ConfigureAwait(false);
+            }
+            finally
+            {
+                wait.Deadline?.Resume();
+            }
         }
     }
 
-    private async ValueTask WaitForReleaseAsync(ICacheLeases leases, string text, TimeSpan pause, CancellationToken cancellationToken)
+    private async ValueTask WaitForReleaseAsync(LeaseCalls leases, string text, TimeSpan pause, CancellationToken cancellationToken)
     {
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task timer = Task.Delay(pause, _options.Clock, end.Token);
@@ -447,14 +477,14 @@ internal sealed class DistributedLevel : SecondLevel
         cancellationToken.ThrowIfCancellationRequested();
     }
 
-    private async ValueTask<bool> HasValueAsync(string text, ulong era, CancellationToken cancellationToken)
+    private async ValueTask<bool> HasValueAsync(string text, ulong era, LevelWait wait)
     {
         if (_backend.Ledger.TryRead(text, out PendingChange? owed))
         {
             return owed is { Kind: ChangeKind.Write } && _backend.Expiry(owed.Expiration) is not null;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, _options.ReadTimeout, cancellationToken).ConfigureAwait(false);
+        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, wait).ConfigureAwait(false);
         return result is { Status: CallStatus.Done, Value: { } record } && DistributedRecords.EraOf(record.Span) is var of && of != 0 && of == era;
     }
 

@@ -23,6 +23,9 @@ internal sealed class DistributedRecords
     private const int EraRecordBytes = 16;
     private const ulong CheckSeed = 0x43_61_69_72_6E_4C_32_01;
 
+    [ThreadStatic]
+    private static ValueKeyMemory? t_lastValueKey;
+
     private readonly string _valuePrefix;
     private readonly string _stampPrefix;
 
@@ -39,7 +42,18 @@ internal sealed class DistributedRecords
 
     public string EraKey { get; }
 
-    public string ValueKey(string key) => string.Concat(_valuePrefix, key);
+    /// <summary>Under which key the value is. The steps of a call ask for the same one, so each thread remembers its last.</summary>
+    public string ValueKey(string key)
+    {
+        if (t_lastValueKey is { } last && ReferenceEquals(last.Key, key) && ReferenceEquals(last.Records, this))
+        {
+            return last.Text;
+        }
+
+        last = t_lastValueKey ??= new ValueKeyMemory();
+        (last.Records, last.Key, last.Text) = (this, key, string.Concat(_valuePrefix, key));
+        return last.Text;
+    }
 
     public string StampKey(string tag) => string.Concat(_stampPrefix, tag);
 
@@ -114,6 +128,13 @@ internal sealed class DistributedRecords
 
         era = BinaryPrimitives.ReadUInt64LittleEndian(record);
         return era != 0;
+    }
+
+    private sealed class ValueKeyMemory
+    {
+        public DistributedRecords? Records;
+        public string Key = "";
+        public string Text = "";
     }
 
     private static bool IsUnder(string prefix, string text, out ReadOnlySpan<char> rest)

@@ -1,20 +1,15 @@
 namespace Cairn.Caching.Levels;
 
 // A key of the second level of which a ChangeLedger knows more than that. Everything of it is the ledger's, and under its lock.
-internal sealed class KeyState
+internal sealed class KeyState(string key, PendingChange newest)
 {
-    public KeyState(string key, PendingChange newest)
-    {
-        Key = key;
-        Newest = newest;
-        QueueNode = new(this);
-        WriteNode = new(this);
-        UnprovenNode = new(this);
-    }
+    private LinkedListNode<KeyState>? _queueNode;
+    private LinkedListNode<KeyState>? _writeNode;
+    private LinkedListNode<KeyState>? _unprovenNode;
 
-    public string Key { get; }
+    public string Key { get; } = key;
 
-    public PendingChange Newest { get; set; }
+    public PendingChange Newest { get; set; } = newest;
 
     /// <summary>A change is being made (I1).</summary>
     public bool IsRunning { get; set; }
@@ -35,7 +30,7 @@ internal sealed class KeyState
     public long MadeAt { get; set; }
 
     /// <summary>The second level has the newest, nothing can undo it, and it undid nothing.</summary>
-    public bool IsSettled => IsMade && LateCalls == 0 && UnprovenNode.List is null;
+    public bool IsSettled => IsMade && LateCalls == 0 && !IsUnproven;
 
     /// <summary>Something is under way, or will be.</summary>
     public bool IsPending => IsRunning || IsOwed || LateCalls > 0;
@@ -49,10 +44,19 @@ internal sealed class KeyState
     /// <summary>Forgotten because a new era began.</summary>
     public bool IsOverflown { get; set; }
 
-    public LinkedListNode<KeyState> QueueNode { get; }
+    public LinkedListNode<KeyState> QueueNode => _queueNode ??= new(this);
 
-    public LinkedListNode<KeyState> WriteNode { get; }
+    public LinkedListNode<KeyState> WriteNode => _writeNode ??= new(this);
 
     /// <summary>In a list: what others did is being watched for (I6).</summary>
-    public LinkedListNode<KeyState> UnprovenNode { get; }
+    public LinkedListNode<KeyState> UnprovenNode => _unprovenNode ??= new(this);
+
+    /// <summary>It waits to be made.</summary>
+    public bool IsQueued => _queueNode?.List is not null;
+
+    /// <summary>It is a write that counts for the bounds.</summary>
+    public bool IsInWrites => _writeNode?.List is not null;
+
+    /// <summary>What others did is being watched for.</summary>
+    public bool IsUnproven => _unprovenNode?.List is not null;
 }

@@ -20,11 +20,12 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
         }
     }
 
-    public void TimedOut(string what, TimeSpan timeout)
+    // The limit that was set, not what earlier steps had left of it.
+    public void TimedOut(string what, TimeSpan limit)
     {
         if (MayTell(1, out long others))
         {
-            LogTimedOut(logger, what, timeout.TotalMilliseconds, others);
+            LogTimedOut(logger, what, limit.TotalMilliseconds, others);
         }
     }
 
@@ -80,7 +81,7 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
     private static partial void LogTimedOut(ILogger logger, string what, double timeoutMs, long others);
 
     [LoggerMessage(512, LogLevel.Error,
-        "The second level keeps failing ({What}) and is left alone for {BreakMs} ms. {Others} more since the last such line.")]
+        "The second level keeps failing ({What}). Calls that fail like this are not made for {BreakMs} ms. {Others} more since the last such line.")]
     private static partial void LogOpened(ILogger logger, string what, long breakMs, long others);
 
     [LoggerMessage(513, LogLevel.Warning,

@@ -31,11 +31,11 @@ internal sealed class NoLevel : SecondLevel
 
     public override bool HasLeases => false;
 
-    public override ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken) =>
+    public override ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, LevelWait wait) =>
         new(LevelStatus.Miss);
 
     public override ValueTask ReadManyAsync(
-        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, CancellationToken cancellationToken)
+        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, LevelWait wait)
     {
         // All Miss.
         statuses.AsSpan(0, keys.Length).Clear();
@@ -43,34 +43,34 @@ internal sealed class NoLevel : SecondLevel
     }
 
     public override ValueTask<LevelStatus> WriteAsync(
-        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, CancellationToken cancellationToken)
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, LevelWait wait)
     {
         _coherence.OnChanged(hash);
         return new(LevelStatus.Done);
     }
 
-    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken)
+    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait)
     {
         _coherence.OnChanged(hash);
         return new(LevelStatus.Done);
     }
 
-    public override ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken) =>
+    public override ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, LevelWait wait) =>
         new(LevelStatus.Done);
 
     /// <summary>Nobody else makes the value.</summary>
     public override ValueTask<LeaseResult> AcquireLeaseAsync(
-        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken) =>
+        string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait) =>
         new(new LeaseResult(LevelStatus.Failed));
 
-    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
         // Never 0, which would be no stamp at all.
         ulong derived = hash ^ Volatile.Read(ref _base);
         return new(_renewed.TryGetValue(tag, out ulong stamp) ? stamp : derived == 0 ? ulong.MaxValue : derived);
     }
 
-    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait)
     {
         lock (_gate)
         {
@@ -86,7 +86,7 @@ internal sealed class NoLevel : SecondLevel
         return new(LevelStatus.Done);
     }
 
-    public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken)
+    public override ValueTask<LevelStatus> ClearAsync(LevelWait wait)
     {
         lock (_gate)
         {

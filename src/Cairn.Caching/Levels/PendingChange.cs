@@ -26,7 +26,8 @@ internal sealed class PendingChange(ChangeKind kind)
     private const int NotCompleted = -1;
     private const long NotLate = long.MinValue;
 
-    private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    // Made for those who wait; most changes end before anybody does.
+    private TaskCompletionSource? _completion;
 
     // Set before the source is completed; by a single thread at a time, under the ledger's lock.
     private volatile int _status = NotCompleted;
@@ -63,8 +64,18 @@ internal sealed class PendingChange(ChangeKind kind)
     public LevelStatus Status => (LevelStatus)_status;
 
     /// <summary>Waits for its end.</summary>
-    public Task WaitAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
-        _completion.Task.WaitAsync(timeout, clock, cancellationToken);
+    public Task WaitAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken)
+    {
+        TaskCompletionSource? completion = Volatile.Read(ref _completion);
+        if (completion is null)
+        {
+            var source = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            completion = Interlocked.CompareExchange(ref _completion, source, null) ?? source;
+        }
+
+        // After the source can be seen: who completes the change sets the status first, and looks for the source then.
+        return IsCompleted ? Task.CompletedTask : completion.Task.WaitAsync(timeout, clock, cancellationToken);
+    }
 
     /// <summary>It will be tried again.</summary>
     public void OnLate(long now) => LateSince = now;
@@ -76,7 +87,10 @@ internal sealed class PendingChange(ChangeKind kind)
             if (!change.IsCompleted)
             {
                 change._status = (int)status;
-                change._completion.SetResult();
+
+                // A full fence between the status and the look for the source; pairs with the exchange in WaitAsync.
+                Interlocked.MemoryBarrier();
+                Volatile.Read(ref change._completion)?.TrySetResult();
             }
         }
 

@@ -29,48 +29,57 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>True if a lease is known to all who share this level, or to some of them.</summary>
     public abstract bool HasLeases { get; }
 
+    /// <summary>The time that the steps of one call share; null if no step ever waits.</summary>
+    public virtual LevelDeadline? NewDeadline() => null;
+
+    /// <summary>False while it is still about to hear of others' changes for the first time.</summary>
+    public virtual bool IsReady => true;
+
+    /// <summary>Waits until it is ready, or until the time is over; then it counts as ready.</summary>
+    public virtual ValueTask WhenReadyAsync(LevelWait wait) => default;
+
     /// <summary>How it is doing, at about this moment.</summary>
     public virtual LevelHealth Health => default;
 
     /// <summary>Reads an envelope into the buffer.</summary>
-    public abstract ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken);
+    public abstract ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, LevelWait wait);
 
     /// <summary>Reads many; the buffers and statuses line up with the keys.</summary>
     public abstract ValueTask ReadManyAsync(
-        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, CancellationToken cancellationToken);
+        ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, LevelWait wait);
 
     /// <summary>
     /// Writes an envelope; with a lease, only if the lease still stands. What failed for trouble of the level's own is done later,
     /// if no newer change of the key comes first.
     /// </summary>
     public abstract ValueTask<LevelStatus> WriteAsync(
-        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, CancellationToken cancellationToken);
+        string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, LevelWait wait);
 
     /// <summary>Removes a key, and ends its lease. As for writes, what failed is done later, and until then the key counts as missing here.</summary>
-    public abstract ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken);
+    public abstract ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait);
 
     /// <summary>Extends the life of an entry that slides, after a hit in the first level.</summary>
-    public abstract ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken);
+    public abstract ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, LevelWait wait);
 
     /// <summary>
     /// Asks for the right to make the value of a missing key, or to replace one that is there and has expired for the cache, but not
-    /// for this level; waits at most that long for who has it.
+    /// for this level; waits at most <paramref name="leaseWait"/> for who has it.
     /// </summary>
     /// <returns>
     /// Hit: there is a value by now, although none was to be replaced. Done: the lease is the caller's; writing with it fails if anyone
     /// changed the key since. Held: still another's. Failed: no leases just now.
     /// </returns>
     public abstract ValueTask<LeaseResult> AcquireLeaseAsync(
-        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken);
+        string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait);
 
     /// <summary>The stamp of a tag; a missing one becomes a new random one. <see cref="Tagging.Tag.Unknown"/> if the level cannot say.</summary>
-    public abstract ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken);
+    public abstract ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait);
 
     /// <summary>Gives a tag a new random stamp. Done later if it fails, and until then <see cref="ReadStampAsync"/> answers with the new one.</summary>
-    public abstract ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken);
+    public abstract ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait);
 
     /// <summary>Removes everything of this cache, tags' stamps included, and ends all leases.</summary>
-    public abstract ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken);
+    public abstract ValueTask<LevelStatus> ClearAsync(LevelWait wait);
 
     /// <summary>As how many changes of its key a write or removal that ended so counts for <see cref="Coherence.ICoherence.TryKeep"/>.</summary>
     public virtual int ChangesOf(LevelStatus change) => change == LevelStatus.Done ? 1 : 0;

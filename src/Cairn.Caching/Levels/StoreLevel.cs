@@ -74,18 +74,18 @@ internal sealed class StoreLevel : SecondLevel
     public long Failures => Interlocked.Read(ref _failures);
 
     public override ValueTask<LevelStatus> ReadAsync(
-        string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken) =>
-        cancellationToken.IsCancellationRequested
-            ? ValueTask.FromCanceled<LevelStatus>(cancellationToken)
+        string key, ulong hash, IBufferWriter<byte> target, LevelWait wait) =>
+        wait.Token.IsCancellationRequested
+            ? ValueTask.FromCanceled<LevelStatus>(wait.Token)
             : new(Read(key, hash, target));
 
     public override ValueTask ReadManyAsync(
         ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses,
-        CancellationToken cancellationToken)
+        LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled(cancellationToken);
+            return ValueTask.FromCanceled(wait.Token);
         }
 
         for (int start = 0; start < keys.Length; start += PrefetchedAtOnce)
@@ -103,16 +103,16 @@ internal sealed class StoreLevel : SecondLevel
 
     public override ValueTask<LevelStatus> WriteAsync(
         string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease,
-        CancellationToken cancellationToken) =>
-        cancellationToken.IsCancellationRequested
-            ? ValueTask.FromCanceled<LevelStatus>(cancellationToken)
+        LevelWait wait) =>
+        wait.Token.IsCancellationRequested
+            ? ValueTask.FromCanceled<LevelStatus>(wait.Token)
             : new(Write(key, hash, envelope.Span, Expiration.Until(expiration.Deadline, expiration.SlidingMs), (StoreLevelLease?)lease));
 
-    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken)
+    public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+            return ValueTask.FromCanceled<LevelStatus>(wait.Token);
         }
 
         try
@@ -127,11 +127,11 @@ internal sealed class StoreLevel : SecondLevel
     }
 
     public override ValueTask<LevelStatus> TouchAsync(
-        string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken)
+        string key, ulong hash, LevelExpiration expiration, LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+            return ValueTask.FromCanceled<LevelStatus>(wait.Token);
         }
 
         try
@@ -147,11 +147,11 @@ internal sealed class StoreLevel : SecondLevel
     }
 
     public override ValueTask<LeaseResult> AcquireLeaseAsync(
-        string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken)
+        string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<LeaseResult>(cancellationToken);
+            return ValueTask.FromCanceled<LeaseResult>(wait.Token);
         }
 
         LeaseResult result;
@@ -171,16 +171,16 @@ internal sealed class StoreLevel : SecondLevel
             Failed();
         }
 
-        return result.Status == LevelStatus.Held && wait != TimeSpan.Zero
-            ? _watcher.WaitAsync(key, replacesStale, _coherence.PartitionOf(hash), wait, cancellationToken)
+        return result.Status == LevelStatus.Held && leaseWait != TimeSpan.Zero
+            ? _watcher.WaitAsync(key, replacesStale, _coherence.PartitionOf(hash), leaseWait, wait.Token)
             : new(result);
     }
 
-    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<ulong>(cancellationToken);
+            return ValueTask.FromCanceled<ulong>(wait.Token);
         }
 
         ulong stamp;
@@ -201,11 +201,11 @@ internal sealed class StoreLevel : SecondLevel
         return new(stamp);
     }
 
-    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken)
+    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+            return ValueTask.FromCanceled<LevelStatus>(wait.Token);
         }
 
         try
@@ -220,11 +220,11 @@ internal sealed class StoreLevel : SecondLevel
         }
     }
 
-    public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken)
+    public override ValueTask<LevelStatus> ClearAsync(LevelWait wait)
     {
-        if (cancellationToken.IsCancellationRequested)
+        if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<LevelStatus>(cancellationToken);
+            return ValueTask.FromCanceled<LevelStatus>(wait.Token);
         }
 
         try

@@ -24,7 +24,11 @@ public static class CairnHybridCacheServiceCollectionExtensions
         this IServiceCollection services, Action<CairnHybridCacheOptions>? configure = null)
     {
         ArgumentNullException.ThrowIfNull(services);
-        string name = Options.Options.DefaultName;
+        return Add(services, Options.Options.DefaultName, configure);
+    }
+
+    private static CairnHybridCacheBuilder Add(IServiceCollection services, string name, Action<CairnHybridCacheOptions>? configure)
+    {
         Configure(services, name, configure);
         services.AddSingleton(provider => Create(provider, name));
         services.AddSingleton<HybridCache>(provider => provider.GetRequiredService<CairnHybridCache>());
@@ -35,15 +39,36 @@ public static class CairnHybridCacheServiceCollectionExtensions
 
     /// <summary>Adds a hybrid cache with a key, which has a first level of its own, and its key as name in the second.</summary>
     /// <param name="services">Where to.</param>
-    /// <param name="serviceKey">The key; its text is the name of the options and the default of <see cref="CairnHybridCacheOptions.Name"/>.</param>
+    /// <param name="serviceKey">
+    /// The key; its text is the name of the options and the default of <see cref="CairnHybridCacheOptions.Name"/>. Null is the cache without a
+    /// key, as everywhere in dependency injection.
+    /// </param>
     /// <param name="configure">Sets the options; null for the defaults.</param>
     /// <returns>A builder for serializers.</returns>
     public static ICairnHybridCacheBuilder AddKeyedCairnHybridCache(
-        this IServiceCollection services, object serviceKey, Action<CairnHybridCacheOptions>? configure = null)
+        this IServiceCollection services, object? serviceKey, Action<CairnHybridCacheOptions>? configure = null) =>
+        AddKeyedCairnHybridCache(services, serviceKey, serviceKey?.ToString() ?? Options.Options.DefaultName, configure);
+
+    /// <summary>Adds a hybrid cache with a key and the options of a name.</summary>
+    /// <param name="services">Where to.</param>
+    /// <param name="serviceKey">The key; null for the cache without a key.</param>
+    /// <param name="optionsName">
+    /// The name of the options, and the default of <see cref="CairnHybridCacheOptions.Name"/>: caches with the same options share what is in
+    /// their second level, unless the options name it otherwise.
+    /// </param>
+    /// <param name="configure">Sets more of the options; null for no more.</param>
+    /// <returns>A builder for serializers.</returns>
+    public static ICairnHybridCacheBuilder AddKeyedCairnHybridCache(
+        this IServiceCollection services, object? serviceKey, string optionsName, Action<CairnHybridCacheOptions>? configure = null)
     {
         ArgumentNullException.ThrowIfNull(services);
-        ArgumentNullException.ThrowIfNull(serviceKey);
-        string name = serviceKey.ToString() ?? "";
+        ArgumentNullException.ThrowIfNull(optionsName);
+        if (serviceKey is null)
+        {
+            return Add(services, optionsName, configure);
+        }
+
+        string name = optionsName;
         Configure(services, name, configure);
         services.AddKeyedSingleton(serviceKey, (provider, _) => Create(provider, name));
         services.AddKeyedSingleton<HybridCache>(serviceKey, (provider, key) => provider.GetRequiredKeyedService<CairnHybridCache>(key));

@@ -34,6 +34,7 @@ internal sealed class BinaryCodec<T>(CodecOptions options) : Codec<T>(options)
     public override T Deserialize(ReadOnlyMemory<byte> source)
     {
         XmlBinaryReaderSession names = BinaryNames.Read(source.Span, out int documentBytes);
+        XmlBinaryScan.Check(source.Span[..documentBytes]);
         ArraySegment<byte> array = XmlLimits.ArrayOf(source[..documentBytes]);
         using var reader = XmlDictionaryReader.CreateBinaryReader(
             array.Array!, array.Offset, array.Count, dictionary: null, XmlLimits.QuotasOf(array.Count), names);

@@ -20,6 +20,9 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
     /// <summary>True once something was refused as too much, whatever became of the exception on its way.</summary>
     public bool HasOverflowed { get; private set; }
 
+    /// <summary>How many bytes more than may be written were to be written when it overflowed, at least.</summary>
+    public long ExcessBytes { get; private set; }
+
     public ReadOnlyMemory<byte> WrittenMemory => _array.AsMemory(0, WrittenBytes);
 
     public ReadOnlySpan<byte> WrittenSpan => _array.AsSpan(0, WrittenBytes);
@@ -89,6 +92,7 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
     private void Overflow(long bytes, int maxBytes)
     {
         HasOverflowed = true;
+        ExcessBytes = bytes - maxBytes;
         throw new PayloadTooLargeException(bytes, maxBytes);
     }
 

@@ -40,6 +40,7 @@ internal sealed class XmlCodec<T>(CodecOptions options) : Codec<T>(options)
 
     public override T Deserialize(ReadOnlyMemory<byte> source)
     {
+        XmlTextScan.Check(source.Span);
         ArraySegment<byte> array = XmlLimits.ArrayOf(source);
         using var reader = XmlDictionaryReader.CreateTextReader(
             array.Array!, array.Offset, array.Count, System.Text.Encoding.UTF8, XmlLimits.QuotasOf(array.Count), onClose: null);

@@ -10,10 +10,10 @@ internal static class TagNames
     private const char TopicMark = '\uFDD0';
 
     /// <summary>Refuses what no entry may be tagged with by name.</summary>
-    /// <exception cref="ArgumentException">The tag is empty, or the one that means everything.</exception>
+    /// <exception cref="ArgumentException">The tag is empty or white space, or the one that means everything.</exception>
     public static void Check(string tag)
     {
-        ArgumentException.ThrowIfNullOrEmpty(tag);
+        ArgumentException.ThrowIfNullOrWhiteSpace(tag);
         if (tag == Everything)
         {
             throw new ArgumentException("The tag '*' means everything: entries have it anyway.", nameof(tag));

@@ -15,6 +15,7 @@ internal sealed partial class CacheLog(ILogger logger)
     private readonly LogGate _unreadable = new(IntervalMs);
     private readonly LogGate _dependency = new(IntervalMs);
     private readonly LogGate _refreshFailed = new(IntervalMs);
+    private readonly LogGate _tooLarge = new(IntervalMs);
 
     public void FactoryFailed(string key, Exception fault)
     {
@@ -56,6 +57,14 @@ internal sealed partial class CacheLog(ILogger logger)
         }
     }
 
+    public void TooLarge(string key, long bytes, long limit)
+    {
+        if (_tooLarge.TryPass(Environment.TickCount64, out long others))
+        {
+            WriteTooLarge(key, bytes, limit, others);
+        }
+    }
+
     public void DependencyNotApplied(string key, Exception fault)
     {
         if (_dependency.TryPass(Environment.TickCount64, out long others))
@@ -78,6 +87,10 @@ internal sealed partial class CacheLog(ILogger logger)
 
     [LoggerMessage(5, LogLevel.Warning, "The second level's entry of '{Key}' cannot be used ({Status}) and counts as missing. {Others} more such events were not logged.")]
     private partial void WriteUnreadable(string key, EnvelopeStatus status, long others);
+
+    [LoggerMessage(7, LogLevel.Warning,
+        "The value of '{Key}' has at least {Bytes} bytes and is not sent to the second level, whose limit is {Limit} (MaximumPayloadBytes). {Others} more such events were not logged.")]
+    private partial void WriteTooLarge(string key, long bytes, long limit, long others);
 
     [LoggerMessage(6, LogLevel.Error, "'{Key}' could not be removed after something it depends on changed. {Others} more such events were not logged.")]
     private partial void WriteDependency(Exception fault, string key, long others);

@@ -118,6 +118,20 @@ public sealed class HostileBytesTests
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 32_000_000);
     }
 
+    [Fact]
+    public void Message_that_repeats_a_member_with_an_array_is_merged_and_refused_before_it_takes_long()
+    {
+        // A crate with one label, again and again: each would copy the labels before it.
+        byte[] once = [0x0A, 2, 0x0A, 0];
+
+        Shelf shelf = CairnProtobuf.Deserialize<Shelf>(new ReadOnlySequence<byte>([.. Enumerable.Repeat(once, 1_000).SelectMany(each => each)]));
+        Assert.Equal(1_000, shelf.Crate!.Labels!.Length);
+
+        byte[] often = [.. Enumerable.Repeat(once, 50_000).SelectMany(each => each)];
+        var refused = Assert.Throws<InvalidDataException>(() => CairnProtobuf.Deserialize<Shelf>(new ReadOnlySequence<byte>(often)));
+        Assert.Contains("repeats", refused.Message, StringComparison.Ordinal);
+    }
+
     private static void TryRead(byte[] bytes)
     {
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -136,5 +150,19 @@ public sealed class HostileBytesTests
         {
             Debug.Assert(failure.Message.Length > 0);
         }
+    }
+
+    [System.Runtime.Serialization.DataContract]
+    internal sealed class Shelf
+    {
+        [System.Runtime.Serialization.DataMember(Order = 1)]
+        public Crate? Crate { get; set; }
+    }
+
+    [System.Runtime.Serialization.DataContract]
+    internal sealed class Crate
+    {
+        [System.Runtime.Serialization.DataMember(Order = 1)]
+        public string[]? Labels { get; set; }
     }
 }

@@ -75,4 +75,58 @@ public class HybridOverFaultyCacheTests
 
         Assert.Equal(isWritten, cache.Content.Keys.Any(key => key.Contains("book:42", StringComparison.Ordinal)));
     }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(1000)]
+    public async Task A_miss_is_one_read_and_one_write_and_a_hit_one_read(int misses)
+    {
+        var cache = new FaultyDistributedCache();
+        await using (CairnHybridCache maker = Create())
+        {
+            await maker.GetAsync<string>("first");
+            for (int i = 0; i < misses; i++)
+            {
+                await maker.GetOrCreateAsync($"key {i}", _ => new ValueTask<string>("made"));
+            }
+        }
+
+        string[] made = CallsOfKeys();
+        cache.Calls.Clear();
+        await using CairnHybridCache reader = Create();
+        for (int i = 0; i < misses; i++)
+        {
+            await reader.GetOrCreateAsync<string>($"key {i}", _ => throw new InvalidOperationException("It is in the second level."));
+        }
+
+        Assert.Equal(Enumerable.Range(0, misses).SelectMany(i => new[] { $"get cache:k:key {i}", $"set cache:k:key {i}" }), made);
+        Assert.Equal(Enumerable.Range(0, misses).Select(i => $"get cache:k:key {i}"), CallsOfKeys());
+
+        CairnHybridCache Create() => CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = cache });
+
+        string[] CallsOfKeys() =>
+            [.. cache.Calls.Where(call => call.Key.Contains(":k:key", StringComparison.Ordinal)).Select(call => $"{call.Operation} {call.Key}")];
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Value_that_is_too_large_for_the_second_level_is_logged_once_with_key_size_and_limit(bool isObject)
+    {
+        using var log = new RecordingLoggers();
+        await using var cache = CairnHybridCache.Create(
+            new CairnHybridCacheOptions { DistributedCache = new FaultyDistributedCache(), MaximumPayloadBytes = 100 }, log);
+        string large = new('x', 500);
+
+        for (int i = 0; i < 3; i++)
+        {
+            await (isObject
+                ? cache.SetAsync($"large {i}", new List<string> { large }).AsTask()
+                : cache.SetAsync($"large {i}", large).AsTask());
+        }
+
+        string line = Assert.Single(log.Lines, line => line.Contains("large", StringComparison.Ordinal));
+        Assert.StartsWith("Warning 7: The value of 'large 0' has at least 50", line, StringComparison.Ordinal);
+        Assert.Contains("limit is 100 (MaximumPayloadBytes)", line, StringComparison.Ordinal);
+    }
 }

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Runtime.Serialization;
 using System.Text;
 using System.Xml;
@@ -32,6 +33,113 @@ public sealed class HostileXmlTests : SerializationTest
 
         static string Nested(int depth) => string.Concat(
             "<Node>", string.Concat(Enumerable.Repeat("<Child>", depth - 1)), string.Concat(Enumerable.Repeat("</Child>", depth - 1)), "</Node>");
+    }
+
+    [Theory]
+    [InlineData(true, 1, 250, 0)]
+    [InlineData(true, 1, 0, 250)]
+    [InlineData(true, 50, 2, 2)]
+    [InlineData(false, 1, XmlLimits.MaxAttributes + 1, 0)]
+    [InlineData(false, 1, 0, XmlLimits.MaxAttributes + 1)]
+    [InlineData(false, 100, 3, 3)]
+    [InlineData(false, 1, 30_000, 0)]
+    [InlineData(false, 1, 0, 30_000)]
+    public void Attributes_and_namespaces_that_are_open_at_once_are_bounded(bool isRead, int levels, int attributes, int namespaces)
+    {
+        var xml = new StringBuilder();
+        for (int level = 0; level < levels; level++)
+        {
+            xml.Append(level == 0 ? "<Node" : "<Child");
+            for (int i = 0; i < attributes; i++)
+            {
+                xml.Append(CultureInfo.InvariantCulture, $" a{i}='v'");
+            }
+
+            for (int i = 0; i < namespaces; i++)
+            {
+                xml.Append(CultureInfo.InvariantCulture, $" xmlns:n{i}=\"urn:{i}\"");
+            }
+
+            xml.Append('>');
+        }
+
+        xml.Append(string.Concat(Enumerable.Repeat("</Child>", levels - 1))).Append("</Node>");
+
+        EnvelopeStatus expected = isRead ? EnvelopeStatus.Ok : EnvelopeStatus.Unreadable;
+        Assert.Equal(expected, ReadXml<Node>(xml.ToString()));
+        Assert.Equal(expected, ReadBinary<Link>(writer => WriteLevels(writer, levels, attributes, namespaces)));
+
+        static void WriteLevels(XmlDictionaryWriter writer, int levels, int attributes, int namespaces)
+        {
+            for (int level = 0; level < levels; level++)
+            {
+                writer.WriteStartElement(level == 0 ? nameof(Link) : nameof(Link.Next), "urn:l");
+                for (int i = level == 0 ? 1 : 0; i < namespaces; i++)
+                {
+                    writer.WriteXmlnsAttribute($"n{i}", $"urn:{i}"); // The first level has one of its own.
+                }
+
+                for (int i = 0; i < attributes; i++)
+                {
+                    writer.WriteAttributeString($"a{i}", "v");
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void Attributes_of_elements_that_have_ended_do_not_count()
+    {
+        string siblings = string.Concat(Enumerable.Repeat("<Other a='1' b='2' xmlns:c='3'/><Other a='>' b=\"!-- = --\"></Other>", 5_000));
+
+        Assert.Equal(EnvelopeStatus.Ok, ReadXml<Node>($"<Node>{siblings}<Name>Dune</Name></Node>"));
+        Assert.Equal(EnvelopeStatus.Ok, ReadBinary<Link>(writer =>
+        {
+            writer.WriteStartElement(nameof(Link), "urn:l");
+            for (int i = 0; i < 5_000; i++)
+            {
+                writer.WriteStartElement("Other", "urn:o");
+                writer.WriteAttributeString("a", "1");
+                writer.WriteAttributeString("b", "urn:b", "2");
+                writer.WriteEndElement();
+            }
+        }));
+    }
+
+    [Theory]
+    [InlineData("a=b > \"c\" 'd' ]]> & = = = <")]
+    [InlineData("<Node a=\"1\" b='2'><!-- <![CDATA[ --></Node>")]
+    [InlineData("-->")]
+    public void Text_that_looks_like_tags_comes_back(string text)
+    {
+        using var buffer = new PooledBuffer();
+        Default.TrySerialize(Default.Of<Node>(), new Node { Name = text }, buffer);
+        Assert.Equal(EnvelopeStatus.Ok, Read(EnvelopeOf<Node>(buffer.WrittenSpan.ToArray()), out Node? node));
+        Assert.Equal(text, node!.Name);
+
+        string section = text.Replace("]]>", "]]]]><![CDATA[>", StringComparison.Ordinal);
+        Assert.Equal(
+            EnvelopeStatus.Ok,
+            Read(EnvelopeOf<Node>(Encoding.UTF8.GetBytes($"<?xml version='1.0'?><!-- a='<' --><Node><Name><![CDATA[{section}]]></Name></Node>")), out node));
+        Assert.Equal(text, node!.Name);
+    }
+
+    [Fact]
+    public void Every_value_that_a_contract_may_have_passes_the_limits_of_binary_xml()
+    {
+        var all = new Everything
+        {
+            Text = new string('x', 70_000), Short = "s", Bytes = new byte[70_000], FewBytes = [1, 2], Flags = [true, false], Shorts = [1, 2], Ints = [1, 2],
+            Longs = [1, 2], Floats = [1, 2], Doubles = [1, 2], Decimals = [1, 2], Dates = [new DateTime(2030, 1, 1, 0, 0, 0, DateTimeKind.Utc)], Ids = [Guid.NewGuid()],
+            Times = [TimeSpan.FromDays(1)], One = 1, Zero = 0, Yes = true, Number = ulong.MaxValue, Small = sbyte.MinValue, Letter = 'x', Any = 5L,
+            Names = new Dictionary<string, long>(StringComparer.Ordinal) { ["a"] = 1, ["b"] = 300 }, Unicode = "\u20AC\u4E2D",
+        };
+
+        using var buffer = new PooledBuffer();
+        Default.TrySerialize(Default.Of<Everything>(), all, buffer);
+
+        Assert.Equal(EnvelopeStatus.Ok, Read(EnvelopeOf<Everything>(buffer.WrittenSpan.ToArray()), out Everything? read));
+        Assert.Equivalent(all, read, strict: true);
     }
 
     [Fact]
@@ -175,6 +283,80 @@ public sealed class HostileXmlTests : SerializationTest
 
         [DataMember]
         public long[]? Pages { get; set; }
+    }
+
+    [DataContract(Namespace = "urn:l")]
+    [CairnSerializer(CairnFormat.Binary)]
+    public sealed class Everything
+    {
+        [DataMember]
+        public string? Text { get; set; }
+
+        [DataMember]
+        public string? Short { get; set; }
+
+        [DataMember]
+        public string? Unicode { get; set; }
+
+        [DataMember]
+        public byte[]? Bytes { get; set; }
+
+        [DataMember]
+        public byte[]? FewBytes { get; set; }
+
+        [DataMember]
+        public bool[]? Flags { get; set; }
+
+        [DataMember]
+        public short[]? Shorts { get; set; }
+
+        [DataMember]
+        public int[]? Ints { get; set; }
+
+        [DataMember]
+        public long[]? Longs { get; set; }
+
+        [DataMember]
+        public float[]? Floats { get; set; }
+
+        [DataMember]
+        public double[]? Doubles { get; set; }
+
+        [DataMember]
+        public decimal[]? Decimals { get; set; }
+
+        [DataMember]
+        public DateTime[]? Dates { get; set; }
+
+        [DataMember]
+        public Guid[]? Ids { get; set; }
+
+        [DataMember]
+        public TimeSpan[]? Times { get; set; }
+
+        [DataMember]
+        public int One { get; set; }
+
+        [DataMember]
+        public long Zero { get; set; }
+
+        [DataMember]
+        public bool Yes { get; set; }
+
+        [DataMember]
+        public ulong Number { get; set; }
+
+        [DataMember]
+        public sbyte Small { get; set; }
+
+        [DataMember]
+        public char Letter { get; set; }
+
+        [DataMember]
+        public object? Any { get; set; }
+
+        [DataMember]
+        public Dictionary<string, long>? Names { get; set; }
     }
 
     [DataContract(Name = "Secret", Namespace = "urn:l")]

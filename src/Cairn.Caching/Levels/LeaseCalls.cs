@@ -1,0 +1,63 @@
+using Microsoft.Extensions.Caching.Distributed;
+
+namespace Cairn.Caching.Levels;
+
+// The calls of an ICacheLeases, each kind with a circuit of its own.
+internal sealed class LeaseCalls
+{
+    private readonly ICacheLeases _leases;
+    private readonly BoundedCalls _acquire;
+    private readonly BoundedCalls _renew;
+    private readonly BoundedCalls _release;
+    private readonly BoundedCalls _end;
+    private readonly BoundedCalls _set;
+
+    /// <summary>Creates them.</summary>
+    /// <param name="leases">Whose calls they are.</param>
+    /// <param name="make">Makes the calls of a kind.</param>
+    public LeaseCalls(ICacheLeases leases, Func<string, PromptCode, BoundedCalls> make)
+    {
+        _leases = leases;
+        _acquire = make("acquiring a lease", new(isKnown: false));
+        _renew = make("renewing a lease", new(isKnown: false));
+        _release = make("giving back a lease", new(isKnown: false));
+        _end = make("ending a lease", new(isKnown: false));
+        _set = make("writing with a lease", new(isKnown: false));
+    }
+
+    public bool ChecksValue => _leases.ChecksValue;
+
+    public bool ChangesEndLeases => _leases.ChangesEndLeases;
+
+    public ValueTask<CallResult<CacheLeaseStatus>> TryAcquireAsync(
+        string key, string owner, TimeSpan duration, bool onlyIfMissing, TimeSpan limit, in LevelWait wait) => _acquire.CallAsync(
+            (_leases, key, owner, duration, onlyIfMissing),
+            static (state, token) => state._leases.TryAcquireAsync(state.key, state.owner, state.duration, state.onlyIfMissing, token).AsTask(),
+            limit,
+            wait);
+
+    public ValueTask<CallResult<bool>> TryRenewAsync(string key, string owner, TimeSpan duration, TimeSpan limit) => _renew.CallAsync(
+        (_leases, key, owner, duration),
+        static (state, token) => state._leases.TryRenewAsync(state.key, state.owner, state.duration, token).AsTask(),
+        limit,
+        CancellationToken.None);
+
+    public ValueTask<CallResult<bool>> ReleaseAsync(string key, string owner, TimeSpan limit) => _release.CallAsync(
+        (_leases, key, owner),
+        static (state, token) => CacheCalls.CompletedAsync(state._leases.ReleaseAsync(state.key, state.owner, token)),
+        limit,
+        CancellationToken.None);
+
+    public ValueTask<CallResult<bool>> EndAsync(string key, TimeSpan limit) => _end.CallAsync(
+        (_leases, key), static (state, token) => CacheCalls.CompletedAsync(state._leases.EndAsync(state.key, token)), limit, CancellationToken.None);
+
+    public ValueTask<CallResult<CacheLeaseStatus>> TrySetAsync(
+        string key, string owner, byte[] record, DistributedCacheEntryOptions expiry, TimeSpan limit, in LevelWait wait) => _set.CallAsync(
+            (_leases, key, owner, record, expiry),
+            static (state, token) => state._leases.TrySetAsync(state.key, state.owner, state.record, state.expiry, token).AsTask(),
+            limit,
+            wait);
+
+    /// <summary>Waits until the lease may have ended. Not bounded: the caller bounds it.</summary>
+    public ValueTask<bool> WaitForReleaseAsync(string key, CancellationToken cancellationToken) => _leases.WaitForReleaseAsync(key, cancellationToken);
+}

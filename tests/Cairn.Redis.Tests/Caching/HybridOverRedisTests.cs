@@ -1,0 +1,95 @@
+using System.Diagnostics;
+using Cairn.Caching;
+using Cairn.Redis.Tests.Servers;
+using Cairn.Redis.Tests.Testing;
+
+namespace Cairn.Redis.Tests.Caching;
+
+/// <summary>The hybrid cache over a Redis that is only being connected to, or that does not answer any more.</summary>
+public sealed class HybridOverRedisTests
+{
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
+
+    // The documented bound is a second. A machine that does other work may take several times as long to notice that it has passed.
+    private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_longest = 5 * s_bound;
+
+    private static readonly Dictionary<string, Func<CairnHybridCache, string, Task>> s_operations = new(StringComparer.Ordinal)
+    {
+        ["GetOrCreate"] = (cache, key) => cache.GetOrCreateAsync(key, _ => new ValueTask<string>("made")).AsTask(),
+        ["GetOrCreate, tags"] = (cache, key) => cache.GetOrCreateAsync(key, _ => new ValueTask<string>("made"), tags: [$"{key} 1", $"{key} 2"]).AsTask(),
+        ["Set"] = (cache, key) => cache.SetAsync(key, "set", tags: [$"{key} 1"]).AsTask(),
+        ["Remove"] = (cache, key) => cache.RemoveAsync(key).AsTask(),
+        ["RemoveByTag"] = (cache, key) => cache.RemoveByTagAsync(key).AsTask(),
+    };
+
+    public static TheoryData<string> Operations => [.. s_operations.Keys];
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Second_caller_shares_the_factory_of_a_first_who_cancels_while_the_connection_is_set_up(bool isHeardInBetween)
+    {
+        using var server = RedisServer.Start();
+        await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis });
+        var released = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var cancellation = new CancellationTokenSource();
+        int runs = 0;
+
+        Task<string> first = cache.GetOrCreateAsync("key", MakeAsync, cancellationToken: cancellation.Token).AsTask();
+        if (isHeardInBetween)
+        {
+            await Eventually.TrueAsync(() => redis.IsHearingChanges && Volatile.Read(ref runs) > 0, "that changes are heard and the factory runs");
+        }
+
+        Task<string> second = cache.GetOrCreateAsync("key", MakeAsync).AsTask();
+        await cancellation.CancelAsync();
+        await Assert.ThrowsAsync<OperationCanceledException>(() => first.WaitAsync(s_patience));
+        await Eventually.TrueAsync(() => redis.IsHearingChanges && Volatile.Read(ref runs) > 0, "that the factory runs");
+        Task<string> third = cache.GetOrCreateAsync("key", MakeAsync).AsTask();
+        released.SetResult("made");
+
+        Assert.Equal(["made", "made"], await Task.WhenAll(second, third).WaitAsync(s_patience));
+        Assert.Equal(1, runs);
+
+        async ValueTask<string> MakeAsync(CancellationToken cancellationToken)
+        {
+            Interlocked.Increment(ref runs);
+#pragma warning disable VSTHRD003 // The test completes it, and waits for nothing on this thread.
+            return await released.Task.WaitAsync(cancellationToken);
+#pragma warning restore VSTHRD003
+        }
+    }
+
+    [RequiresToolTheory("redis-server")]
+    [MemberData(nameof(Operations))]
+    public async Task No_call_waits_for_a_server_that_was_stopped(string operation)
+    {
+        foreach (bool isInUse in new[] { false, true })
+        {
+            using var server = RedisServer.Start();
+            await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+            if (!isInUse)
+            {
+                ProcessSignals.Stop(server.ProcessId);
+            }
+
+            await using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis });
+            if (isInUse)
+            {
+                await cache.GetOrCreateAsync("used", _ => new ValueTask<string>("made"), tags: ["used"]);
+                ProcessSignals.Stop(server.ProcessId);
+            }
+
+            for (int i = 0; i < 3; i++)
+            {
+                long startedAt = Stopwatch.GetTimestamp();
+                await s_operations[operation](cache, $"key {i}");
+                Assert.InRange(Stopwatch.GetElapsedTime(startedAt), TimeSpan.Zero, s_longest);
+            }
+
+            ProcessSignals.Continue(server.ProcessId);
+        }
+    }
+}

@@ -20,6 +20,11 @@ internal static class CommandLineMistakes
                 throw ToolException.Usage($"{option} goes after '{command.Name}', to which it belongs{seeHelp}");
             }
 
+            if (root.Options.Any(known => known.Name == option))
+            {
+                throw ToolException.Usage($"{option} stands alone: '{Tool.Name} {option}'{seeHelp}");
+            }
+
             string? similar = SimilarWord.Find(option, OptionNames(command, root));
             throw ToolException.Usage(
                 $"there is no option {option}"
@@ -76,7 +81,7 @@ internal static class CommandLineMistakes
     private static bool LooksLikeOption(string word) => word.Length > 1 && word[0] == '-' && !char.IsAsciiDigit(word[1]);
 
     private static IEnumerable<string> OptionNames(Command command, Command root) =>
-        command.Options.Concat(root.Options).Select(option => option.Name).Distinct(StringComparer.Ordinal);
+        command.Options.Concat(root.Options.Where(option => option.Recursive || command == root)).Select(option => option.Name).Distinct(StringComparer.Ordinal);
 
     private static string Sentence(ParseResult parsed, string message)
     {

@@ -63,7 +63,9 @@ internal static class HelpText
         WriteHeading("Options", output);
         IEnumerable<Option> common = root.Options
             .Where(option => option.Recursive
-                && (option == shared.Store || option == shared.KeyFile || option == shared.PasswordFile ? command.UsesStore : option != shared.Json || command.JsonShape is not null));
+                && (option == shared.Store ? command.UsesStore
+                    : option == shared.KeyFile || option == shared.PasswordFile ? command.ReadsEncrypted
+                    : option != shared.Json || command.JsonShape is not null));
         WriteRows([.. command.Options.Concat(common).Select(Row)], output);
 
         WriteHeading("Examples", output);

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Output;
+using Cairn.Opening;
 
 namespace Cairn.Cli;
 
@@ -60,15 +61,22 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     {
         string path = StorePath;
         bool isThere = File.Exists(path);
+        long? capacity = Get(shared.Capacity);
         CairnStore store = Open(new StoreOptions
         {
             Path = path,
-            CapacityBytes = Get(shared.Capacity) ?? SharedOptions.DefaultCapacityBytes,
+            CapacityBytes = capacity ?? SharedOptions.DefaultCapacityBytes,
             Clock = console.Clock,
         });
+        if (isThere && capacity is { } wanted && store.GetStatistics() is var found
+            && StoreExamination.DescribeOtherSize(store.Path, found.MaxCapacityBytes, found.FileBytes, wanted, wanted) is { } difference)
+        {
+            Warn(difference);
+        }
+
         if (!isThere && console.IsErrorTerminal)
         {
-            console.Error.WriteLine($"{Tool.Name}: created '{path}' ({Figures.Bytes(store.GetStatistics().FileBytes)})");
+            Tell($"created '{path}' ({Figures.Bytes(store.GetStatistics().FileBytes)})");
         }
 
         return store;
@@ -141,12 +149,12 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     public CairnCollection OpenCollection(CairnStore store) =>
         CollectionName is { Length: > 0 } name ? store.Collection(name) : store;
 
-    public void Tell(string message) => console.Error.WriteLine($"{Tool.Name}: {message}");
+    public void Tell(string message) => ErrorMessages.WriteNote(console, IsJson, message);
 
-    public void Warn(string message) => Tell($"warning: {message}");
+    public void Warn(string message) => ErrorMessages.WriteWarning(console, IsJson, LibraryTerms.ForTool(message));
 
     /// <summary>The error for a value that the library refused.</summary>
-    public static ToolException WrongOption(ArgumentException wrong) => ToolException.Usage(AsOptions(WithoutParameterName(wrong)));
+    public static ToolException WrongOption(ArgumentException wrong) => ToolException.Usage(LibraryTerms.ForTool(WithoutParameterName(wrong)));
 
     /// <summary>The framework appends the parameter and the value, which mean nothing to somebody at a command line.</summary>
     public static string WithoutParameterName(ArgumentException wrong)
@@ -154,21 +162,5 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
         string message = wrong.Message;
         int end = message.IndexOf(" (Parameter '", StringComparison.Ordinal);
         return end < 0 ? message : message[..end];
-    }
-
-    // The library speaks of the properties that the options of the command line set.
-    private static string AsOptions(string message)
-    {
-        foreach ((string property, string option) in (ReadOnlySpan<(string, string)>)[
-            (nameof(StoreOptions.MaxCapacityBytes), "--max-capacity"),
-            (nameof(StoreOptions.CapacityBytes), "--capacity"),
-            (nameof(StoreOptions.AverageEntryBytes), "--average-entry")])
-        {
-            message = message
-                .Replace($"StoreOptions.{property}", option, StringComparison.Ordinal)
-                .Replace($"CompactOptions.{property}", option, StringComparison.Ordinal);
-        }
-
-        return message;
     }
 }

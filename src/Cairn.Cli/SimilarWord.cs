@@ -8,8 +8,14 @@ internal static class SimilarWord
     /// <param name="candidates">What is known, in lower case.</param>
     public static string? Find(string word, IEnumerable<string> candidates)
     {
-        // In a short word two edits make any other.
-        int mostEdits = word.TrimStart('-').Length < 5 ? 1 : 2;
+        // In a short word two edits make any other, and in a single letter one does.
+        int letters = word.TrimStart('-').Length;
+        if (letters < 2)
+        {
+            return null;
+        }
+
+        int mostEdits = letters < 5 ? 1 : 2;
         word = word.ToLowerInvariant();
         return candidates
             .Select(candidate => (candidate, edits: candidate.StartsWith(word, StringComparison.Ordinal) ? 1 : Edits(word, candidate)))

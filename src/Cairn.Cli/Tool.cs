@@ -4,7 +4,6 @@ using System.Reflection;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
 using Cairn.Cli.Output;
-using Cairn.FileStore;
 
 namespace Cairn.Cli;
 
@@ -65,7 +64,7 @@ internal static class Tool
         catch (Exception failure)
 #pragma warning restore CA1031
         {
-            code = Report(failure, console);
+            code = Report(failure, console, IsJsonAskedFor(args));
         }
 
         try
@@ -140,7 +139,20 @@ internal static class Tool
 
         CommandLineMistakes.ThrowIfAny(parsed, root);
         var command = (ToolCommand)parsed.CommandResult.Command;
+        RequireNoKey(command, parsed, shared);
         return command.Run(new Invocation(parsed, shared, console));
+    }
+
+    // The options belong to all commands, but a key that is given and not used would be a mistake that nobody notices.
+    private static void RequireNoKey(ToolCommand command, ParseResult parsed, SharedOptions shared)
+    {
+        if (!command.ReadsEncrypted
+            && (parsed.GetValue(shared.KeyFile) is not null ? shared.KeyFile : parsed.GetValue(shared.PasswordFile) is not null ? shared.PasswordFile : null) is { } option)
+        {
+            throw ToolException.Usage(
+                $"{option.Name} cannot be used with '{command.Name}', which opens no encrypted store"
+                + (command.UsesStore ? "; 'cairn rekey --full --decrypt' decrypts a store" : ""));
+        }
     }
 
     private static void WriteVersion(bool isJson, ToolOutput output)
@@ -155,16 +167,19 @@ internal static class Tool
         output.WriteLine($"{Name} {Version}");
     }
 
-    // Messages of the store say what happened, with which value, and what to do; here they only get a name before them.
-    private static int Report(Exception failure, ToolConsole console)
+    // A command line that cannot be understood may ask for JSON all the same.
+    private static bool IsJsonAskedFor(IReadOnlyList<string> args) => args.TakeWhile(word => word != "--").Contains("--json", StringComparer.Ordinal);
+
+    // Messages of the store say what happened, with which value, and what to do. Here they get a name before them. Types of assemblies that
+    // few commands load are translated by those commands: a process that has no file descriptor left can load nothing more.
+    private static int Report(Exception failure, ToolConsole console, bool isJson)
     {
         (int code, string? message) = failure switch
         {
             ToolException known => (known.ExitCode, known.Message),
             OutputClosedException => (ExitCode.OutputClosed, null),
             OperationCanceledException => (console.InterruptedCode, "interrupted"),
-            StoreCorruptException or FileStoreFormatException => (ExitCode.Damaged, failure.Message),
-            DistributedFileStoreCacheException => (ExitCode.Store, failure.Message),
+            StoreCorruptException => (ExitCode.Damaged, failure.Message),
             StoreException => (ExitCode.Store, failure.Message),
             ArgumentException wrong => (ExitCode.Usage, Invocation.WithoutParameterName(wrong)),
             IOException or UnauthorizedAccessException => (ExitCode.File, failure.Message),
@@ -172,7 +187,7 @@ internal static class Tool
         };
         if (message is not null)
         {
-            console.Error.WriteLine($"{Name}: {message}");
+            ErrorMessages.WriteError(console, isJson, LibraryTerms.ForTool(message), code);
         }
 
         return code;

@@ -61,6 +61,9 @@ public sealed class RespRequestReader
     /// <summary>After <see cref="ParseStatus.Fatal"/>: what is wrong.</summary>
     public RespProtocolError Error { get; private set; }
 
+    /// <summary>Bytes that it keeps to remember where arguments are: more, the more arguments a request has.</summary>
+    public int HeldBytes => (_ranges.Length * Unsafe.SizeOf<ByteRange>()) + _inline.HeldBytes;
+
     /// <summary>Reads the request at the start of <paramref name="input"/> and forgets those read before.</summary>
     /// <param name="input">
     /// What has arrived and was not consumed yet. After <see cref="ParseStatus.Incomplete"/>, the next input must begin with
@@ -157,6 +160,15 @@ public sealed class RespRequestReader
         NeededBytes = 0;
         Error = RespProtocolError.None;
         _inline.Clear();
+    }
+
+    /// <summary>Forgets the requests read before, and gives back the room that a long one of them needed.</summary>
+    public void Trim()
+    {
+        if (_first > 0)
+        {
+            ForgetRead();
+        }
     }
 
     // Arguments of a request in progress move to the front; room that one long request needed is given back.

@@ -45,21 +45,20 @@ public sealed class CairnServer : IAsyncDisposable
     /// <summary>Connections now.</summary>
     public int ConnectionCount => _engine.ConnectionCount;
 
-    /// <summary>Checks options, and the files of users and certificates that they name, and fills in the store's file. Opens no store and no socket.</summary>
+    /// <summary>
+    /// Checks all that <see cref="StartAsync"/> checks before it opens anything, in the same way: options, the files of users and certificates, the store's
+    /// place and first page, the limit of open files. Fills in the store's file. Creates and changes nothing, and does not try whether addresses are free.
+    /// </summary>
     /// <param name="options">What to check.</param>
     /// <param name="environment">Gives the value of an environment variable; default: those of this process.</param>
+    /// <param name="log">Told what the user should know although it is no error. Default: nobody.</param>
     /// <exception cref="ServerException">An address is none, nothing is served, strangers could get in, or a file cannot be used.</exception>
     /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
-    public static ServerOptions Check(ServerOptions options, Func<string, string?>? environment = null)
+    public static ServerOptions Check(
+        ServerOptions options, Func<string, string?>? environment = null, Action<ServerLogLevel, string>? log = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        ServerOptions complete = ServerPlan.Make(options, environment ?? Environment.GetEnvironmentVariable).Options;
-        if (complete.Tls is { } tls)
-        {
-            CertificateSource.Load(tls, ServerLog.None, TimeProvider.System).Dispose();
-        }
-
-        return complete;
+        return Prepare(options, environment ?? Environment.GetEnvironmentVariable, LogOf(log), out _).Options;
     }
 
     /// <summary>Opens the store and begins to serve it.</summary>
@@ -73,20 +72,23 @@ public sealed class CairnServer : IAsyncDisposable
         ServerOptions options, Action<ServerLogLevel, string>? log = null, Func<ServerInsight, IHttpService>? http = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        ServerPlan plan = ServerPlan.Make(options, Environment.GetEnvironmentVariable);
-        ServerLog serverLog = log is null ? ServerLog.None : new DelegateLog(log);
+        ServerLog serverLog = LogOf(log);
+        ServerPlan plan = Prepare(options, Environment.GetEnvironmentVariable, serverLog, out ConnectionLimits limits);
+        bool isNewFolder = plan.HasDefaultStore && StorePlace.Make(plan.Options.StorePath!);
         var insight = new ServerInsight(serverLog, TimeProvider.System);
-        HttpDoor? door = http is null ? null : OpenDoor(plan, () => http(insight), serverLog);
+        HttpDoor? door = null;
         CairnStore? store = null;
         ServerProtocols? protocols = null;
+        bool isNewStore = false;
         try
         {
-            store = OpenStore(plan.Options, serverLog);
+            door = http is null ? null : OpenDoor(plan, () => http(insight), serverLog);
+            store = StoreAccess.Open(plan.Options, serverLog, out isNewStore);
             protocols = new ServerProtocols(store, plan);
             ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions
             {
                 Listeners = plan.Listeners(protocols),
-                Limits = plan.Options.Limits,
+                Limits = limits,
                 Io = plan.Options.Io,
                 Workers = plan.Options.Workers,
                 Log = serverLog,
@@ -99,13 +101,7 @@ public sealed class CairnServer : IAsyncDisposable
         }
         catch
         {
-            if (door is not null)
-            {
-                await door.DisposeAsync().ConfigureAwait(false);
-            }
-
-            protocols?.Dispose();
-            store?.Dispose();
+            await UndoAsync(plan, door, protocols, store, isNewStore, isNewFolder).ConfigureAwait(false);
             throw;
         }
     }
@@ -126,6 +122,45 @@ public sealed class CairnServer : IAsyncDisposable
 
     /// <summary>As <see cref="StopAsync"/>.</summary>
     public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
+
+    // A start that failed leaves nothing behind that it created.
+    private static async Task UndoAsync(
+        ServerPlan plan, HttpDoor? door, ServerProtocols? protocols, CairnStore? store, bool isNewStore, bool isNewFolder)
+    {
+        if (door is not null)
+        {
+            await door.DisposeAsync().ConfigureAwait(false);
+        }
+
+        protocols?.Dispose();
+        if (isNewStore)
+        {
+            store?.Discard();
+        }
+
+        store?.Dispose();
+        if (isNewFolder)
+        {
+            StorePlace.Unmake(plan.Options.StorePath!);
+        }
+    }
+
+    // All that can be found out before anything is opened.
+    private static ServerPlan Prepare(
+        ServerOptions options, Func<string, string?> environment, ServerLog log, out ConnectionLimits limits)
+    {
+        ServerPlan plan = ServerPlan.Make(options, environment);
+        if (plan.Options.Tls is { } tls)
+        {
+            CertificateSource.Load(tls, ServerLog.None, TimeProvider.System).Dispose();
+        }
+
+        StoreAccess.Examine(plan, log);
+        limits = DescriptorBudget.Fit(plan, log);
+        return plan;
+    }
+
+    private static ServerLog LogOf(Action<ServerLogLevel, string>? log) => log is null ? ServerLog.None : new DelegateLog(log);
 
     private static HttpDoor? OpenDoor(ServerPlan plan, Func<IHttpService> make, ServerLog log)
     {
@@ -149,46 +184,6 @@ public sealed class CairnServer : IAsyncDisposable
             log.Write(ServerLogLevel.Warning, $"There is no dashboard: {e.Message}");
             return null;
         }
-    }
-
-    private static CairnStore OpenStore(ServerOptions options, ServerLog log)
-    {
-        string path = options.StorePath!;
-        CairnStore store;
-        try
-        {
-            store = CairnStore.Open(new StoreOptions
-            {
-                Path = path,
-                CapacityBytes = options.CapacityBytes,
-                MaxCapacityBytes = options.MaxCapacityBytes,
-                FlushOnClose = !options.IsEphemeral,
-            });
-        }
-        catch (StoreEncryptionException encrypted)
-        {
-            throw new StoreEncryptionException(
-                $"The store '{path}' is encrypted, and the server does not serve encrypted stores. Name another, or decrypt it with 'cairn rekey --full --decrypt'.",
-                encrypted);
-        }
-
-        foreach (string warning in store.Warnings)
-        {
-            log.Write(ServerLogLevel.Warning, warning);
-        }
-
-        if (options.IsEphemeral)
-        {
-            File.Delete(path); // The mapping keeps it; nothing is left behind however the server ends.
-        }
-
-        StoreStatistics statistics = store.GetStatistics();
-        log.Write(
-            ServerLogLevel.Information,
-            options.IsEphemeral
-                ? $"The store lies in memory ({statistics.FileBytes:N0} bytes) and goes with the server."
-                : $"The store is '{path}' ({statistics.FileBytes:N0} bytes) and holds {statistics.Entries:N0} {(statistics.Entries == 1 ? "entry" : "entries")}.");
-        return store;
     }
 
     private sealed class DelegateLog(Action<ServerLogLevel, string> write) : ServerLog

@@ -1,3 +1,5 @@
+using Cairn.Messages;
+
 namespace Cairn.Server;
 
 /// <summary>What the clients of a server may cost it. A client that breaks a limit gets its protocol's error, where there is
@@ -7,25 +9,29 @@ public sealed record ConnectionLimits
     /// <summary>The least for <see cref="InputBytesPerConnection"/> and <see cref="OutputBytesPerConnection"/>: 64 KiB.</summary>
     public const int SmallestBytesPerConnection = 64 << 10;
 
+    private const long SmallestBufferBytes = 1 << 20;
+
     /// <summary>Connections at once, over all listeners; 1 to 1,000,000. Default 10,000. Each needs a file descriptor.</summary>
     public int Connections { get; init; } = 10_000;
 
     /// <summary>
     /// Bytes of a request that a connection may make the server hold until it is complete; 64 KiB to 1 GiB. Default 65 MiB: the
-    /// longest value of a store, and room for its key.
+    /// longest value of a store, and room for its key. It is also the limit of the requests that a connection queues between MULTI and EXEC.
     /// </summary>
     public int InputBytesPerConnection { get; init; } = 65 << 20;
 
     /// <summary>
-    /// Bytes of replies and messages that may wait for a connection that reads slowly; 64 KiB to 1 GiB. Default 128 MiB: the longest
-    /// value twice. A connection stops being served long before, at 64 KiB, so only single long replies and what others send
-    /// to it (published messages) come near.
+    /// Bytes of messages that may wait for a connection that reads slowly; 64 KiB to 1 GiB. Default 128 MiB: the longest
+    /// value twice. It is also the limit of a reply that must be made at once, as that of EXEC. Other replies need no limit: a
+    /// connection whose client does not read is not served any more from 64 KiB on. A value that cannot be read in place
+    /// is copied for the connection only within this limit.
     /// </summary>
     public int OutputBytesPerConnection { get; init; } = 128 << 20;
 
     /// <summary>
-    /// Bytes of buffers of all connections; 1 MiB or more. Default 512 MiB. A connection that needs more when this much is in use is
-    /// closed.
+    /// Bytes that all connections may hold together, in buffers and otherwise; 1 MiB or more. Default 512 MiB. Replies wait while it is
+    /// used up. What cannot wait, such as a request that is not complete, costs the connection that holds most of it. Copies of values that
+    /// cannot be read in place take at most half; a connection that needs more of them waits.
     /// </summary>
     public long BufferBytes { get; init; } = 512L << 20;
 
@@ -55,9 +61,15 @@ public sealed record ConnectionLimits
     internal void Validate()
     {
         ThrowIfOutside(Connections, 1, 1_000_000, nameof(Connections));
-        ThrowIfOutside(InputBytesPerConnection, SmallestBytesPerConnection, 1 << 30, nameof(InputBytesPerConnection));
-        ThrowIfOutside(OutputBytesPerConnection, SmallestBytesPerConnection, 1 << 30, nameof(OutputBytesPerConnection));
-        ThrowIfOutside(BufferBytes, 1 << 20, long.MaxValue, nameof(BufferBytes));
+        ThrowIfSizeOutside(InputBytesPerConnection, SmallestBytesPerConnection, 1 << 30, nameof(InputBytesPerConnection));
+        ThrowIfSizeOutside(OutputBytesPerConnection, SmallestBytesPerConnection, 1 << 30, nameof(OutputBytesPerConnection));
+        if (BufferBytes < SmallestBufferBytes)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(BufferBytes), BufferBytes,
+                $"{nameof(ConnectionLimits)}.{nameof(BufferBytes)} must be {ByteText.Of(SmallestBufferBytes)} or more, not {ByteText.Of(BufferBytes)}.");
+        }
+
         ThrowIfNoTimeout(IdleTimeout, nameof(IdleTimeout));
         ThrowIfNoTimeout(RequestTimeout, nameof(RequestTimeout));
         ThrowIfNoTimeout(SlowReaderTimeout, nameof(SlowReaderTimeout));
@@ -69,7 +81,16 @@ public sealed record ConnectionLimits
         if (value < least || value > most)
         {
             throw new ArgumentOutOfRangeException(
-                name, value, $"{nameof(ConnectionLimits)}.{name} must be {least:N0} to {most:N0}.");
+                name, value, $"{nameof(ConnectionLimits)}.{name} must be {least:N0} to {most:N0}, not {value:N0}.");
+        }
+    }
+
+    private static void ThrowIfSizeOutside(long value, long least, long most, string name)
+    {
+        if (value < least || value > most)
+        {
+            throw new ArgumentOutOfRangeException(
+                name, value, $"{nameof(ConnectionLimits)}.{name} must be {ByteText.Of(least)} to {ByteText.Of(most)}, not {ByteText.Of(value)}.");
         }
     }
 

@@ -16,6 +16,8 @@ public sealed record ServerOptions
     /// <summary>The port for HTTP: 8080.</summary>
     public const int HttpPort = 8080;
 
+    private const long DefaultCapacityBytes = 1L << 30;
+
     /// <summary>
     /// The store's file. Default null: <c>cairn/server.cairn</c> in the current user's data folder, or in the state directory that the
     /// service manager gives. Created if absent. Other processes, servers among them, may use it at the same time.
@@ -26,7 +28,11 @@ public sealed record ServerOptions
     public bool IsEphemeral { get; init; }
 
     /// <summary>Size of the store's file if it is created; see <see cref="StoreOptions.CapacityBytes"/>. Default 1 GiB.</summary>
-    public long CapacityBytes { get; init; } = 1L << 30;
+    public long CapacityBytes
+    {
+        get => GivenCapacityBytes ?? DefaultCapacityBytes;
+        init => GivenCapacityBytes = value;
+    }
 
     /// <summary>Size that the file may grow to, or 0 for no growth; see <see cref="StoreOptions.MaxCapacityBytes"/>. Default 0.</summary>
     public long MaxCapacityBytes { get; init; }
@@ -109,8 +115,8 @@ public sealed record ServerOptions
     public bool AllowsShutdown { get; init; }
 
     /// <summary>
-    /// Whether an address that other machines reach may be listened on although clients need not prove who they are. Default false: that is
-    /// an error.
+    /// Whether an address that other machines reach may be listened on although clients need not prove who they are, or without TLS. Default
+    /// false: that is an error.
     /// </summary>
     public bool AllowsInsecure { get; init; }
 
@@ -120,6 +126,18 @@ public sealed record ServerOptions
     /// </summary>
     public TimeSpan SlowThreshold { get; init; } = TimeSpan.FromMilliseconds(10);
 
+    /// <summary>
+    /// Which keyspace events are sent to clients of RESP that subscribe to them: letters as <c>notify-keyspace-events</c> of Redis has
+    /// them, K or E and at least one class. Default empty: none. Clients can change it with <c>CONFIG SET</c>.
+    /// </summary>
+    public string NotifyKeyspaceEvents { get; init; } = "";
+
     /// <summary>How long <see cref="CairnServer.StopAsync"/> lets requests that have arrived be finished. Default 5 seconds.</summary>
     public TimeSpan StopTimeout { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>The capacity that was asked for; null if the default is to do.</summary>
+    internal long? GivenCapacityBytes { get; private init; }
+
+    /// <summary>The size to grow to that was asked for; null if none was.</summary>
+    internal long? GivenMaxCapacityBytes => MaxCapacityBytes == 0 ? null : MaxCapacityBytes;
 }

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Indexing;
@@ -87,28 +88,14 @@ public unsafe partial class CairnCollection
 
     private static ReadOutcome Peek(StoreEngine engine, in KeyRef place, Span<byte> buffer, out EntryInfo info)
     {
-        var wait = default(SpinWait);
-        int cell;
-        EntryView entry;
-        while ((cell = engine.TryPin(place, acceptStale: false, out entry, out info, isUse: false)) == -2)
+        engine.TryPin(place, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false);
+        using (pin)
         {
-            wait.SpinOnce();
-        }
-
-        if (cell < 0)
-        {
-            return ReadOutcome.Miss;
-        }
-
-        try
-        {
-            return info.ValueBytes > buffer.Length ? ReadOutcome.TooShort
-                : engine.TryCopyPinned(place.Place.Hash, entry, info, buffer) ? ReadOutcome.Hit
+            info = pin.Info;
+            return !pin.IsHeld ? ReadOutcome.Miss
+                : info.ValueBytes > buffer.Length ? ReadOutcome.TooShort
+                : engine.TryCopyPinned(place.Place.Hash, pin, buffer) ? ReadOutcome.Hit
                 : ReadOutcome.Miss;
-        }
-        finally
-        {
-            engine.Unpin(cell);
         }
     }
 

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
+using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Indexing;
@@ -161,8 +162,7 @@ public unsafe partial class CairnCollection
             return TryPeekSealed(key, destination, out info);
         }
 
-        int cell;
-        EntryView entry;
+        Pin pin;
         ulong hash;
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
@@ -170,18 +170,19 @@ public unsafe partial class CairnCollection
         {
             KeyRef place = Engine.Place(bytes, encoded.Bytes.Length, Number);
             hash = place.Place.Hash;
-            cell = PinOrWait(place, out entry, out info, isUse: false, acceptHash);
+            PinOrCopy(place, PinTerm.Brief, out pin, isUse: false, acceptHash);
         }
 
         encoded.Release();
-        if (cell < 0)
+        info = pin.Info;
+        if (!pin.IsHeld)
         {
             return false;
         }
 
-        try
+        using (pin)
         {
-            if (!Engine.TryCopyPinned(hash, entry, info, destination.GetSpan(Math.Max(1, info.ValueBytes))))
+            if (!Engine.TryCopyPinned(hash, pin, destination.GetSpan(Math.Max(1, info.ValueBytes))))
             {
                 info = default;
                 return false;
@@ -189,10 +190,6 @@ public unsafe partial class CairnCollection
 
             destination.Advance(info.ValueBytes);
             return true;
-        }
-        finally
-        {
-            Engine.Unpin(cell);
         }
     }
 
@@ -262,30 +259,24 @@ public unsafe partial class CairnCollection
             return ReadSealed(key, state, reader);
         }
 
-        int cell;
-        EntryView entry;
-        EntryInfo info;
+        Pin pin;
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
         {
-            cell = PinOrWait(Engine.Place(bytes, encoded.Bytes.Length, Number), out entry, out info);
+            PinOrCopy(Engine.Place(bytes, encoded.Bytes.Length, Number), PinTerm.Brief, out pin);
         }
 
         encoded.Release();
-        if (cell < 0)
+        if (!pin.IsHeld)
         {
             return false;
         }
 
-        try
+        using (pin)
         {
-            reader(new ReadOnlySpan<byte>(entry.Value, info.ValueBytes), info, state);
+            reader(pin.Value, pin.Info, state);
             return true;
-        }
-        finally
-        {
-            Engine.Unpin(cell);
         }
     }
 
@@ -294,8 +285,8 @@ public unsafe partial class CairnCollection
     /// <param name="pinned">The value, if the result is true.</param>
     /// <returns>True if there was a value.</returns>
     /// <remarks>
-    /// If this process holds 64 pins already, waits for one of them to be disposed. Of an encrypted store the result is a copy, decrypted; so
-    /// is what <see cref="Read"/> reads.
+    /// Never waits. If this opening of the store already pins values in 48 other segments, the result is a copy, in memory outside the managed
+    /// heap. Of an encrypted store the result is always a copy, decrypted; so is what <see cref="Read"/> reads.
     /// </remarks>
     public bool TryPin(CacheKey key, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out PinnedValue? pinned)
     {
@@ -309,8 +300,8 @@ public unsafe partial class CairnCollection
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
         {
-            int cell = PinOrWait(Engine.Place(bytes, encoded.Bytes.Length, Number), out EntryView entry, out EntryInfo info);
-            pinned = cell < 0 ? null : new PinnedValue(Engine, cell, entry.Value, info);
+            PinOrCopy(Engine.Place(bytes, encoded.Bytes.Length, Number), PinTerm.Lasting, out Pin pin);
+            pinned = pin.IsHeld ? new PinnedValue(pin) : null;
         }
 
         encoded.Release();
@@ -465,15 +456,7 @@ public unsafe partial class CairnCollection
         }
     }
 
-    private int PinOrWait(in KeyRef key, out EntryView entry, out EntryInfo info, bool isUse = true, bool acceptHash = false)
-    {
-        var wait = default(SpinWait);
-        int cell;
-        while ((cell = Engine.TryPin(key, acceptStale: false, out entry, out info, isUse, acceptHash)) == -2)
-        {
-            wait.SpinOnce();
-        }
-
-        return cell;
-    }
+    // Holds nothing for a miss. A caller's thread never waits for a cell that another caller may keep for long, or that it holds itself.
+    private void PinOrCopy(in KeyRef key, PinTerm term, out Pin pin, bool isUse = true, bool acceptHash = false) =>
+        Engine.TryPin(key, term, out pin, mostCopied: long.MaxValue, isUse, acceptHash: acceptHash);
 }

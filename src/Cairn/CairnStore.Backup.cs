@@ -67,7 +67,7 @@ public sealed unsafe partial class CairnStore
     /// <exception cref="FileNotFoundException">The backup does not exist.</exception>
     /// <exception cref="DirectoryNotFoundException">The new store's directory does not exist.</exception>
     /// <exception cref="UnauthorizedAccessException">This user may not read the backup, or create files there.</exception>
-    /// <exception cref="StoreCorruptException">The file is not a backup, or is damaged or incomplete.</exception>
+    /// <exception cref="StoreCorruptException">The file is not a backup, or is damaged or incomplete; <see cref="Salvage"/> takes what is whole.</exception>
     /// <exception cref="StoreVersionException">The backup was written by a version of Cairn that this one does not understand.</exception>
     /// <exception cref="StoreFullException">Entries that are kept do not fit: give the store a larger capacity.</exception>
     /// <exception cref="StoreException">There is a store already, or a log of one; the disk is full; or another system error. The message tells.</exception>
@@ -78,6 +78,34 @@ public sealed unsafe partial class CairnStore
         ArgumentException.ThrowIfNullOrWhiteSpace(backupPath);
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
-        return StoreRestorer.Restore(System.IO.Path.GetFullPath(backupPath), options, progress, cancellationToken);
+        return StoreRestorer.Restore(System.IO.Path.GetFullPath(backupPath), options, salvages: false, progress, cancellationToken);
+    }
+
+    /// <summary>Makes a new store of what can still be read of a damaged backup, or of a damaged or incomplete log and snapshot.</summary>
+    /// <param name="backupPath">As of <see cref="Restore"/>.</param>
+    /// <param name="options">As of <see cref="Restore"/>.</param>
+    /// <param name="progress">As of <see cref="Restore"/>.</param>
+    /// <param name="cancellationToken">Ends it; no store is left behind.</param>
+    /// <returns>What was made, and in <see cref="RestoreReport.LeftOut"/> what is missing.</returns>
+    /// <remarks>
+    /// The last resort: <see cref="Restore"/> refuses what is damaged. Where a write is missing, its key has an older value, or is there although it was removed.
+    /// A transaction is there as a whole or not at all. The damaged files stay as they are.
+    /// </remarks>
+    /// <exception cref="ArgumentException">An option is outside its range.</exception>
+    /// <exception cref="FileNotFoundException">The file does not exist.</exception>
+    /// <exception cref="DirectoryNotFoundException">The new store's directory does not exist.</exception>
+    /// <exception cref="UnauthorizedAccessException">This user may not read the file, or create files there.</exception>
+    /// <exception cref="StoreCorruptException">The file is not a backup, nor of a log.</exception>
+    /// <exception cref="StoreVersionException">The file was written by a version of Cairn that this one does not understand.</exception>
+    /// <exception cref="StoreFullException">Entries that are kept do not fit: give the store a larger capacity.</exception>
+    /// <exception cref="StoreException">There is a store already, or a log of one; the disk is full; or another system error. The message tells.</exception>
+    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
+    public static RestoreReport Salvage(
+        string backupPath, StoreOptions options, IProgress<StoreProgress>? progress = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(backupPath);
+        ArgumentNullException.ThrowIfNull(options);
+        options.Validate();
+        return StoreRestorer.Restore(System.IO.Path.GetFullPath(backupPath), options, salvages: true, progress, cancellationToken);
     }
 }

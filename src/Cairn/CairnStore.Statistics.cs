@@ -32,7 +32,11 @@ public sealed unsafe partial class CairnStore
             Removals = Total(partitions, p => p.Removals),
             Evictions = Total(partitions, p => p.Evictions),
             Displacements = Total(partitions, p => p.Displacements),
+            EvictionsUnread = Total(partitions, p => p.EvictionsUnread),
             Expirations = Total(partitions, p => p.Expirations),
+            ExpirationsUnread = Total(partitions, p => p.ExpirationsUnread),
+            ExpirationsReclaimed = Total(partitions, p => p.ExpirationsReclaimed),
+            ExpiredBytes = Total(partitions, p => p.ExpiredBytes),
             GhostHits = Total(partitions, p => p.GhostHits),
             Declined = Total(partitions, p => p.Declined),
             Dropped = Total(partitions, p => p.Dropped),
@@ -89,11 +93,37 @@ public sealed unsafe partial class CairnStore
             uint word = Volatile.Read(ref header->StateWord); // Once: its parts belong together.
             segments[number] = new SegmentUse(
                 SegmentHeader.StateOf(word), SegmentHeader.LogOf(word), SegmentHeader.PartitionOf(word),
-                Math.Clamp(header->Tail, 0, memory.SegmentBytes), Math.Max(0, header->LiveBytes), header->SealOrder, header->RunLength, header->MaxDeadline);
+                Math.Clamp(header->Tail, 0, memory.SegmentBytes), Math.Max(0, header->LiveBytes), header->SealOrder, header->RunLength);
         }
 
         GC.KeepAlive(Engine);
         return segments;
+    }
+
+    /// <summary>Entries of the store's own collection that expire, and for how long those live that expire at a fixed moment, on average.</summary>
+    internal (long Entries, TimeSpan AverageLeft) GetExpiring()
+    {
+        Engine.ThrowIfClosed();
+        StoreMemory memory = Engine.Memory;
+        long fixedEntries = 0;
+        long sliding = 0;
+        long left = 0;
+        long now = Engine.Clock.NowMs();
+        for (int number = 0; number < memory.PartitionCount; number++)
+        {
+            PartitionBlock* partition = memory.Partition(number);
+            long* counters = PartitionBlock.CollectionCounters(partition, 0);
+            long entries = Math.Max(0, Volatile.Read(ref counters[0]));
+
+            // Wraps around as the sum does.
+            left = unchecked(left + Volatile.Read(ref counters[1]) - (entries * now));
+            fixedEntries += entries;
+            sliding += Math.Max(0, partition->OwnSliding);
+        }
+
+        GC.KeepAlive(Engine);
+        long average = fixedEntries == 0 ? 0 : Math.Clamp(left / fixedEntries, 0, Expiration.LongestMs);
+        return (fixedEntries + sliding, TimeSpan.FromMilliseconds(average));
     }
 
     internal IReadOnlyList<string> NamesByNumber() => CollectionTable.NamesByNumber(Engine.Memory);
@@ -111,7 +141,11 @@ public sealed unsafe partial class CairnStore
     }
 
     /// <summary>Visits every entry of every collection, under its own key if the store is encrypted.</summary>
-    internal void VisitAll(EntryVisitor visitor, CancellationToken cancellationToken)
+    /// <param name="visitor">Takes each entry.</param>
+    /// <param name="isEnough">Asked now and then whether so many buckets are enough; null to visit all.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <returns>The part of the index that was visited, 0 to 1.</returns>
+    internal double VisitAll(EntryVisitor visitor, Func<long, bool>? isEnough, CancellationToken cancellationToken)
     {
         Engine.ThrowIfClosed();
         if (Engine.Cipher is { } cipher)
@@ -126,10 +160,16 @@ public sealed unsafe partial class CairnStore
             if (bucket % 1024 == 0)
             {
                 cancellationToken.ThrowIfCancellationRequested();
+                if (isEnough?.Invoke(bucket) == true)
+                {
+                    return (double)bucket / Engine.BucketCount;
+                }
             }
 
             Engine.VisitBucket(bucket, visitor);
         }
+
+        return 1;
     }
 
     private PartitionStatistics ReadPartition(int number)
@@ -156,7 +196,11 @@ public sealed unsafe partial class CairnStore
             Removals = partition->Removals,
             Evictions = partition->Evictions,
             Displacements = partition->Displacements,
+            EvictionsUnread = partition->EvictedUnread,
             Expirations = partition->Expirations,
+            ExpirationsUnread = partition->ExpiredUnread,
+            ExpirationsReclaimed = partition->Reclaimed,
+            ExpiredBytes = Math.Max(0, partition->ExpiredBytes),
             GhostHits = partition->GhostHits,
             Declined = partition->Declined,
             Dropped = partition->Dropped,

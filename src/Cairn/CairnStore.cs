@@ -35,9 +35,12 @@ namespace Cairn;
 public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
 {
     private static readonly TimeSpan CounterInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan SweepInterval = TimeSpan.FromSeconds(1);
 
     private readonly OpenedStore _opened;
     private readonly Timer _counterTimer;
+    private readonly ExpirySweeper _sweeper;
+    private readonly Timer? _sweepTimer;
     private readonly Lock _collectionsLock = new();
     private readonly Dictionary<string, CairnCollection> _collections = new(StringComparer.Ordinal);
     private int _isDisposed;
@@ -61,6 +64,13 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
             (new WeakReference<Checkpointer>(opened.Checkpointer), opened.Options.CheckpointsByItself ? opened.Options.LogFileBytes : long.MaxValue),
             CounterInterval,
             CounterInterval);
+        _sweeper = new ExpirySweeper(opened.Engine);
+        if (opened.Options.RemovesExpired)
+        {
+            _sweepTimer = new Timer(
+                static state => Sweep((WeakReference<ExpirySweeper>)state!), new WeakReference<ExpirySweeper>(_sweeper), SweepInterval, SweepInterval);
+        }
+
         if (opened.Options.PreTouch)
         {
             StoreMemory memory = opened.Engine.Memory;
@@ -85,6 +95,9 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
 
     /// <summary>Whether keys and values are encrypted.</summary>
     public bool IsEncrypted => Engine.Cipher is not null;
+
+    /// <summary>Whether the file has never been opened before.</summary>
+    internal bool IsFirstOpening => Engine.Memory.Super->OpenCount == 1;
 
     /// <summary>Names of the collections that exist.</summary>
     public IReadOnlyList<string> CollectionNames
@@ -235,11 +248,51 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// </remarks>
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
+        if (TryBeginDispose())
         {
-            _counterTimer.Dispose();
-            _opened.Checkpointer.Stop();
             StoreOpener.Close(_opened);
+        }
+    }
+
+    /// <summary>Closes the store and removes its file, unless another process has it open.</summary>
+    internal void Discard()
+    {
+        if (TryBeginDispose())
+        {
+            StoreOpener.Discard(_opened);
+        }
+    }
+
+    private bool TryBeginDispose()
+    {
+        if (Interlocked.Exchange(ref _isDisposed, 1) != 0)
+        {
+            return false;
+        }
+
+        _counterTimer.Dispose();
+        _sweepTimer?.Dispose();
+        _opened.Checkpointer.Stop();
+        return true;
+    }
+
+    /// <summary>Does now what the timer does each second: takes out what has expired, this opening's share of it.</summary>
+    internal SweepTurn SweepExpired() => _sweeper.Run();
+
+    private static void Sweep(WeakReference<ExpirySweeper> reference)
+    {
+        if (!reference.TryGetTarget(out ExpirySweeper? sweeper))
+        {
+            return;
+        }
+
+        try
+        {
+            sweeper.Run();
+        }
+        catch (ObjectDisposedException)
+        {
+            // The store was closed meanwhile.
         }
     }
 

@@ -1,3 +1,5 @@
+using Cairn.Messages;
+
 namespace Cairn;
 
 /// <summary>How large a compacted store is made. What is null is chosen from what the store holds.</summary>
@@ -38,7 +40,7 @@ public sealed record CompactOptions
         if (value < least || value > most)
         {
             throw new ArgumentOutOfRangeException(
-                name, value, $"{nameof(CompactOptions)}.{name} must be {least:N0} to {most:N0} bytes, or null.");
+                name, value, $"{nameof(CompactOptions)}.{name} must be {ByteText.Of(least)} to {ByteText.Of(most)}, or left out, not {ByteText.Of(value.Value)}.");
         }
     }
 }

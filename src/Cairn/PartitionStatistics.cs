@@ -8,7 +8,7 @@ namespace Cairn;
 /// </remarks>
 public record PartitionStatistics
 {
-    /// <summary>Entries, those that have expired but are still there included.</summary>
+    /// <summary>Entries. Those that have expired count until they are removed, which is seconds later (<see cref="StoreOptions.RemovesExpired"/>).</summary>
     public long Entries { get; init; }
 
     /// <summary>Bytes of those entries: keys, values, headers and padding.</summary>
@@ -26,7 +26,7 @@ public record PartitionStatistics
     /// <summary>Values written, whatever operation wrote them.</summary>
     public long Sets { get; init; }
 
-    /// <summary>Values removed by request.</summary>
+    /// <summary>Live values removed by request.</summary>
     public long Removals { get; init; }
 
     /// <summary>Entries evicted to make room.</summary>
@@ -35,8 +35,20 @@ public record PartitionStatistics
     /// <summary>Of those, entries evicted because the index had no room where their key belongs.</summary>
     public long Displacements { get; init; }
 
-    /// <summary>Expired entries whose space was taken back.</summary>
+    /// <summary>Of <see cref="Evictions"/>, values that nobody had read since they were written.</summary>
+    public long EvictionsUnread { get; init; }
+
+    /// <summary>Entries that were removed, or replaced, after they had expired.</summary>
     public long Expirations { get; init; }
+
+    /// <summary>Of <see cref="Expirations"/>, entries that were removed in the background, or where room was needed, or replaced.</summary>
+    public long ExpirationsReclaimed { get; init; }
+
+    /// <summary>Of <see cref="ExpirationsReclaimed"/>, values that nobody had read since they were written.</summary>
+    public long ExpirationsUnread { get; init; }
+
+    /// <summary>Bytes of expired entries whose room is not free yet, because live entries are in the same segments.</summary>
+    public long ExpiredBytes { get; init; }
 
     /// <summary>Keys that came back soon after their eviction and were put into the main log at once.</summary>
     public long GhostHits { get; init; }

@@ -4,28 +4,26 @@ namespace Cairn;
 
 /// <summary>A value that stays where it is in the store's memory until this is disposed.</summary>
 /// <remarks>
-/// Holds back the eviction of the segment it lies in, so keep it for moments. A process can hold 64 of them at a time. Reading
-/// <see cref="Value"/> is safe from any thread while this is not disposed; dispose it once, before the store.
+/// Holds back the eviction of the segment it lies in, so keep it for moments. An opening of a store can hold back 48 segments at a time: a value
+/// that is pinned beyond them is a copy. Reading <see cref="Value"/> is safe from any thread while this is not disposed; dispose it once,
+/// before the store.
 /// </remarks>
-public sealed unsafe class PinnedValue : IDisposable
+public sealed class PinnedValue : IDisposable
 {
-    private readonly StoreEngine? _engine;
-    private readonly byte* _value;
-    private readonly byte[]? _copy;
-    private int _cell;
+    private readonly byte[]? _opened;
+    private Pin _pin;
+    private int _isDisposed;
 
-    internal PinnedValue(StoreEngine engine, int cell, byte* value, EntryInfo info)
+    internal PinnedValue(in Pin pin)
     {
-        _engine = engine;
-        _cell = cell;
-        _value = value;
-        Info = info;
+        _pin = pin;
+        Info = pin.Info;
     }
 
     // Of an encrypted store, where what lies in the file is not the value.
-    internal PinnedValue(byte[] copy, EntryInfo info)
+    internal PinnedValue(byte[] opened, EntryInfo info)
     {
-        _copy = copy;
+        _opened = opened;
         Info = info;
         GC.SuppressFinalize(this);
     }
@@ -45,8 +43,8 @@ public sealed unsafe class PinnedValue : IDisposable
     {
         get
         {
-            ObjectDisposedException.ThrowIf(_cell < 0, this);
-            return _copy is not null ? _copy : new ReadOnlySpan<byte>(_value, Info.ValueBytes);
+            ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
+            return _opened is not null ? _opened : _pin.Value;
         }
     }
 
@@ -59,10 +57,9 @@ public sealed unsafe class PinnedValue : IDisposable
 
     private void Release(bool isFinalizing)
     {
-        int cell = Interlocked.Exchange(ref _cell, -1);
-        if (cell >= 0)
+        if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
         {
-            _engine?.Unpin(cell, isFinalizing);
+            _pin.Release(isFinalizing);
         }
     }
 }

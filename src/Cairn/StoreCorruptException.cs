@@ -81,6 +81,41 @@ public sealed class StoreCorruptException : StoreException
         return new($"The file '{file}' is not a backup of a Cairn store: expected {Mark} at its beginning, found {Else}. Name another file.", file, Mark, Else);
     }
 
+    // The log may hold the only copy of a write, so the message never advises to delete it.
+    internal static StoreCorruptException Log(string file, long offset, string expected, string found) =>
+        new(
+            $"The file '{file}' is damaged at byte {offset}: expected {expected}, found {found}. It holds writes that were acknowledged, so it was left as " +
+            $"it is. Put a copy of it back; or restore a backup: 'cairn restore --store NEW BACKUP'; or make a new store of what can still be read: " +
+            $"'cairn restore --salvage --store NEW {file}'.",
+            file,
+            expected,
+            found,
+            offset);
+
+    internal static StoreCorruptException MissingLog(string file, string store, string? other)
+    {
+        const string There = "a file";
+        const string None = "none";
+        string rest = other is null ? "." : $"; or make a new store of what is left: 'cairn restore --salvage --store NEW {other}'.";
+        return new(
+            $"The file '{file}' is missing. It holds writes to the store '{store}' that were acknowledged, which its own file may not have. Put it back; or " +
+            $"restore a backup: 'cairn restore --store NEW BACKUP'{rest}",
+            file,
+            There,
+            None);
+    }
+
+    /// <summary>Passes the damage to a caller that goes on without what is damaged; throws it if there is none.</summary>
+    internal static void Report(StoreCorruptException damage, Action<StoreCorruptException>? onDamage)
+    {
+        if (onDamage is null)
+        {
+            throw damage;
+        }
+
+        onDamage(damage);
+    }
+
     // Nobody should be told to delete a file that only its name made a store.
     internal static StoreCorruptException NotAStore(string file, string found)
     {

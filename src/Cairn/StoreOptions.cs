@@ -1,3 +1,5 @@
+using Cairn.Messages;
+
 namespace Cairn;
 
 /// <summary>How a store is opened. Checked as a whole before any file is touched.</summary>
@@ -89,6 +91,23 @@ public sealed record StoreOptions
     public bool PreTouch { get; init; }
 
     /// <summary>
+    /// Whether this opening takes part in removing entries that have expired, in the background. Default true: what has expired is gone, from the
+    /// statistics, too, within seconds, and its room is free. All openings of a store share the work, and it costs
+    /// about a tenth of a percent of a processor while nothing expires (docs/benchmarks.md). With false, expired entries cannot be read either, but stay until their room is needed or another opening removes them.
+    /// </summary>
+    public bool RemovesExpired { get; init; } = true;
+
+    /// <summary>
+    /// How long this opening leaves an entry in place after it has expired, zero to 24 days. Default zero: removed within seconds. Until then
+    /// <see cref="CairnCollection.TryGetStale"/> and leases find the expired value, unless its room was needed. Of several openings the one with the
+    /// shortest time decides.
+    /// </summary>
+    public TimeSpan ExpiredRetention { get; init; }
+
+    /// <summary>The most for <see cref="ExpiredRetention"/>: 24 days.</summary>
+    public static readonly TimeSpan LargestExpiredRetention = TimeSpan.FromDays(24);
+
+    /// <summary>
     /// Size in bytes of each file of the log, 64 KiB to 1 GiB, if a collection has one (<see cref="CollectionOptions.Durability"/>). Default 64 MiB:
     /// a new file costs milliseconds, and this many bytes are taken from the disk ahead of need. A longer record has a file of its own size.
     /// </summary>
@@ -117,13 +136,13 @@ public sealed record StoreOptions
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(Path);
         ThrowIfOutside(
-            CapacityBytes, AllowsTinyCapacity ? 1 : SmallestCapacityBytes, LargestCapacityBytes, nameof(CapacityBytes), "bytes");
+            CapacityBytes, AllowsTinyCapacity ? 1 : SmallestCapacityBytes, LargestCapacityBytes, nameof(CapacityBytes));
         if (MaxCapacityBytes != 0)
         {
-            ThrowIfOutside(MaxCapacityBytes, CapacityBytes, LargestCapacityBytes, nameof(MaxCapacityBytes), "bytes, or 0 for no growth");
+            ThrowIfOutside(MaxCapacityBytes, CapacityBytes, LargestCapacityBytes, nameof(MaxCapacityBytes), ", or 0 for no growth");
         }
 
-        ThrowIfOutside(AverageEntryBytes, MinAverageEntryBytes, MaxAverageEntryBytes, nameof(AverageEntryBytes), "bytes");
+        ThrowIfOutside(AverageEntryBytes, MinAverageEntryBytes, MaxAverageEntryBytes, nameof(AverageEntryBytes));
         if (LockTimeout <= TimeSpan.Zero || LockTimeout > TimeSpan.FromHours(1))
         {
             throw new ArgumentOutOfRangeException(
@@ -137,21 +156,28 @@ public sealed record StoreOptions
                 $"{nameof(StoreOptions)}.{nameof(CommitDelay)} must be zero to {LargestCommitDelay.TotalMilliseconds:N0} ms.");
         }
 
+        if (ExpiredRetention < TimeSpan.Zero || ExpiredRetention > LargestExpiredRetention)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(ExpiredRetention), ExpiredRetention,
+                $"{nameof(StoreOptions)}.{nameof(ExpiredRetention)} must be zero to {LargestExpiredRetention.TotalDays:N0} days.");
+        }
+
         if (OpenMode is < StoreOpenMode.OpenOrCreate or > StoreOpenMode.CreateNew)
         {
             throw new ArgumentOutOfRangeException(nameof(OpenMode), OpenMode, $"{nameof(StoreOptions)}.{nameof(OpenMode)} is not one of its values.");
         }
 
-        ThrowIfOutside(LogFileBytes, SmallestLogFileBytes, LargestLogFileBytes, nameof(LogFileBytes), "bytes");
+        ThrowIfOutside(LogFileBytes, SmallestLogFileBytes, LargestLogFileBytes, nameof(LogFileBytes));
         ArgumentNullException.ThrowIfNull(Clock);
     }
 
-    private static void ThrowIfOutside(long value, long least, long most, string name, string unit)
+    private static void ThrowIfOutside(long value, long least, long most, string name, string otherwise = "")
     {
         if (value < least || value > most)
         {
             throw new ArgumentOutOfRangeException(
-                name, value, $"{nameof(StoreOptions)}.{name} must be {least:N0} to {most:N0} {unit}.");
+                name, value, $"{nameof(StoreOptions)}.{name} must be {ByteText.Of(least)} to {ByteText.Of(most)}{otherwise}, not {ByteText.Of(value)}.");
         }
     }
 }

@@ -43,6 +43,27 @@ public sealed class BackupTests : ToolTest
     }
 
     [Fact]
+    public void Damaged_backup_is_refused_with_the_command_that_salvages_it()
+    {
+        Run("backup", Backup);
+        using (FileStream file = File.Open(Backup, FileMode.Open))
+        {
+            file.Position = file.Length - 100;
+            file.WriteByte(0xA5);
+        }
+
+        ToolRun refused = Run("restore", "--store", New, "--capacity", "8MiB", Backup);
+        ToolRun salvaged = Run("restore", "--salvage", "--store", New, "--capacity", "8MiB", Backup);
+        ToolRun told = Run("restore", "--salvage", "--json", "--store", PathOf("other.cairn"), "--capacity", "8MiB", Backup);
+
+        Assert.Equal(ExitCode.Damaged, refused.Code);
+        Assert.Contains($"cairn restore --salvage --store NEW {Backup}", refused.Error, StringComparison.Ordinal);
+        Assert.Equal((0, ""), (salvaged.Code, salvaged.Error));
+        Assert.Contains($"left out: {Backup}, from byte ", salvaged.Output, StringComparison.Ordinal);
+        Assert.NotEmpty(told.Json.GetProperty("leftOut").EnumerateArray());
+    }
+
+    [Fact]
     public void New_store_is_large_enough_for_any_backup()
     {
         Run("backup", Backup);

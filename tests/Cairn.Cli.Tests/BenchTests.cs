@@ -207,7 +207,7 @@ public sealed class BenchTests : ToolTest
         ToolRun run = Run("bench", server.Address, "--set-percent", "0", "--requests", "20", "--connections", "1", "--json");
 
         Assert.Equal(ExitCode.No, run.Code);
-        Assert.Contains(@"not a reply: '220 smtp.example\u{7} ready'", run.Error, StringComparison.Ordinal);
+        Assert.Contains(@"not a reply: '220 smtp.example\\u{7} ready'", run.Error, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -334,7 +334,8 @@ public sealed class ExportImportTests : ToolTest
 
         ToolRun run = Run(console, "import", "--json");
 
-        Assert.Equal((ExitCode.Interrupted, "cairn: interrupted: 0 entries were imported and stay\n"), (run.Code, run.Error));
+        Assert.Equal(
+            (ExitCode.Interrupted, "{\"error\":\"interrupted: 0 entries were imported and stay\",\"exitCode\":130}\n"), (run.Code, run.Error));
         Assert.False(run.Json.GetProperty("complete").GetBoolean());
     }
 

@@ -80,6 +80,9 @@ internal sealed partial class ToolProcess : IDisposable
     /// <summary>The next line it writes to standard error.</summary>
     public string ReadErrorLine() => _process.StandardError.ReadLine() ?? "";
 
+    /// <summary>Whether it ends within this time.</summary>
+    public bool ExitsWithin(TimeSpan time) => _process.WaitForExit(time);
+
     /// <summary>Its exit code, and what is left on standard error.</summary>
     public (int Code, string Error) WaitForExit()
     {

@@ -3,8 +3,6 @@ namespace Cairn.Tests;
 /// <summary>Values that are read where they lie.</summary>
 public sealed class PinTests : StoreTest
 {
-    private const int PinsPerProcess = 64;
-
     [Theory]
     [InlineData(100)]
     [InlineData(60_000)]
@@ -56,49 +54,6 @@ public sealed class PinTests : StoreTest
 
         Assert.Equal("value"u8, second!.Value);
         second.Dispose();
-    }
-
-    [Fact]
-    public async Task Pin_beyond_the_64th_waits_for_one_to_be_disposed()
-    {
-        Store.Set("key", "value"u8);
-        List<PinnedValue> pins = PinAll("key");
-        Task<PinnedValue?> waiting = OwnThread.Run(() => Store.TryPin("key", out PinnedValue? pinned) ? pinned : null);
-
-        pins[17].Dispose();
-
-        PinnedValue? last = await waiting;
-        Assert.Equal("value"u8, last!.Value);
-        last.Dispose();
-        pins.ForEach(pin => pin.Dispose());
-    }
-
-    [Fact]
-    public void Copying_a_long_value_needs_no_pin_to_be_free()
-    {
-        Store.Set("long", TestBytes.Of(1 << 20));
-        Store.Set("key", "value"u8);
-        List<PinnedValue> pins = PinAll("key");
-
-        Assert.Equal(TestBytes.Of(1 << 20), Store.Get("long"));
-
-        pins.ForEach(pin => pin.Dispose());
-    }
-
-    [Theory]
-    [InlineData(10)]
-    [InlineData(50_000)]
-    public void Writing_when_every_pin_is_in_use_stores_the_value_or_leaves_none(int length)
-    {
-        Store.Set("key", "value"u8);
-        List<PinnedValue> pins = PinAll("key");
-        Store.Set("other", "old"u8);
-
-        bool isStored = Store.Set("other", TestBytes.Of(length));
-
-        Assert.Equal(isStored ? TestBytes.Of(length) : null, Store.Get("other"));
-        pins.ForEach(pin => pin.Dispose());
-        Assert.True(Store.Set("other", TestBytes.Of(length)));
     }
 
     [Fact]
@@ -194,7 +149,7 @@ public sealed class PinTests : StoreTest
         for (int round = 0; round < 50; round++)
         {
             var pins = new List<PinnedValue>();
-            for (int i = 0; i < PinsPerProcess; i++)
+            for (int i = 0; i < 64; i++)
             {
                 Assert.True(store.Set($"{round}:{i}", TestBytes.Of(3000, seed: i)), $"round {round}, value {i}");
                 if (store.TryPin($"{round}:{i}", out PinnedValue? pinned))
@@ -214,17 +169,5 @@ public sealed class PinTests : StoreTest
         StoreStatistics statistics = store.GetStatistics();
         Assert.True(statistics.SegmentBytes + ((long)statistics.FreeSegments * statistics.BytesPerSegment) <= statistics.FileBytes);
         Assert.True(store.Set("last", "value"u8));
-    }
-
-    private List<PinnedValue> PinAll(string key)
-    {
-        var pins = new List<PinnedValue>();
-        for (int i = 0; i < PinsPerProcess; i++)
-        {
-            Assert.True(Store.TryPin(key, out PinnedValue? pinned));
-            pins.Add(pinned);
-        }
-
-        return pins;
     }
 }

@@ -1,3 +1,5 @@
+using Cairn.Messages;
+
 namespace Cairn.Tests;
 
 /// <summary>How a store is opened, and how not.</summary>
@@ -148,7 +150,7 @@ public sealed class StoreOptionsTests : StoreTest
         });
 
         string warning = Assert.Single(store.Warnings);
-        Assert.Contains($"{limit:N0}", warning, StringComparison.Ordinal);
+        Assert.Contains($"more than the {ByteText.Of(limit)} that this machine", warning, StringComparison.Ordinal);
         Assert.True(store.Set("key", "value"u8));
         Assert.Empty(Open(Options with { Path = PathOf("small.cairn") }).Warnings);
     }

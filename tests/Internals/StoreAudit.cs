@@ -244,8 +244,8 @@ internal sealed unsafe class StoreAudit
             return $"names segment {segment} of log {header->Log} for {(isKeptValue ? "a kept entry" : "one that may be evicted")}";
         }
 
-        long deadline = entry.KeepDeadline;
-        if (isKeptValue && deadline != long.MaxValue && (header->MinDeadline == 0 || header->MinDeadline > deadline))
+        long deadline = entry.RemovableAt;
+        if (header->MinDeadline > deadline)
         {
             return $"names an entry that is gone at {deadline} in segment {segment}, which says none is before {header->MinDeadline}";
         }

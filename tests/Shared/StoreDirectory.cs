@@ -14,12 +14,15 @@ internal sealed class StoreDirectory : IDisposable
 
     public string FilePath => _directory["store.cairn"];
 
-    /// <summary>Options for a small store with the system's clock, which is not flushed when it is closed.</summary>
+    /// <summary>
+    /// Options for a small store with the system's clock, which is not flushed when it is closed. Tests decide when expired entries are swept.
+    /// </summary>
     public StoreOptions Options => new()
     {
         Path = FilePath,
         CapacityBytes = SmallCapacityBytes,
         FlushOnClose = false,
+        RemovesExpired = false,
     };
 
     public string this[string name] => _directory[name];

@@ -84,7 +84,7 @@ internal sealed class BenchCommand : ToolCommand
         // Taken before anything is sent, so that an interruption finds us ready to clean up.
         CancellationToken interruption = invocation.Console.Interruption;
         LoadResult result;
-        using (var run = new LoadRun(plan, invocation.Console))
+        using (var run = new LoadRun(plan, invocation.Console, invocation.IsJson))
         {
             result = run.Run();
         }

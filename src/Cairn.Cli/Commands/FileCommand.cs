@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.CacheFiles;
+using Cairn.FileStore;
 
 namespace Cairn.Cli.Commands;
 
@@ -80,13 +81,24 @@ internal sealed class FileCommand : ToolCommand
         RequireOption(name, invocation.Get(_isJsonValue), "--json-value", "set");
         RequireOption(name, invocation.Get(_base64), "--base64", "set", "get");
         RequireOption(name, invocation.Get(_all), "--all", "del");
-        return action(new CacheFileRequest(invocation, invocation.Get(_file)!, invocation.Get(_words)!)
+        try
         {
-            TimeToLive = invocation.Get(_timeToLive),
-            IsJsonValue = invocation.Get(_isJsonValue),
-            IsBase64 = invocation.Get(_base64),
-            IsAll = invocation.Get(_all),
-        });
+            return action(new CacheFileRequest(invocation, invocation.Get(_file)!, invocation.Get(_words)!)
+            {
+                TimeToLive = invocation.Get(_timeToLive),
+                IsJsonValue = invocation.Get(_isJsonValue),
+                IsBase64 = invocation.Get(_base64),
+                IsAll = invocation.Get(_all),
+            });
+        }
+        catch (FileStoreFormatException damaged)
+        {
+            throw new ToolException(ExitCode.Damaged, damaged.Message, damaged);
+        }
+        catch (DistributedFileStoreCacheException unusable)
+        {
+            throw new ToolException(ExitCode.Store, unusable.Message, unusable);
+        }
     }
 
     private static void RequireOption(string action, bool isGiven, string option, params string[] actions)

@@ -21,6 +21,8 @@ internal sealed class RestoreCommand : ToolCommand
     private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
         "--average-entry", "Entry size that the new store's index is made for. Default: as 'cairn create'.");
 
+    private readonly Flag _salvage = new("--salvage", "Leave out what is damaged or missing, and list it, instead of refusing all of it.");
+
     public RestoreCommand(SharedOptions shared)
         : base("restore", "Makes a new store from a backup.")
     {
@@ -29,6 +31,7 @@ internal sealed class RestoreCommand : ToolCommand
         Add(_capacity);
         Add(_maxCapacity);
         Add(_averageEntry);
+        Add(_salvage);
     }
 
     public override string Details =>
@@ -38,9 +41,10 @@ internal sealed class RestoreCommand : ToolCommand
     [
         new("cairn restore --store books.cairn /backup/books.backup", "Makes the store anew."),
         new("cairn restore --store new.cairn lost.cairn.snapshot", "What the snapshot and the log of a lost store hold."),
+        new("cairn restore --salvage --store new.cairn lost.cairn.snapshot", "What can still be read of them, if they are damaged."),
     ];
 
-    public override string JsonShape => """{"store", "backup", "entries", "bytes", "durationMs"}.""";
+    public override string JsonShape => """{"store", "backup", "entries", "bytes", "leftOut", "durationMs"}.""";
 
     public override int Run(Invocation invocation)
     {
@@ -60,7 +64,9 @@ internal sealed class RestoreCommand : ToolCommand
         RestoreReport report;
         using (var progress = new StoreProgressLine(invocation.Console))
         {
-            report = BackupCommand.OnBackup(path, () => CairnStore.Restore(path, options, progress, invocation.Console.Interruption));
+            report = BackupCommand.OnBackup(path, () => invocation.Get(_salvage)
+                ? CairnStore.Salvage(path, options, progress, invocation.Console.Interruption)
+                : CairnStore.Restore(path, options, progress, invocation.Console.Interruption));
         }
 
         if (invocation.IsJson)
@@ -70,12 +76,23 @@ internal sealed class RestoreCommand : ToolCommand
             line.Writer.WriteString("backup"u8, path);
             line.Writer.WriteNumber("entries"u8, report.Entries);
             line.Writer.WriteNumber("bytes"u8, report.Bytes);
+            line.Writer.WriteStartArray("leftOut"u8);
+            foreach (string text in report.LeftOut)
+            {
+                line.Writer.WriteStringValue(text);
+            }
+
+            line.Writer.WriteEndArray();
             line.Writer.WriteNumber("durationMs"u8, (long)report.Duration.TotalMilliseconds);
         }
         else
         {
             invocation.Output.WriteLine(
                 $"restored {Figures.Entries(report.Entries)} to {options.Path} ({Figures.Bytes(report.Bytes)}) in {Figures.Time(report.Duration)}");
+            foreach (string text in report.LeftOut)
+            {
+                invocation.Output.WriteLine($"left out: {text}");
+            }
         }
 
         return ExitCode.Done;

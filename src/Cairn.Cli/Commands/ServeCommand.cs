@@ -25,7 +25,7 @@ internal sealed class ServeCommand : ToolCommand
         Description = "Settings in a JSON file, by the names of these options: {\"memcached\": \"127.0.0.1:11211\", \"max-value\": \"1MiB\"}.",
     };
 
-    private readonly Flag _check = new("--check", "Only check the configuration.");
+    private readonly Flag _check = new("--check", "Only check what a start checks before it opens anything.");
     private readonly Option<string?> _logFormat = new("--log-format") { HelpName = "FORMAT", Description = "text, json or journal. Default text, or journal under systemd." };
     private readonly Option<string?> _otlp = new("--otlp")
     {
@@ -83,6 +83,8 @@ internal sealed class ServeCommand : ToolCommand
 
     public override string JsonShape => """With --check: {"store", "memcached", "resp", "both", "http"}, the addresses null where a protocol is off.""";
 
+    public override bool ReadsEncrypted => false;
+
     public override string? MeaningOfNo => null;
 
     public override int Run(Invocation invocation)
@@ -91,11 +93,6 @@ internal sealed class ServeCommand : ToolCommand
         {
             invocation.Output.WriteLine($"{Tool.Name} {Tool.Version}");
             return ExitCode.Done;
-        }
-
-        if (invocation.FindEncryption() is not null)
-        {
-            throw ToolException.Usage("an encrypted store cannot be served; see the manual, how to encrypt a store");
         }
 
         string? store = invocation.FindStorePath();
@@ -107,8 +104,11 @@ internal sealed class ServeCommand : ToolCommand
         try
         {
             Uri? collector = Collector(invocation);
-            ServerOptions complete = CairnServer.Check(options, invocation.Console.GetEnvironmentVariable);
-            if (invocation.Get(_check))
+            bool isCheck = invocation.Get(_check);
+            RequireFiles(invocation);
+            ServerOptions complete = OnStore(() => CairnServer.Check(
+                options, invocation.Console.GetEnvironmentVariable, isCheck ? (_, message) => invocation.Warn(message) : null));
+            if (isCheck)
             {
                 Report(invocation, complete);
                 return ExitCode.Done;
@@ -126,14 +126,16 @@ internal sealed class ServeCommand : ToolCommand
             }
 
             using LogFile? file = invocation.Get(_logFile) is { } path ? ToFile(_logFile.Name, path, () => new LogFile(path, log)) : null;
-            if (invocation.Get(_pidFile) is { } number)
+            try
             {
-                RequireFolder(_pidFile.Name, number); // Before clients can connect: they would be thrown out again.
-            }
-
 #pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
-            return ServeAsync(invocation, options, collector, log, interruption).GetAwaiter().GetResult();
+                return ServeAsync(invocation, options, collector, log, interruption).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
+            }
+            catch (Exception e) when (file is not null && Record(log, e))
+            {
+                throw; // Never reached: it is only recorded.
+            }
         }
         catch (ServerException e)
         {
@@ -150,6 +152,7 @@ internal sealed class ServeCommand : ToolCommand
     {
         log.Write(ServerLogLevel.Information, $"{Tool.Name} {Tool.Version} is starting.");
         DashboardHistory? history = null;
+        using PidFile? pidFile = invocation.Get(_pidFile) is { } path ? ToFile(_pidFile.Name, path, () => new PidFile(path)) : null;
         CairnServer server = await StartAsync(options, log, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
@@ -157,19 +160,7 @@ internal sealed class ServeCommand : ToolCommand
             history = server.Addresses.Any(address => address.Key == HttpListener) ? new DashboardHistory(server.Insight) : null;
             using DashboardHistory? ended = history;
             using Telemetry? telemetry = Tell(invocation, server, collector);
-            string? pidFile = invocation.Get(_pidFile);
-            if (pidFile is not null)
-            {
-                // Whoever finds the file finds the number in it.
-                string temporary = pidFile + ".part";
-                ToFile(_pidFile.Name, pidFile, () =>
-                {
-                    File.WriteAllText(temporary, $"{Environment.ProcessId}\n");
-                    File.Move(temporary, pidFile, overwrite: true);
-                    return temporary;
-                });
-            }
-
+            pidFile?.Publish();
             foreach ((_, string address) in server.Addresses.Where(address => address.Key == HttpListener && IsLoopback(address.Value)))
             {
                 log.Write(ServerLogLevel.Information, $"The dashboard is at http://{address}.");
@@ -190,17 +181,48 @@ internal sealed class ServeCommand : ToolCommand
             log.Write(ServerLogLevel.Information, "Stopping: requests that have arrived are finished.");
             telemetry?.Dispose();
             await server.StopAsync().ConfigureAwait(false);
-            if (pidFile is not null)
-            {
-                File.Delete(pidFile);
-            }
         }
 
         log.Write(ServerLogLevel.Information, "Stopped.");
         return ExitCode.Done;
     }
 
+    // The log's file is what is looked at when a server that was started by a script is not there.
+    private static bool Record(ServerLogWriter log, Exception failure)
+    {
+        log.Write(ServerLogLevel.Error, LibraryTerms.ForTool(failure.Message));
+        return false;
+    }
+
+    // Before clients can connect: they would be thrown out again.
+    private void RequireFiles(Invocation invocation)
+    {
+        foreach (Option<string?> option in (ReadOnlySpan<Option<string?>>)[_pidFile, _logFile])
+        {
+            if (invocation.Get(option) is { } path)
+            {
+                RequireFolder(option.Name, path);
+                if (Directory.Exists(path))
+                {
+                    throw new ToolException(ExitCode.File, $"{option.Name} '{path}' is a directory; name a file");
+                }
+            }
+        }
+    }
+
     // What the framework throws here is about the store's file.
+    private static T OnStore<T>(Func<T> work)
+    {
+        try
+        {
+            return work();
+        }
+        catch (Exception e) when (e is DirectoryNotFoundException or UnauthorizedAccessException)
+        {
+            throw new ToolException(ExitCode.Store, e.Message, e);
+        }
+    }
+
     private static async Task<CairnServer> StartAsync(ServerOptions options, ServerLogWriter log, Func<ServerInsight, IHttpService> http)
     {
         try
@@ -276,7 +298,8 @@ internal sealed class ServeCommand : ToolCommand
 
     private ServerLogFormat Format(Invocation invocation) => GetText(invocation, _logFormat, LogFormatVariable)?.ToUpperInvariant() switch
     {
-        null => string.IsNullOrEmpty(invocation.Console.GetEnvironmentVariable(JournalVariable)) ? ServerLogFormat.Text : ServerLogFormat.Journal,
+        null when !string.IsNullOrEmpty(invocation.Console.GetEnvironmentVariable(JournalVariable)) => ServerLogFormat.Journal,
+        null => invocation.IsJson ? ServerLogFormat.Json : ServerLogFormat.Text,
         "TEXT" => ServerLogFormat.Text,
         "JSON" => ServerLogFormat.Json,
         "JOURNAL" => ServerLogFormat.Journal,

@@ -25,6 +25,9 @@ internal abstract class ToolCommand(string name, string description) : Command(n
     /// <summary>Whether it works on a store, and so takes --store and --json.</summary>
     public virtual bool UsesStore => true;
 
+    /// <summary>Whether it can read encrypted stores, and so takes --key-file and --password-file.</summary>
+    public virtual bool ReadsEncrypted => UsesStore;
+
     /// <summary>What follows its name in the usage, where that is not what its arguments say.</summary>
     public virtual string? UsageWords => null;
 

@@ -23,6 +23,7 @@ internal sealed class LoadRun : IDisposable
 
     private readonly LoadPlan _plan;
     private readonly ToolConsole _console;
+    private readonly bool _isJson;
     private readonly List<LoadWorker> _workers = [];
     private readonly ServerErrors _errors = new();
     private readonly ConcurrentQueue<LostConnection> _lost = new();
@@ -38,10 +39,11 @@ internal sealed class LoadRun : IDisposable
     private long _unreported;
     private string _lastReason = "";
 
-    public LoadRun(LoadPlan plan, ToolConsole console)
+    public LoadRun(LoadPlan plan, ToolConsole console, bool isJson)
     {
         _plan = plan;
         _console = console;
+        _isJson = isJson;
         _target = plan.Target;
     }
 
@@ -83,7 +85,7 @@ internal sealed class LoadRun : IDisposable
 
         foreach (string complaint in _complaints)
         {
-            _console.Error.WriteLine(complaint);
+            ErrorMessages.WriteWarning(_console, _isJson, complaint);
         }
     }
 
@@ -177,7 +179,7 @@ internal sealed class LoadRun : IDisposable
         }
         catch (ToolException failure) when (failure.ExitCode == ExitCode.Server)
         {
-            _complaints.Add($"{Tool.Name}: warning: the keys under {LoadPlan.KeyPrefix} could not all be removed: {failure.Message}");
+            _complaints.Add($"the keys under {LoadPlan.KeyPrefix} could not all be removed: {failure.Message}");
         }
     }
 
@@ -294,7 +296,8 @@ internal sealed class LoadRun : IDisposable
         if (_unreported > 0 && now >= _nextReportAt)
         {
             string connections = _unreported == 1 ? "a connection was" : $"{Figures.Count(_unreported)} connections were";
-            _console.Error.WriteLine($"{(_console.IsErrorTerminal ? "\r\e[K" : "")}{Tool.Name}: {connections} lost: {_lastReason}");
+            _console.Error.Write(_console.IsErrorTerminal ? "\r\e[K" : "");
+            ErrorMessages.WriteNote(_console, _isJson, $"{connections} lost: {_lastReason}");
             _unreported = 0;
             _nextReportAt = now + (long)TimeBetweenReports.TotalNanoseconds;
         }

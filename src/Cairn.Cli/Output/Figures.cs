@@ -1,31 +1,18 @@
 using System.Globalization;
+using Cairn.Messages;
 
 namespace Cairn.Cli.Output;
 
 /// <summary>Numbers as people read them.</summary>
 internal static class Figures
 {
-    private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-
     public static string Count(long count) => count.ToString("N0", CultureInfo.InvariantCulture);
 
     /// <summary>Such as 1 entry, 2,000 entries.</summary>
     public static string Entries(long count) => $"{Count(count)} {(count == 1 ? "entry" : "entries")}";
 
     /// <summary>Such as 17 B, 1.5 KiB, 256 MiB: three digits that matter.</summary>
-    public static string Bytes(long bytes)
-    {
-        double size = bytes;
-        int unit = 0;
-        while (size >= 999.5 && unit < Units.Length - 1)
-        {
-            size /= 1024;
-            unit++;
-        }
-
-        string format = unit == 0 || size >= 99.95 ? "0" : size >= 9.995 ? "0.#" : "0.##";
-        return string.Create(CultureInfo.InvariantCulture, $"{size.ToString(format, CultureInfo.InvariantCulture)} {Units[unit]}");
-    }
+    public static string Bytes(long bytes) => ByteText.Of(bytes);
 
     public static string Percent(double part) => string.Create(CultureInfo.InvariantCulture, $"{part * 100:0.0} %");
 

@@ -38,7 +38,7 @@ internal static class ServeConfiguration
         {
             if (invocation.IsGiven(setting.Option))
             {
-                setting.Apply(invocation.Get(setting.Option) ?? "", $"--{setting.Name}", ref options);
+                setting.Apply(invocation.Get(setting.Option) ?? "", setting.Title, ref options);
             }
         }
 

@@ -47,6 +47,9 @@ internal sealed class ServeSetting
     /// <summary>On or off; on the command line its name alone is on.</summary>
     public bool IsSwitch { get; }
 
+    /// <summary>The option as messages name it, with its letter: --max-value (-I).</summary>
+    public string Title => Option.Aliases.Count == 0 ? $"--{Name}" : $"--{Name} ({string.Join(", ", Option.Aliases)})";
+
     /// <summary>The environment variable: CAIRN_MAX_VALUE for max-value.</summary>
     public string Variable => VariablePrefix + Name.ToUpperInvariant().Replace('-', '_');
 

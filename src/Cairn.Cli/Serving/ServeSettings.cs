@@ -32,9 +32,11 @@ internal static class ServeSettings
         new("http-names", "NAMES", "Names by which browsers reach the dashboard, through a proxy for example, besides addresses and localhost.", "names with commas between",
             Text((options, names) => options with { HttpNames = names })),
         new("slow", "DURATION", "Requests that take this long or longer go into the slow log and the log. Default 10ms.", SlowForm, Slow),
+        new("notify-keyspace-events", "LETTERS", "Keyspace events that clients of RESP can subscribe to, as Redis has them. Default: none.",
+            "K or E or both, and letters out of Ag$lshzxetdmn", Events),
         new("unix-mode", "OCTAL", "Who may connect to Unix sockets. Default 600: the owner.", "permissions as chmod has them, such as 660", UnixMode, "-a"),
-        new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 0 to 1024",
-            Number(0, 1024, (options, count) => options with { Workers = (int)count }), "-t"),
+        new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 1 to 1024; without it there is one per core",
+            Number(1, 1024, (options, count) => options with { Workers = (int)count }), "-t"),
         new("io", "KIND", "How to talk to the kernel: auto, uring, epoll or sockets. Default auto.", "auto, uring, epoll or sockets", Io),
         new("max-connections", "N", "Connections at once. Default 10000.", "a number from 1 to 1000000",
             Number(1, 1_000_000, (options, count) => options with { Limits = options.Limits with { Connections = (int)count } }), "-c"),
@@ -42,13 +44,13 @@ internal static class ServeSettings
             Size((options, bytes) => options with { MaxValueBytes = (int)Math.Min(bytes, int.MaxValue) }), "-I"),
         new("max-key", "BYTES", "The longest key that clients of RESP may use. Default 65536; memcached's keys have at most 250.", "a number from 1 to 65536",
             Number(1, 65_536, (options, bytes) => options with { MaxKeyBytes = (int)bytes })),
-        new("max-request", "SIZE", "The longest request, its values counted, that a connection may send. Default 65 MiB.", ByteSize.Form,
+        new("max-request", "SIZE", "The longest request, its values counted, that a connection may send, and the longest queue of MULTI. Default 65 MiB.", ByteSize.Form,
             Size((options, bytes) => options with { Limits = options.Limits with { InputBytesPerConnection = (int)Math.Min(bytes, int.MaxValue) } })),
-        new("max-waiting", "SIZE", "Replies and messages that may wait for a connection that does not read them. Default 128 MiB.", ByteSize.Form,
+        new("max-waiting", "SIZE", "Messages that may wait for a connection that does not read them, and the longest reply of EXEC. Default 128 MiB.", ByteSize.Form,
             Size((options, bytes) => options with { Limits = options.Limits with { OutputBytesPerConnection = (int)Math.Min(bytes, int.MaxValue) } })),
         new("requests-per-turn", "N", "Requests of one connection before it is the others' turn. Default 256.", "a number from 1 to 1000000",
             Number(1, 1_000_000, (options, count) => options with { Limits = options.Limits with { RequestsPerTurn = (int)count } }), "-R"),
-        new("buffer-memory", "SIZE", "Memory for the buffers of all connections. Default 512 MiB.", ByteSize.Form,
+        new("buffer-memory", "SIZE", "Memory for all that connections hold. Replies wait while it is used up. Default 512 MiB.", ByteSize.Form,
             Size((options, bytes) => options with { Limits = options.Limits with { BufferBytes = bytes } })),
         new("idle-timeout", "DURATION", "How long a connection may send nothing. Default: for ever.", DurationForm,
             Time((options, time) => options with { Limits = options.Limits with { IdleTimeout = time } })),
@@ -75,7 +77,7 @@ internal static class ServeSettings
             Switch((options, isOn) => options with { AllowsFlush = !isOn }), "-F"),
         new("allow-shutdown", null, "Let clients of memcached's protocol stop the server.", SwitchForm,
             Switch((options, isOn) => options with { AllowsShutdown = isOn }), "-A"),
-        new("insecure", null, "Allow an address that other machines reach without asking clients who they are.", SwitchForm,
+        new("insecure", null, "Allow an address that other machines reach without users or without TLS.", SwitchForm,
             Switch((options, isOn) => options with { AllowsInsecure = isOn })),
     ];
 
@@ -97,6 +99,13 @@ internal static class ServeSettings
         }
 
         options = options with { SlowThreshold = time };
+        return true;
+    }
+
+    // Checked with the other options, whose error says which letters there are.
+    private static bool Events(string text, ref ServerOptions options)
+    {
+        options = options with { NotifyKeyspaceEvents = text };
         return true;
     }
 

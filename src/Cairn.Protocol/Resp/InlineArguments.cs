@@ -13,6 +13,8 @@ internal struct InlineArguments
     private byte[]? _unquoted;
     private int _unquotedBytes;
 
+    public readonly int HeldBytes => _unquoted?.Length ?? 0;
+
     public readonly ReadOnlySpan<byte> GetUnquoted(ByteRange range) => _unquoted.AsSpan(~range.Offset, range.Length);
 
     public void Clear()

@@ -1,43 +1,18 @@
 // Memory for input and output, in blocks of a power of two, free ones kept for the next taker. One pool for each worker,
 // used on the worker's thread only, so there is nothing to lock.
 //
-//   I1  A block's bytes never move: the kernel reads and writes them while no managed code looks.
-//   I2  A block is in one place: free here, or with the one who took it.
-//   I3  The account counts a block from its making until it is given to the collector, whether in use or free.
-//
-// What is kept free is bounded, so that a burst does not hold its memory for ever.
+//   I1  A block is in one place: free here, or with the one who took it.
+//   I2  The account counts a block from its making until it is freed, whether in use or not.
+//   I3  Free blocks take at most KeptBytes, and one that no taker needed between two trims is freed.
 using System.Diagnostics;
 using System.Numerics;
-using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Connections;
-
-/// <summary>Bytes that do not move.</summary>
-internal sealed unsafe class Block
-{
-    public Block(int bytes)
-    {
-        Array = GC.AllocateUninitializedArray<byte>(bytes, pinned: true);
-        Pointer = (byte*)Marshal.UnsafeAddrOfPinnedArrayElement(Array, 0);
-    }
-
-    public byte[] Array { get; }
-
-    /// <summary>Where the bytes are; valid as long as the block is referenced.</summary>
-    public byte* Pointer { get; }
-
-    public int Length => Array.Length;
-
-    /// <summary>Who uses it, in a count that belongs to the user.</summary>
-    public int References { get; set; }
-
-    internal Block? NextFree { get; set; }
-}
 
 internal sealed class BlockPool
 {
     public const int SmallestBytes = 256;
-    private const int LargestKeptBytes = 1 << 20;
+    private const int LargestKeptBytes = 2 << 20;
     private const int KeptBytes = 4 << 20;
 
     private static readonly int Classes = ClassOf(LargestKeptBytes) + 1;
@@ -45,10 +20,14 @@ internal sealed class BlockPool
     private readonly Block?[] _free = new Block?[Classes];
     private readonly MemoryAccount _account;
     private int _freeBytes;
+    private int _unusedBytes;
 
     public BlockPool(MemoryAccount account) => _account = account;
 
     public MemoryAccount Account => _account;
+
+    /// <summary>Bytes of free blocks.</summary>
+    public int FreeBytes => _freeBytes;
 
     /// <summary>A block of at least this many bytes, with whatever is in them.</summary>
     public Block Rent(int atLeast)
@@ -59,6 +38,7 @@ internal sealed class BlockPool
             _free[kind] = block.NextFree;
             block.NextFree = null;
             _freeBytes -= block.Length;
+            _unusedBytes = Math.Min(_unusedBytes, _freeBytes);
             return block;
         }
 
@@ -67,11 +47,11 @@ internal sealed class BlockPool
 
     public void Return(Block block)
     {
-        Debug.Assert(block.NextFree is null, "I2: it was returned before.");
+        Debug.Assert(block.NextFree is null, "I1: it was returned before.");
 
-        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > KeptBytes)
+        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > KeptBytes || _account.IsShort)
         {
-            _account.Add(-block.Length);
+            Free(block);
             return;
         }
 
@@ -81,23 +61,45 @@ internal sealed class BlockPool
         _freeBytes += block.Length;
     }
 
-    /// <summary>Gives all that is free to the collector.</summary>
+    /// <summary>Frees blocks of as many bytes as were free all the time since the last trim.</summary>
+    public void Trim()
+    {
+        for (int kind = Classes - 1; kind >= 0 && _unusedBytes > 0; kind--)
+        {
+            while (_unusedBytes > 0 && _free[kind] is { } block)
+            {
+                _free[kind] = block.NextFree;
+                _freeBytes -= block.Length;
+                _unusedBytes -= block.Length;
+                Free(block);
+            }
+        }
+
+        _unusedBytes = _freeBytes;
+    }
+
+    /// <summary>Frees all free blocks.</summary>
     public void Clear()
     {
-        System.Array.Clear(_free);
-        _account.Add(-_freeBytes);
-        _freeBytes = 0;
+        _unusedBytes = _freeBytes;
+        Trim();
     }
 
     private static int ClassOf(int bytes) =>
         BitOperations.Log2(BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, SmallestBytes))) -
         BitOperations.Log2(SmallestBytes);
 
+    private void Free(Block block)
+    {
+        _account.Add(-block.Length);
+        block.Free();
+    }
+
     private Block Make(int atLeast, int kind)
     {
         // Beyond what is kept, a power of two would waste too much; then whole MiB.
         long bytes = kind < Classes ? (long)SmallestBytes << kind : (atLeast + (1L << 20) - 1) & -(1L << 20);
-        var block = new Block((int)Math.Min(bytes, System.Array.MaxLength));
+        var block = new Block((int)Math.Min(bytes, Array.MaxLength));
         _account.Add(block.Length);
         return block;
     }

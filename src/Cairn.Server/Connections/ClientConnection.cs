@@ -27,6 +27,9 @@ internal enum ConnectionState
 /// <summary>A client's connection, as its session and the rest of the server see it.</summary>
 internal sealed unsafe class ClientConnection
 {
+    private const int FirstStepBytes = 256 << 10;
+    private const int StepFactor = 4;
+
     private readonly Worker _worker;
     private readonly long _connectedTimestamp;
     private Block? _rest;
@@ -46,6 +49,7 @@ internal sealed unsafe class ClientConnection
         LastActivity = worker.Now;
         Output = new OutputBuffer(worker.Arena);
         WireOutput = Output;
+        Held = new HeldMemory(worker.Pool);
         DeadlineEntry = new DeadlineEntry(this);
     }
 
@@ -85,8 +89,17 @@ internal sealed unsafe class ClientConnection
     /// <summary>What TLS knows about the client; null without TLS.</summary>
     public TlsFilter? Tls { get; set; }
 
+    /// <summary>What its listener understands.</summary>
+    public SpokenProtocols Spoken { get; init; }
+
+    /// <summary>Whether it was told in the log that the client speaks another protocol. Worker only.</summary>
+    public bool IsForeign { get; set; }
+
     /// <summary>Replies and messages on their way to the client. Worker only.</summary>
     public OutputBuffer Output { get; }
+
+    /// <summary>What the session holds besides. Worker only.</summary>
+    public HeldMemory Held { get; }
 
     /// <summary>What is spoken. A session may put another in its place while it executes; that one then continues with what is
     /// left of the input. Worker only.</summary>
@@ -121,6 +134,21 @@ internal sealed unsafe class ClientConnection
     /// <summary>Input is there that may be executed without more arriving: the session stopped for its budget, or because the
     /// output was full.</summary>
     public bool HasMoreInput { get; set; }
+
+    /// <summary>Its request waits for a hazard cell or for memory (<see cref="CellQueue"/>), and it is not served.</summary>
+    public bool IsWaitingForCell { get; set; }
+
+    /// <summary>Its place among those that wait. Worker only.</summary>
+    public LinkedListNode<ClientConnection>? CellQueueNode { get; set; }
+
+    /// <summary>Bytes of values that were copied for it, and that its client has not read to the end.</summary>
+    public long CopiedBytes { get; private set; }
+
+    /// <summary>In the list of those whose session waits for memory.</summary>
+    public bool IsAwaitingMemory { get; set; }
+
+    /// <summary>Bytes in the output that others caused, such as published messages. They cannot wait to be made.</summary>
+    public long PostedBytes { get; set; }
 
     /// <summary>The client sends nothing more.</summary>
     public bool IsInputEnded { get; set; }
@@ -157,16 +185,42 @@ internal sealed unsafe class ClientConnection
 
     public int InputBytes => _restEnd - _restStart + _chunkBytes;
 
-    /// <summary>Bytes of memory that waiting input takes.</summary>
-    public int HeldInputBytes => _rest?.Length ?? 0;
+    /// <summary>Bytes of memory that it takes and that cannot wait: input, what the session holds, what others sent to it. Any thread,
+    /// approximately.</summary>
+    public long HeldBytes => (_rest?.Length ?? 0) + Held.Bytes + PostedBytes;
 
     public ReadOnlySpan<byte> Input
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => _chunkBytes != 0
             ? new ReadOnlySpan<byte>(_chunk, _chunkBytes) // I1: valid in this turn.
-            : _rest is null ? [] : _rest.Array.AsSpan(_restStart, _restEnd - _restStart);
+            : _rest is null ? [] : _rest.Span[_restStart.._restEnd];
     }
+
+    /// <summary>Whether its session may take a hazard cell for longer than a command: not while other connections wait for one.</summary>
+    public bool MayTakeCell => _worker.CellQueue.MayTake(this);
+
+    /// <summary>The longest entry that its session may copy because no cell is free.</summary>
+    public long MostCopied => Math.Min(
+        _worker.Limits.OutputBytesPerConnection - Output.UnsentBytes - CopiedBytes, _worker.Pool.Account.RoomForCopies);
+
+    /// <summary>Has the connection wait until a cell or memory may have come free. Its session leaves the request unconsumed, or keeps where
+    /// its reply goes on, and is called again.</summary>
+    public void WaitForCell() => _worker.BeginWait(this);
+
+    /// <summary>A copy of a value was made for it, or freed.</summary>
+    public void CountCopied(long bytes)
+    {
+        if (bytes != 0)
+        {
+            CopiedBytes += bytes;
+            _worker.Pool.Account.Add(bytes);
+            _worker.Pool.Account.AddReply(bytes); // A copy is a reply that is being read.
+        }
+    }
+
+    /// <summary>Its session has released a cell or a copy.</summary>
+    public void OnCellReleased() => _worker.CellQueue.ServeFirst();
 
     /// <summary>Has the worker run this soon, then send what it wrote to the output. Nothing happens if the connection has ended by
     /// then. Any thread. A delegate that is kept, such as a static lambda, saves its allocation.</summary>
@@ -174,6 +228,13 @@ internal sealed unsafe class ClientConnection
 
     /// <summary>Ends the connection, after its output was sent or at once, as the reason says. Any thread.</summary>
     public void Close(CloseReason reason) => _worker.Close(this, reason);
+
+    /// <summary>Ends the connection for a request that is not of its protocol, after its output was sent, and tells of it. Worker only.</summary>
+    public void Reject(ReadOnlySpan<byte> request)
+    {
+        _worker.ForeignClients.Tell(this, request);
+        Close(CloseReason.ClosedBySession);
+    }
 
     /// <summary>The kernel took bytes.</summary>
     public void CountSent(long bytes)
@@ -206,7 +267,7 @@ internal sealed unsafe class ClientConnection
             MakeRoom(length, bytes.Length);
         }
 
-        bytes.CopyTo(_rest!.Array.AsSpan(_restEnd));
+        bytes.CopyTo(_rest!.Span[_restEnd..]);
         _restEnd += bytes.Length;
     }
 
@@ -252,14 +313,16 @@ internal sealed unsafe class ClientConnection
 
     private void MakeRoom(int length, int more)
     {
-        // A request of known length gets its block once; one of unknown length a larger block each time.
+        // A request of known length gets its block at once if it is short. A long one gets it in steps, so that the announcement of
+        // a value costs no memory before the value arrives.
         long atLeast = (long)length + more;
-        long wanted = Math.Max(atLeast, Math.Min(Session.NeededBytes, _worker.Limits.InputBytesPerConnection));
+        long step = Math.Max(FirstStepBytes, StepFactor * (long)(_rest?.Length ?? 0));
+        long wanted = Math.Max(atLeast, Math.Min(Math.Min(Session.NeededBytes, step), _worker.Limits.InputBytesPerConnection));
         if (_rest is { } rest)
         {
             if (wanted <= rest.Length)
             {
-                rest.Array.AsSpan(_restStart, length).CopyTo(rest.Array);
+                rest.Span.Slice(_restStart, length).CopyTo(rest.Span);
             }
             else
             {
@@ -269,7 +332,7 @@ internal sealed unsafe class ClientConnection
                 }
 
                 Block larger = _worker.Pool.Rent(checked((int)wanted));
-                rest.Array.AsSpan(_restStart, length).CopyTo(larger.Array);
+                rest.Span.Slice(_restStart, length).CopyTo(larger.Span);
                 _rest = larger;
                 _worker.Pool.Return(rest);
             }

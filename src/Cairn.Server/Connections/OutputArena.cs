@@ -28,6 +28,9 @@ internal sealed class OutputArena
 
     public BlockPool Pool => _pool;
 
+    /// <summary>Unsent bytes at which an output is full. The worker sets it once for each turn, as memory allows.</summary>
+    public int FullAt { get; set; } = OutputBuffer.FullBytes;
+
     /// <summary>A segment at the shared block's tail, or in a block of its own if it is long, which
     /// <paramref name="writer"/> may fill up to <paramref name="limit"/>.</summary>
     public OutputSegment Open(OutputBuffer writer, int atLeast, out int limit)
@@ -38,7 +41,7 @@ internal sealed class OutputArena
         if (atLeast > SharedBlockBytes / 4)
         {
             // Long: the rest of the shared block would be wasted, and is soon needed by others.
-            OutputSegment own = Segment(_pool.Rent(atLeast), 0, isShared: false);
+            OutputSegment own = OwnSegment(atLeast);
             limit = own.Block.Length;
             _writer = writer;
             return own;
@@ -63,6 +66,18 @@ internal sealed class OutputArena
         return Segment(_shared, _tail, isShared: true);
     }
 
+    /// <summary>Lets go of the shared block while nothing is in it, and of free segments.</summary>
+    public void Trim()
+    {
+        _freeSegments = null;
+        if (_writer is null && _shared is { References: 1 })
+        {
+            Release(_shared);
+            _shared = null;
+            _tail = 0;
+        }
+    }
+
     /// <summary>The writer has appended up to here and lets others write.</summary>
     public void Close(OutputBuffer writer, OutputSegment segment, int position)
     {
@@ -77,7 +92,12 @@ internal sealed class OutputArena
     }
 
     /// <summary>A segment with a block of its own.</summary>
-    public OutputSegment OwnSegment(int bytes) => Segment(_pool.Rent(bytes), 0, isShared: false);
+    public OutputSegment OwnSegment(int bytes)
+    {
+        Block block = _pool.Rent(bytes);
+        _pool.Account.AddReply(block.Length);
+        return Segment(block, 0, isShared: false);
+    }
 
     public void Recycle(OutputSegment segment)
     {
@@ -87,6 +107,7 @@ internal sealed class OutputArena
         }
         else
         {
+            _pool.Account.AddReply(-segment.Block.Length);
             _pool.Return(segment.Block);
         }
 
@@ -138,6 +159,10 @@ internal sealed class OutputSegment
     public int Length => End - Start;
 
     public unsafe byte* Pointer => Block.Pointer + Start;
+
+    public unsafe Span<byte> Bytes => new(Pointer, Length);
+
+    public Memory<byte> Memory => Block.Memory.Slice(Start, Length);
 
     public void Set(Block block, int start, bool isShared)
     {

@@ -13,13 +13,16 @@ internal sealed class OutputBuffer
     /// <summary>Unsent bytes from which on a connection is not served until its client has read.</summary>
     public const int FullBytes = 64 << 10;
 
+    /// <summary>The same while memory is short.</summary>
+    public const int FullBytesWhenShort = 4 << 10;
+
     private const int SmallestOwnBytes = 1 << 10;
     private const int LargestOwnBytes = 16 << 10;
 
     private readonly OutputArena _arena;
 
-    // The open segment's bytes; the segment itself is the chain's last. No array means no segment is open.
-    private byte[]? _array;
+    // The open segment's block; the segment itself is the chain's last. No block means no segment is open.
+    private Block? _block;
     private int _position;
     private int _limit;
     private int _openedAt;
@@ -42,7 +45,10 @@ internal sealed class OutputBuffer
     public long UnsentBytes => _closedBytes + (_position - _openedAt) + (Downstream?.UnsentBytes ?? 0);
 
     /// <summary>Whether a session must stop: so much is unsent that the client has to read first.</summary>
-    public bool IsFull => UnsentBytes >= FullBytes;
+    public bool IsFull => UnsentBytes >= FullAt;
+
+    /// <summary>Unsent bytes at which it is full for now.</summary>
+    public int FullAt => _arena.FullAt;
 
     /// <summary>Where these bytes go, encrypted, before they are sent.</summary>
     internal OutputBuffer? Downstream { get; set; }
@@ -58,12 +64,12 @@ internal sealed class OutputBuffer
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Reserve(int atLeast)
     {
-        if (_limit - _position < atLeast || _array is null)
+        if (_limit - _position < atLeast || _block is null)
         {
             Grow(atLeast);
         }
 
-        return _array.AsSpan(_position, _limit - _position);
+        return _block!.Span[_position.._limit];
     }
 
     /// <summary>Appends the first bytes of what <see cref="Reserve"/> gave.</summary>
@@ -90,7 +96,7 @@ internal sealed class OutputBuffer
         int offset = 0;
         for (OutputSegment? segment = _first; segment is not null; segment = segment.Next)
         {
-            segment.Block.Array.AsSpan(segment.Start, segment.Length).CopyTo(copy.AsSpan(offset));
+            segment.Bytes.CopyTo(copy.AsSpan(offset));
             offset += segment.Length;
         }
 
@@ -113,7 +119,7 @@ internal sealed class OutputBuffer
     /// shared block. An empty segment goes at once.</summary>
     internal void CloseSegment()
     {
-        if (_array is null)
+        if (_block is null)
         {
             return;
         }
@@ -121,7 +127,7 @@ internal sealed class OutputBuffer
         OutputSegment segment = _last!;
         _arena.Close(this, segment, _position);
         _closedBytes += segment.Length;
-        _array = null;
+        _block = null;
         _position = _limit = _openedAt = 0;
         if (segment.Length == 0)
         {
@@ -167,7 +173,7 @@ internal sealed class OutputBuffer
             }
 
             OutputSegment? next = segment.Next;
-            ReadOnlySpan<byte> bytes = segment.Block.Array.AsSpan(segment.Start, segment.Length);
+            ReadOnlySpan<byte> bytes = segment.Bytes;
             if (previous is null || previous.Block.Length - previous.End < bytes.Length)
             {
                 // Larger each time: many short messages should not become many blocks.
@@ -178,7 +184,7 @@ internal sealed class OutputBuffer
             }
 
             // The kernel may be reading what precedes the end; what follows it is nobody's yet.
-            bytes.CopyTo(previous.Block.Array.AsSpan(previous.End));
+            bytes.CopyTo(previous.Block.Span[previous.End..]);
             previous.End += bytes.Length;
             previous.Next = next;
             _arena.Recycle(segment);
@@ -220,7 +226,7 @@ internal sealed class OutputBuffer
 
         _beforeOpen = _last;
         _last = segment;
-        _array = segment.Block.Array;
+        _block = segment.Block;
         _position = _openedAt = segment.Start;
     }
 

@@ -2,6 +2,7 @@
 // dealt to the worker that has fewest, which keeps it for life.
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using Cairn.Messages;
 using Cairn.Server.Io;
 using Cairn.Server.Listening;
 using Cairn.Server.Metrics;
@@ -11,8 +12,8 @@ namespace Cairn.Server.Connections;
 
 internal sealed class ServerEngine : IAsyncDisposable
 {
-    // Beyond the connections: listeners, rings, the store's files, what the runtime opens.
-    private const int OtherDescriptors = 256;
+    // Objects of the heap that a connection and its session are, roughly.
+    private const int HeapBytesPerConnection = 4 << 10;
 
     private static readonly TimeSpan TooManyInterval = TimeSpan.FromSeconds(10);
 
@@ -21,6 +22,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     private readonly long[] _ended = new long[CloseReasons.Count];
     private readonly List<Listener> _listeners = [];
     private readonly LogLimiter _limiter;
+    private readonly IdleCollector _idleCollector;
     private Worker[] _workers = [];
     private CertificateSource[] _certificates = [];
     private long _lastConnectionId;
@@ -34,6 +36,8 @@ internal sealed class ServerEngine : IAsyncDisposable
         _options = options;
         Memory = new MemoryAccount(options.Limits.BufferBytes);
         _limiter = new LogLimiter(options.Clock);
+        ForeignClients = new ForeignClients(options.Log, options.Clock);
+        _idleCollector = new IdleCollector(Memory);
         Metrics.SlowLog.Added = TellSlow;
     }
 
@@ -47,6 +51,12 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     /// <summary>Bytes of buffers of all workers.</summary>
     public MemoryAccount Memory { get; }
+
+    /// <summary>Told of clients that speak what their port does not.</summary>
+    public ForeignClients ForeignClients { get; }
+
+    /// <summary>Connections that wait for a hazard cell.</summary>
+    public CellQueue CellQueue { get; } = new();
 
     /// <summary>What the workers use, never <see cref="IoKind.Auto"/>.</summary>
     public IoKind Io { get; private set; }
@@ -152,7 +162,11 @@ internal sealed class ServerEngine : IAsyncDisposable
         fewest.Deal(listener, socket);
     }
 
-    public void OnConnected(ClientConnection connection) => _connections.TryAdd(connection.Id, connection);
+    public void OnConnected(ClientConnection connection)
+    {
+        _connections.TryAdd(connection.Id, connection);
+        Memory.CountHeap(HeapBytesPerConnection);
+    }
 
     public void OnDisconnected(ClientConnection connection)
     {
@@ -165,9 +179,35 @@ internal sealed class ServerEngine : IAsyncDisposable
     /// <summary>The handshake failed, or what arrived cannot be decrypted.</summary>
     public void OnTlsFailed(ClientConnection connection, Exception e)
     {
-        if (_limiter.MayTell(LogSubject.TlsFailed, out string others))
+        if (!connection.IsForeign && _limiter.MayTell(LogSubject.TlsFailed, out string others))
         {
             Log.Write(ServerLogLevel.Warning, $"TLS with {connection.RemoteText} on '{connection.ListenerName}' failed: {e.Message}{others}");
+        }
+    }
+
+    /// <summary>The connection that holds most of what cannot wait; null if there is none. Looks at all: for when memory is used up.</summary>
+    public ClientConnection? FindGreediest()
+    {
+        ClientConnection? greediest = null;
+        long most = 0;
+        foreach ((_, ClientConnection connection) in _connections)
+        {
+            if (connection.IsOpen && connection.HeldBytes > most)
+            {
+                greediest = connection;
+                most = connection.HeldBytes;
+            }
+        }
+
+        return greediest;
+    }
+
+    /// <summary>A worker has had nothing to do for a while, and has returned its blocks.</summary>
+    public void OnQuiet()
+    {
+        if (Array.TrueForAll(_workers, worker => worker.IsQuiet))
+        {
+            _idleCollector.CollectIfWorthwhile();
         }
     }
 
@@ -194,18 +234,6 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     private async Task StartWorkersAsync()
     {
-        if (OperatingSystem.IsLinux())
-        {
-            long wanted = Limits.Connections + OtherDescriptors;
-            long limit = LinuxSockets.RaiseDescriptorLimit(wanted);
-            if (limit < wanted)
-            {
-                Log.Write(
-                    ServerLogLevel.Warning,
-                    $"The limit of open files is {limit}, too few for {Limits.Connections} connections. Raise it to {wanted} ('ulimit -n', or LimitNOFILE of the service), or lower the limit of connections.");
-            }
-        }
-
         foreach (LoopChoice choice in _options.Choices(_options))
         {
             string? obstacle = choice.Obstacle ?? await TryStartWorkersAsync(choice).ConfigureAwait(false);
@@ -301,11 +329,11 @@ internal sealed class ServerEngine : IAsyncDisposable
     {
         (LogSubject Subject, string What)? misbehaviour = connection.CloseReason switch
         {
-            CloseReason.RequestTooLarge => (LogSubject.RequestTooLarge, $"its request is longer than {Limits.InputBytesPerConnection:N0} bytes"),
+            CloseReason.RequestTooLarge => (LogSubject.RequestTooLarge, $"its request is longer than {ByteText.Of(Limits.InputBytesPerConnection)}"),
             CloseReason.RequestTooSlow => (LogSubject.RequestTooSlow, $"its request was not complete after {Limits.RequestTimeout}"),
             CloseReason.ReaderTooSlow => (LogSubject.ReaderTooSlow, $"it did not read its replies for {Limits.SlowReaderTimeout}"),
-            CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {Limits.OutputBytesPerConnection:N0} bytes unread"),
-            CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {Limits.BufferBytes:N0} bytes"),
+            CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {ByteText.Of(Limits.OutputBytesPerConnection)} unread"),
+            CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {ByteText.Of(Limits.BufferBytes)}"),
             _ => null,
         };
         if (misbehaviour is { } known && _limiter.MayTell(known.Subject, out string others))

@@ -13,6 +13,12 @@ internal abstract class Session
     /// </summary>
     public int NeededBytes { get; protected set; }
 
+    /// <summary>Whether the request at the start of the input is being executed, so that <see cref="Execute"/> goes on without more input.</summary>
+    public bool HasUnfinishedRequest { get; protected set; }
+
+    /// <summary>Bytes of memory that the unfinished request waits for: it goes on when the account allows a reply of so many; 0 for none.</summary>
+    public long AwaitedBytes { get; protected set; }
+
     /// <summary>Looks ahead over input that is about to be executed and starts the memory fetches it will need. Changes
     /// nothing. Optional work.</summary>
     public virtual void Prefetch(ReadOnlySpan<byte> input)
@@ -31,7 +37,9 @@ internal abstract class Session
     /// <summary>
     /// Executes complete requests at the start of <paramref name="input"/> and appends their replies to <paramref name="output"/>. Stops
     /// when no complete request is left, when the output is full (<see cref="OutputBuffer.IsFull"/>; called again when the
-    /// client has read), or after <paramref name="budget"/> requests (called again in the next turn).
+    /// client has read), when memory is used up (<see cref="AwaitedBytes"/>; called again when there is some), after
+    /// <paramref name="budget"/> requests (called again in the next turn), or when a request has the connection wait
+    /// (<see cref="ClientConnection.WaitForCell"/>; called again when a cell may be free).
     /// </summary>
     /// <param name="input">What arrived and was not consumed yet; valid during the call only. Never empty.</param>
     /// <param name="output">The connection's output, or that of TLS.</param>

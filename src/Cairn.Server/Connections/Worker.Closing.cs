@@ -71,6 +71,7 @@ internal sealed unsafe partial class Worker
             // The rest follows when the output is empty: Settle.
             connection.State = ConnectionState.Closing;
             connection.DropInput();
+            LeaveCellQueue(connection);
             SendAndSettle(connection);
         }
     }
@@ -106,7 +107,9 @@ internal sealed unsafe partial class Worker
         }
 
         connection.State = ConnectionState.Closed;
+        _closedCount++;
         connection.DropInput();
+        LeaveCellQueue(connection);
         _deadlines.Remove(connection.DeadlineEntry);
         Remove(connection);
         _closingChannels++;
@@ -128,13 +131,25 @@ internal sealed unsafe partial class Worker
         {
             Log.Write(ServerLogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed when it was closed: {e}");
         }
+
+        connection.Held.Release();
+    }
+
+    private void LeaveCellQueue(ClientConnection connection)
+    {
+        EndWait(connection);
+        CellQueue.Leave(connection);
     }
 
     /// <summary>The kernel has let go of the connection's memory.</summary>
     public void OnChannelClosed(ClientConnection connection)
     {
         _closingChannels--;
-        connection.Output.Clear();
+        if (connection.Tls is not { IsWriting: true })
+        {
+            connection.Output.Clear(); // Else when TLS lets go of it.
+        }
+
         connection.WireOutput.Clear();
     }
 

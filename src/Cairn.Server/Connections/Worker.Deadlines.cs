@@ -89,9 +89,9 @@ internal sealed unsafe partial class Worker
             ? Never
             : After(connection.RequestSince, Limits.RequestTimeout);
 
-    // A connection whose output waits is not idle but slow.
+    // A connection whose output waits is not idle but slow; one that waits for a cell waits for the server.
     private long IdleDeadline(ClientConnection connection) =>
-        connection.State != ConnectionState.Open || connection.BlockedSince != 0
+        connection.State != ConnectionState.Open || connection.BlockedSince != 0 || connection.IsWaitingForCell
             ? Never
             : After(connection.LastActivity, Limits.IdleTimeout);
 

@@ -31,6 +31,11 @@ internal sealed unsafe partial class Worker
     /// <summary>Bytes arrived; they stay where they are until the turn ends.</summary>
     public void OnReceived(ClientConnection connection, byte* bytes, int count)
     {
+        if (connection.BytesReceived == 0)
+        {
+            ForeignClients.Look(connection, new ReadOnlySpan<byte>(bytes, count));
+        }
+
         connection.BytesReceived += count;
         Recorder.BytesReceived += count;
         connection.LastActivity = Now;
@@ -96,6 +101,28 @@ internal sealed unsafe partial class Worker
     {
         _engine.OnTlsFailed(connection, e);
         BeginClose(connection, CloseReason.TlsFailed);
+    }
+
+    /// <summary>The session at work leaves its request until a cell or memory may have come free.</summary>
+    public void BeginWait(ClientConnection connection)
+    {
+        if (!connection.IsWaitingForCell)
+        {
+            connection.IsWaitingForCell = true;
+            _waitingForCell++;
+        }
+
+        CellQueue.Join(connection);
+    }
+
+    /// <summary>Has a connection that waits served again.</summary>
+    public void EndWait(ClientConnection connection)
+    {
+        if (connection.IsWaitingForCell)
+        {
+            connection.IsWaitingForCell = false;
+            _waitingForCell--;
+        }
     }
 
     private static void List(ClientConnection connection, ref ClientConnection[] list, ref int count)
@@ -259,8 +286,10 @@ internal sealed unsafe partial class Worker
     private static bool CanExecute(ClientConnection connection) =>
         connection.State == ConnectionState.Open &&
         connection.InputBytes > 0 &&
+        !connection.IsWaitingForCell &&
         connection.InputBytes >= connection.Session.NeededBytes &&
-        !connection.Output.IsFull;
+        !connection.Output.IsFull &&
+        !connection.IsAwaitingMemory;
 
     private void Execute(ClientConnection connection)
     {
@@ -273,7 +302,8 @@ internal sealed unsafe partial class Worker
         if (!CanExecute(connection))
         {
             connection.KeepChunk();
-            connection.HasMoreInput = connection.InputBytes > 0 && connection.Output.IsFull;
+            connection.HasMoreInput = connection.InputBytes > 0 &&
+                (connection.Output.IsFull || connection.IsWaitingForCell || connection.Session.HasUnfinishedRequest);
             connection.ArrivedTicks = 0;
             NoteRequest(connection, hasConsumed: false);
             return;
@@ -302,10 +332,16 @@ internal sealed unsafe partial class Worker
 
         int left = connection.InputBytes;
         long arrived = ArrivalOf(connection);
-        connection.HasMoreInput = left > 0 && (connection.Output.IsFull || (consumed > 0 && left >= connection.Session.NeededBytes));
+        bool mustWait = connection.Output.IsFull || connection.IsWaitingForCell || connection.Session.HasUnfinishedRequest;
+        connection.HasMoreInput = left > 0 && (mustWait || (consumed > 0 && left >= connection.Session.NeededBytes));
         if (connection.HasMoreInput)
         {
-            connection.ArrivedTicks = connection.Output.IsFull ? 0 : arrived;
+            connection.ArrivedTicks = mustWait ? 0 : arrived;
+        }
+
+        if (connection.CellQueueNode is not null && !connection.IsWaitingForCell)
+        {
+            CellQueue.Leave(connection);
         }
 
         NoteRequest(connection, consumed > 0);
@@ -400,21 +436,33 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        if (unsent > Limits.OutputBytesPerConnection)
+        // Replies stop at a full output. Messages do not.
+        connection.PostedBytes = Math.Min(connection.PostedBytes, unsent);
+        if (connection.PostedBytes > Limits.OutputBytesPerConnection)
         {
             Fail(connection, CloseReason.TooMuchOutput);
             return;
         }
 
-        if (_engine.Memory.IsExceeded && HoldsMuch(connection, unsent))
+        if (_engine.Memory.IsHeldExceeded && HoldsMuch(connection))
         {
-            Fail(connection, CloseReason.OutOfMemory);
-            return;
+            ClientConnection greediest = _engine.FindGreediest() ?? connection;
+            if (greediest == connection)
+            {
+                Fail(connection, CloseReason.OutOfMemory);
+                return;
+            }
+
+            greediest.Close(CloseReason.OutOfMemory);
         }
 
         if (connection.HasMoreInput)
         {
-            if (!connection.Output.IsFull)
+            if (connection.Session.AwaitedBytes > 0 && !_engine.Memory.MayReply(connection.Session.AwaitedBytes))
+            {
+                AwaitMemory(connection);
+            }
+            else if (!connection.Output.IsFull && !connection.IsAwaitingMemory && !connection.IsWaitingForCell)
             {
                 List(connection, ref _later, ref _laterCount);
             }
@@ -444,9 +492,9 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // When memory is short, those go who hold more of it than a request usually needs.
-    private static bool HoldsMuch(ClientConnection connection, long unsent) =>
-        connection.HeldInputBytes + unsent >= ConnectionLimits.SmallestBytesPerConnection / 4;
+    // More than a request usually needs, of what cannot wait.
+    private static bool HoldsMuch(ClientConnection connection) =>
+        connection.HeldBytes >= ConnectionLimits.SmallestBytesPerConnection / 4;
 
     private void NoteBlocked(ClientConnection connection, long unsent)
     {

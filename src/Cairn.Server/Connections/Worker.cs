@@ -9,6 +9,8 @@
 //       served, or after a few turns.
 //   I3  Before the thread sleeps it says so, and then looks for posts once more; whoever posts looks whether it sleeps
 //       afterwards. So one of the two sees the other.
+//   I4  Code on a worker never waits for something that only a worker can release: a hazard cell that holds a client's value, room in
+//       a client's output, memory of buffers, another connection's turn. The connection waits instead (CellQueue).
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
@@ -25,6 +27,9 @@ internal sealed unsafe partial class Worker
     private const int AcceptRetryMs = 100;
     private const int AcceptLogMs = 10_000;
     private const int PostsPerTurn = 4096;
+
+    // How often a worker whose connections wait for a cell looks for one that was released unseen (CellQueue Q3).
+    private const int CellLookMs = 10;
 
     private readonly ConcurrentQueue<Posted> _posts = new();
     private readonly ServerEngine _engine;
@@ -43,6 +48,8 @@ internal sealed unsafe partial class Worker
     private bool _isAllCollected = true;
     private long _acceptRetryAt;
     private long _acceptFailureLoggedAt;
+    private int _waitingForCell;
+    private long _cellLookAt;
     private int _isSleeping;
     private ClientConnection? _current; // Whose code is running.
     private CloseReason _closeCurrent;
@@ -56,6 +63,7 @@ internal sealed unsafe partial class Worker
         Limits = engine.Limits;
         Clock = engine.Clock;
         Log = engine.Log;
+        ForeignClients = engine.ForeignClients;
         Pool = new BlockPool(engine.Memory);
         Arena = new OutputArena(Pool);
         _thread = new Thread(Run) { Name = $"cairn-worker-{index}", IsBackground = true };
@@ -69,9 +77,14 @@ internal sealed unsafe partial class Worker
 
     public ServerLog Log { get; }
 
+    /// <summary>Told of clients that speak what their port does not.</summary>
+    public ForeignClients ForeignClients { get; }
+
     public BlockPool Pool { get; }
 
     public OutputArena Arena { get; }
+
+    public CellQueue CellQueue => _engine.CellQueue;
 
     public IoLoop Loop => _loop;
 
@@ -202,6 +215,7 @@ internal sealed unsafe partial class Worker
         }
 
         _loop.Dispose();
+        Arena.Trim();
         Pool.Clear();
         _ended.SetResult();
     }
@@ -210,14 +224,23 @@ internal sealed unsafe partial class Worker
     {
         _turn++;
         Collect();
+        Arena.FullAt = Pool.Account.IsShort ? OutputBuffer.FullBytesWhenShort : OutputBuffer.FullBytes;
         RunPosts();
+        ReadyThoseWithMemory();
         ServeReady();
         _loop.EndTurn();
         MeetDeadlines();
+        TrimIfDue();
         if (_loop.IsAcceptPaused && Now >= _acceptRetryAt)
         {
             _acceptRetryAt = Now + AcceptRetryMs;
             _loop.RetryAccept();
+        }
+
+        if (_waitingForCell > 0 && Now >= _cellLookAt)
+        {
+            _cellLookAt = Now + CellLookMs;
+            CellQueue.ServeFirst();
         }
 
         if (_drainUntil != 0)
@@ -251,16 +274,22 @@ internal sealed unsafe partial class Worker
             return 0;
         }
 
-        int timeoutMs = _deadlines.MillisecondsToNext(Now);
+        int timeoutMs = Least(Least(_deadlines.MillisecondsToNext(Now), MillisecondsToMemory()), MillisecondsToTrim());
         if (_loop.IsAcceptPaused)
         {
             timeoutMs = Least(timeoutMs, (int)Math.Max(1, _acceptRetryAt - Now));
         }
 
+        if (_waitingForCell > 0)
+        {
+            timeoutMs = Least(timeoutMs, CellLookMs);
+        }
+
         return _drainUntil != 0 ? Least(timeoutMs, MillisecondsToDrain()) : timeoutMs;
     }
 
-    private static int Least(int first, int second) => first < 0 ? second : Math.Min(first, second);
+    // A negative time is none.
+    private static int Least(int first, int second) => first < 0 ? second : second < 0 ? first : Math.Min(first, second);
 
     private void RunPosts()
     {
@@ -290,6 +319,7 @@ internal sealed unsafe partial class Worker
         }
 
         _current = connection;
+        long before = connection.Output.UnsentBytes;
         try
         {
             action(connection);
@@ -301,6 +331,7 @@ internal sealed unsafe partial class Worker
             OnSessionFailed(connection, e);
         }
 
+        connection.PostedBytes += connection.Output.UnsentBytes - before;
         LeaveCurrent();
         SendAndSettle(connection);
     }
@@ -327,7 +358,7 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        var connection = new ClientConnection(this, _engine.NextConnectionId(), listener.Name);
+        var connection = new ClientConnection(this, _engine.NextConnectionId(), listener.Name) { Spoken = listener.Sessions.Spoken };
         try
         {
             connection.Session = listener.Sessions.Create(connection);

@@ -4,22 +4,27 @@ using Cairn.Server.Listening;
 
 namespace Cairn.Server.Hosting;
 
-/// <summary>Refuses to serve strangers by accident: an address that other machines reach needs authentication, or somebody who
-/// said that it is meant so.</summary>
+/// <summary>
+/// Refuses to serve strangers by accident. An address that other machines reach needs clients that prove who they are, and TLS, or the word that it is
+/// meant so. Without TLS a password is read by everyone on the way.
+/// </summary>
 internal static class AddressGuard
 {
     /// <summary>Does nothing if the address may be listened on.</summary>
-    /// <exception cref="ServerException">Others could reach the address without proving who they are, or its name is not known.</exception>
-    public static void Check(string protocol, ListenAddress address, bool isAuthenticated, bool allowsInsecure)
+    /// <exception cref="ServerException">Others could reach the address without proving who they are or without TLS, or its name is not known.</exception>
+    public static void Check(string protocol, ListenAddress address, bool isAuthenticated, bool isEncrypted, bool allowsInsecure)
     {
-        if (isAuthenticated || allowsInsecure || !IsPublic(address))
+        if ((isAuthenticated && isEncrypted) || allowsInsecure || !IsPublic(address))
         {
             return;
         }
 
         throw new ServerException(
-            $"Listening for {protocol} on {address} would let everybody who reaches this machine read and change the cache. " +
-            "Listen on 127.0.0.1, set a password, or say --insecure if the network keeps strangers away.");
+            isAuthenticated
+                ? $"Listening for {protocol} on {address} would send passwords, keys and values unprotected over the network. " +
+                  "Listen on 127.0.0.1, give a certificate with --tls-certificate, or say --insecure if the network keeps strangers away."
+                : $"Listening for {protocol} on {address} would let everybody who reaches this machine read and change the cache. " +
+                  "Listen on 127.0.0.1, name users and a certificate (--tls-certificate), or say --insecure if the network keeps strangers away.");
     }
 
     /// <summary>The same for HTTP: without TLS, passwords and values could be read on their way.</summary>

@@ -7,6 +7,8 @@ internal sealed class FirstByteSessionFactory(SessionFactory memcached, SessionF
 {
     public override ReadOnlyMemory<byte> TooManyConnections => memcached.TooManyConnections;
 
+    public override SpokenProtocols Spoken => memcached.Spoken | resp.Spoken;
+
     public override Session Create(ClientConnection connection) => new FirstByteSession(connection, memcached, resp);
 }
 

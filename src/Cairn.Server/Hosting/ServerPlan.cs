@@ -1,6 +1,8 @@
+using Cairn.Messages;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 using Cairn.Server.Memcached;
+using Cairn.Server.Notifications;
 using Cairn.Server.Resp;
 using Cairn.Server.Resp.Security;
 
@@ -32,8 +34,14 @@ internal sealed class ServerPlan
     /// <summary>The options, with the store's file.</summary>
     public ServerOptions Options { get; }
 
+    /// <summary>Whether the store's place is the default one, whose folder is made if need be.</summary>
+    public bool HasDefaultStore { get; private init; }
+
     /// <summary>Who may use memcached's protocol; null for anybody.</summary>
     public MemcachedCredentials? MemcachedUsers { get; private init; }
+
+    /// <summary>The keyspace events that are sent from the start.</summary>
+    public EventClasses Events { get; private init; }
 
     /// <summary>Who may use RESP, and how.</summary>
     public RespUsers RespUsers { get; private init; } = RespUsers.Nobody;
@@ -63,6 +71,12 @@ internal sealed class ServerPlan
             throw new ServerException("RESP has either one password or a file of users, not both: give the password to a user named default.");
         }
 
+        if (!EventLetters.TryParse(options.NotifyKeyspaceEvents, out EventClasses events))
+        {
+            throw new ServerException(
+                $"'{options.NotifyKeyspaceEvents}' names no keyspace events. Write K or E or both, and letters out of 'Ag$lshzxetdmn'.");
+        }
+
         bool isMemcachedAuthenticated = options.MemcachedUsersPath is not null;
         bool isRespAuthenticated = (options.RespPassword ?? options.RespUsersPath) is not null;
         IReadOnlyList<ListenAddress> memcached = ParseAll(options.Memcached, "memcached", ServerOptions.MemcachedPort, options, isMemcachedAuthenticated);
@@ -77,6 +91,8 @@ internal sealed class ServerPlan
 
         return new ServerPlan(options with { StorePath = path }, memcached, resp, both, http)
         {
+            HasDefaultStore = options is { IsEphemeral: false, StorePath: null },
+            Events = events,
             MemcachedUsers = options.MemcachedUsersPath is { } memcachedUsers ? MemcachedCredentials.Load(memcachedUsers) : null,
             RespUsers = options.RespPassword is { } password ? RespUsers.WithPassword(password)
                 : options.RespUsersPath is { } respUsers ? RespUsers.Load(respUsers)
@@ -131,7 +147,7 @@ internal sealed class ServerPlan
         }
         else
         {
-            AddressGuard.Check(protocol, address, isAuthenticated || isCertified, options.AllowsInsecure);
+            AddressGuard.Check(protocol, address, isAuthenticated || isCertified, options.Tls is not null, options.AllowsInsecure);
         }
 
         return address;
@@ -150,7 +166,7 @@ internal sealed class ServerPlan
         {
             throw new ArgumentOutOfRangeException(
                 nameof(options), options.MaxValueBytes,
-                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxValueBytes)} must be 0 to {StoreOptions.LargestValueBytes:N0}.");
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxValueBytes)} must be at most {ByteText.Of(StoreOptions.LargestValueBytes)}, not {ByteText.Of(options.MaxValueBytes)}.");
         }
 
         if (options.SlowThreshold < TimeSpan.Zero && options.SlowThreshold != Timeout.InfiniteTimeSpan)
@@ -164,7 +180,7 @@ internal sealed class ServerPlan
         {
             throw new ArgumentOutOfRangeException(
                 nameof(options), options.MaxKeyBytes,
-                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxKeyBytes)} must be 1 to {KeySpace.MaxKeyBytes:N0}.");
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxKeyBytes)} must be 1 to {KeySpace.MaxKeyBytes:N0}, not {options.MaxKeyBytes:N0}.");
         }
 
         if (options.StopTimeout < TimeSpan.Zero || options.StopTimeout > TimeSpan.FromHours(1))

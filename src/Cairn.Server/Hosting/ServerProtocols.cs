@@ -25,6 +25,9 @@ internal sealed class ServerProtocols : IDisposable
         {
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
         };
+        _resp = new RespServer(store) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
+        _resp.Events.Classes = plan.Events;
+        Resp = new RespSessionFactory(_resp);
         _memcached = new MemcachedSessions(store, new MemcachedOptions
         {
             MaxItemBytes = maxValueBytes,
@@ -33,9 +36,8 @@ internal sealed class ServerProtocols : IDisposable
             Credentials = plan.MemcachedUsers,
             Surroundings = _surroundings,
             Metrics = Metrics,
+            Events = _resp.Events,
         });
-        _resp = new RespServer(store) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
-        Resp = new RespSessionFactory(_resp);
     }
 
     /// <summary>Where sessions and workers record what they do.</summary>

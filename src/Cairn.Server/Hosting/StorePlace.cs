@@ -10,25 +10,50 @@ internal static class StorePlace
     private const string StateDirectoryVariable = "STATE_DIRECTORY";
 
     /// <summary>
-    /// The store's file in the service's state directory, if the service manager gives one, else in the data folder of the current user;
-    /// the folder is made if need be, for its owner alone.
+    /// The store's file in the service's state directory, if the service manager gives one, else in the data folder of the current user.
+    /// The folder need not exist yet: see <see cref="Make"/>.
     /// </summary>
-    /// <exception cref="ServerException">There is no such folder, and none can be made.</exception>
+    /// <exception cref="ServerException">The user has no data folder.</exception>
     public static string Default(Func<string, string?> environment)
     {
         string? state = environment(StateDirectoryVariable)?.Split(':')[0];
-        string folder = string.IsNullOrEmpty(state) ? UserFolder() : state;
+        return Path.Combine(string.IsNullOrEmpty(state) ? UserFolder() : state, FileName);
+    }
+
+    /// <summary>Makes the folder of the default store, for its owner alone.</summary>
+    /// <returns>Whether it was missing.</returns>
+    /// <exception cref="ServerException">It cannot be made.</exception>
+    public static bool Make(string store)
+    {
+        string folder = Path.GetDirectoryName(store)!;
+        if (Directory.Exists(folder))
+        {
+            return false;
+        }
+
         try
         {
             MakeFolder(folder);
+            return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new ServerException(
                 $"The folder '{folder}' for the store cannot be made: {e.Message} Name a file with --store FILE, or keep nothing with --ephemeral.", e);
         }
+    }
 
-        return Path.Combine(folder, FileName);
+    /// <summary>Removes the folder that <see cref="Make"/> made, if it is empty.</summary>
+    public static void Unmake(string store)
+    {
+        try
+        {
+            Directory.Delete(Path.GetDirectoryName(store)!);
+        }
+        catch (IOException)
+        {
+            // Another program has put a file there.
+        }
     }
 
     /// <summary>A file in memory that no other process uses.</summary>

@@ -39,6 +39,11 @@ internal abstract class IoLoop : IDisposable
     /// <summary>The worker keeps nothing of what was received in this turn.</summary>
     public abstract void EndTurn();
 
+    /// <summary>Returns memory that a burst has left. Nothing was received in this turn.</summary>
+    public virtual void Trim()
+    {
+    }
+
     /// <summary>Ends a wait that is or will be under way. Any thread.</summary>
     public abstract void Wake();
 

@@ -156,7 +156,7 @@ internal sealed class Listener : IDisposable
     private static string Explain(ListenerOptions options, IPEndPoint endPoint, SocketException e) => e.SocketErrorCode switch
     {
         SocketError.AddressAlreadyInUse =>
-            $"Somebody else listens on {endPoint} already, so '{options.Name}' cannot. Stop the other one, or choose another port: {Another(options, endPoint)}.",
+            $"Another program listens on {endPoint} already, so this server cannot listen there for {options.Name}. Stop the other program, or choose another port: {Another(options, endPoint)}.",
         SocketError.AccessDenied =>
             $"This user may not listen on {endPoint} for '{options.Name}'. Choose a port from 1024 on, or give the server the right to lower ones.",
         SocketError.AddressNotAvailable =>

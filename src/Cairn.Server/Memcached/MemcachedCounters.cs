@@ -7,6 +7,7 @@ internal sealed class MemcachedCounters
     public long GetHits;
     public long GetMisses;
     public long GetExpired;
+    public long GetFlushed;
     public long Sets;
     public long Touches;
     public long TouchHits;
@@ -34,6 +35,7 @@ internal sealed class MemcachedCounters
         GetHits += sign * Volatile.Read(ref other.GetHits);
         GetMisses += sign * Volatile.Read(ref other.GetMisses);
         GetExpired += sign * Volatile.Read(ref other.GetExpired);
+        GetFlushed += sign * Volatile.Read(ref other.GetFlushed);
         Sets += sign * Volatile.Read(ref other.Sets);
         Touches += sign * Volatile.Read(ref other.Touches);
         TouchHits += sign * Volatile.Read(ref other.TouchHits);

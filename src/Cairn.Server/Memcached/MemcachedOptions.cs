@@ -1,4 +1,5 @@
 using Cairn.Server.Metrics;
+using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Memcached;
 
@@ -29,6 +30,9 @@ internal sealed record MemcachedOptions
 
     /// <summary>Where requests are counted.</summary>
     public ServerMetrics Metrics { get; init; } = new();
+
+    /// <summary>Where changes of keys are reported. Default: nowhere.</summary>
+    public KeyspaceEvents Events { get; init; } = KeyspaceEvents.Off;
 
     /// <summary>What <c>stats</c> tells of the server around the sessions.</summary>
     public MemcachedSurroundings Surroundings { get; init; } = new();

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Protocol;
@@ -83,23 +84,19 @@ internal sealed unsafe partial class MemcachedSession
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, SeenEntry seen, OutputBuffer output)
     {
         bool withValue = request.Has(MemcachedMetaFlags.ReturnValue);
-        bool isUse = !request.Has(MemcachedMetaFlags.NoUpdate);
         int valueBytes = LikelyValueBytes;
         while (true)
         {
             int start = _likelyMetaLineBytes;
-            Span<byte> room = output.Reserve(MaxMetaLineBytes + valueBytes);
-            int cell = -1;
-            EntryView pinned = default;
-            ReadOutcome outcome;
-            if (isUse && withValue && valueBytes < LongValueBytes)
+            Span<byte> room = output.Reserve(MaxMetaLineBytes + Math.Min(valueBytes, LongValueBytes));
+            bool isLong = withValue && valueBytes >= LongValueBytes;
+            ReadOutcome outcome = isLong
+                ? HoldMetaValue(request, key, ref seen)
+                : ReadMetaValue(request, key, room.Slice(start, room.Length - MaxMetaLineBytes), ref seen);
+            if (_connection is { IsWaitingForCell: true })
             {
-                outcome = _engine.TryGet(key, room.Slice(start, room.Length - MaxMetaLineBytes), acceptStale: false, out seen.Info);
-            }
-            else
-            {
-                cell = _engine.TryPin(key, acceptStale: false, out pinned, out seen.Info, isUse);
-                outcome = cell >= 0 ? ReadOutcome.Hit : ReadOutcome.Miss;
+                _counters.MetaCommands--; // Counted when it is done.
+                return false;
             }
 
             if (outcome == ReadOutcome.TooShort)
@@ -113,13 +110,15 @@ internal sealed unsafe partial class MemcachedSession
             WriteStatus status = outcome == ReadOutcome.Hit ? Settle(input, request, key, ref seen) : Vivify(input, request, key, ref seen);
             if (status is WriteStatus.VersionMismatch or WriteStatus.Exists)
             {
-                GiveUp(cell); // Another has changed it in between.
+                _held.Release(); // Another has changed it in between.
                 continue;
             }
 
             if (status == WriteStatus.NotFound)
             {
                 CountMetaGet(request, isHit: false);
+                CountGone(key);
+                OnMiss(key, isRead: true);
                 if (!request.Has(MemcachedMetaFlags.Quiet))
                 {
                     WriteMetaReply(input, request, key, "EN"u8, output);
@@ -129,16 +128,14 @@ internal sealed unsafe partial class MemcachedSession
             }
 
             CountMetaGet(request, isHit: true);
-            if (cell < 0 || !withValue)
+            if (!_held.IsHeld)
             {
-                GiveUp(cell);
                 output.Advance(FinishMetaValue(input, request, key, seen, room, start));
                 return true;
             }
 
             int line = WriteMetaLine(input, request, key, seen, room);
             output.Advance(line);
-            BeginLongValue(cell, pinned, seen.Info.ValueBytes);
             if (!TryContinueValue(output))
             {
                 _resumeAt = request.LineBytes;
@@ -149,12 +146,39 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    private void GiveUp(int cell)
+    // A value that is written whole, or none: what is known of the entry suffices without v.
+    private ReadOutcome ReadMetaValue(in MemcachedRequest request, in KeyRef key, Span<byte> destination, ref SeenEntry seen)
     {
-        if (cell >= 0)
+        bool isUse = !request.Has(MemcachedMetaFlags.NoUpdate);
+        if (request.Has(MemcachedMetaFlags.ReturnValue) && isUse)
         {
-            _engine.Unpin(cell);
+            return _engine.TryGet(key, destination, acceptStale: false, out seen.Info);
         }
+
+        _engine.TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse);
+        using (pin)
+        {
+            seen.Info = pin.Info;
+            if (!pin.IsHeld)
+            {
+                return ReadOutcome.Miss;
+            }
+
+            if (!request.Has(MemcachedMetaFlags.ReturnValue))
+            {
+                return ReadOutcome.Hit;
+            }
+
+            return pin.Value.TryCopyTo(destination) ? ReadOutcome.Hit : ReadOutcome.TooShort;
+        }
+    }
+
+    // A value that is written as the client reads. Miss also if the connection waits.
+    private ReadOutcome HoldMetaValue(in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
+    {
+        PinStatus status = _held.TryHold(_engine, key, isUse: !request.Has(MemcachedMetaFlags.NoUpdate));
+        seen.Info = _held.Info;
+        return status == PinStatus.Pinned ? ReadOutcome.Hit : ReadOutcome.Miss;
     }
 
     private void CountMetaGet(in MemcachedRequest request, bool isHit)
@@ -209,6 +233,11 @@ internal sealed unsafe partial class MemcachedSession
         WriteStatus status = _engine.Touch(key, kept, marks, info.Version, out ulong version);
         if (status == WriteStatus.Stored)
         {
+            if (expiration is { } changed)
+            {
+                NotifyTouched(key, changed);
+            }
+
             // The marks told to the client are those from before.
             seen.Info = new EntryInfo(
                 info.Type, info.ValueBytes, info.Flags, version == 0 ? info.Version : version, kept.EarliestDeadline, 0, long.MaxValue)
@@ -236,7 +265,13 @@ internal sealed unsafe partial class MemcachedSession
         ResolvedExpiration expiration = ExpirationOfNew(input, request);
 
         var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited };
-        WriteStatus status = _engine.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
+        OnMiss(key, isRead: true);
+        WriteStatus status = _events.Write(_engine, key, content, WriteCondition.IfAbsent, 0, out ulong version);
+        if (status == WriteStatus.Stored)
+        {
+            NotifySet(key, expiration);
+        }
+
         seen.Info = new EntryInfo(EntryType.Value, 0, 0, version, expiration.Deadline, 0, long.MaxValue);
         seen.FormerDeadlineMs = long.MaxValue;
         seen.IsCreated = true;
@@ -361,12 +396,14 @@ internal sealed unsafe partial class MemcachedSession
             && _engine.TryReplacePlain(
                 new BytesKey(key.Bytes, key.Length), key.Place, ref MemoryMarshal.GetReference(value), value.Length))
         {
+            NotifySet(key, ResolvedExpiration.Never);
             status = WriteStatus.Stored;
         }
         else
         {
             status = WriteMeta(key, request, value, out version);
         }
+
 
         switch (status)
         {
@@ -408,7 +445,9 @@ internal sealed unsafe partial class MemcachedSession
                 (byte)'R' => WriteCondition.IfPresent,
                 _ => WriteCondition.Always,
             };
-            return _engine.Write(key, content, condition, 0, out version);
+            WriteStatus written = _events.Write(_engine, key, content, condition, 0, out version);
+            NotifyIfStored(key, written, content.Expiration);
+            return written;
         }
 
         WriteStatus status = _engine.Write(key, content, WriteCondition.IfVersion, request.Version, out version);
@@ -422,8 +461,17 @@ internal sealed unsafe partial class MemcachedSession
             status = _engine.Write(key, content, WriteCondition.IfVersion, info.Version, out version);
         }
 
+        NotifyIfStored(key, status, content.Expiration);
         CountCas(status);
         return status;
+    }
+
+    private void NotifyIfStored(in KeyRef key, WriteStatus status, in ResolvedExpiration expiration)
+    {
+        if (status == WriteStatus.Stored)
+        {
+            NotifySet(key, expiration);
+        }
     }
 
     private WriteStatus JoinMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> addition)
@@ -434,30 +482,31 @@ internal sealed unsafe partial class MemcachedSession
             return Join(key, addition, isPrefix);
         }
 
-        int cell = _engine.TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
-        if (cell < 0)
+        if (_engine.TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false) == PinStatus.Missing)
         {
-            return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
+            return WriteStatus.NotFound;
         }
 
-        try
+        using (pin)
         {
-            if (info.Version != request.Version)
+            if (pin.Info.Version != request.Version)
             {
                 return WriteStatus.VersionMismatch;
             }
 
-            if (IsTooLarge(key.Length, (long)info.ValueBytes + addition.Length, info.Flags))
+            if (IsTooLarge(key.Length, (long)pin.Info.ValueBytes + addition.Length, pin.Info.Flags))
             {
                 return WriteStatus.TooLarge;
             }
 
-            EntryContent content = EntryContent.Joined(entry, info, addition, isPrefix);
-            return _engine.Write(key, content, WriteCondition.IfVersion, info.Version, out _);
-        }
-        finally
-        {
-            _engine.Unpin(cell);
+            WriteStatus status = _engine.Write(
+                key, EntryContent.Joined(pin, addition, isPrefix), WriteCondition.IfVersion, pin.Info.Version, out _);
+            if (status == WriteStatus.Stored)
+            {
+                NotifyString(key, "append"u8);
+            }
+
+            return status;
         }
     }
 
@@ -465,15 +514,14 @@ internal sealed unsafe partial class MemcachedSession
     {
         ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0;
         WriteStatus status;
+        CountGone(key);
         if (request.Has(MemcachedMetaFlags.Invalidate))
         {
             status = Invalidate(request, key, expected);
         }
         else
         {
-            status = expected == 0
-                ? _engine.Remove(key, WriteCondition.Always, 0)
-                : _engine.Remove(key, WriteCondition.IfVersion, expected);
+            status = Remove(key, expected);
         }
 
         if (status == WriteStatus.Stored)
@@ -498,6 +546,7 @@ internal sealed unsafe partial class MemcachedSession
         {
             if (!_engine.TryGetInfo(key, acceptStale: false, out EntryInfo info))
             {
+                OnMiss(key, isRead: false);
                 return WriteStatus.NotFound;
             }
 
@@ -514,7 +563,11 @@ internal sealed unsafe partial class MemcachedSession
             {
                 if (status != WriteStatus.Stored)
                 {
-                    _engine.Remove(key, WriteCondition.Always, 0); // No room for the mark: then it goes.
+                    Remove(key); // No room for the mark: then it goes.
+                }
+                else if (request.Has(MemcachedMetaFlags.TimeToLive))
+                {
+                    NotifyTouched(key, expiration);
                 }
 
                 return WriteStatus.Stored;
@@ -576,7 +629,16 @@ internal sealed unsafe partial class MemcachedSession
         Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
         digits = digits[..DecimalText.Format(number, digits)];
         var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, First = digits };
-        WriteStatus status = _engine.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
+        WriteStatus status = _events.Write(_engine, key, content, WriteCondition.IfAbsent, 0, out ulong version);
+        if (status == WriteStatus.Stored)
+        {
+            NotifyString(key, "incrby"u8);
+            if (!expiration.IsNever)
+            {
+                NotifyTouched(key, expiration);
+            }
+        }
+
         info = new EntryInfo(EntryType.Value, digits.Length, 0, version, expiration.Deadline, 0, long.MaxValue);
         return status;
     }

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
@@ -27,10 +28,8 @@ internal sealed unsafe partial class MemcachedSession
     private const int MaxTailBytes = 1 + 10 + 1 + 10 + 1 + 20 + 2 + 2;
 
     private int _likelyTailBytes = 7;
-    private int _pinnedCell = -1;
-    private EntryView _pinned;
-    private int _pinnedOffset;
-    private int _pinnedLength;
+    private HeldValue _held; // I2
+    private int _heldOffset;
 
     private enum ValueResult
     {
@@ -39,6 +38,9 @@ internal sealed unsafe partial class MemcachedSession
 
         /// <summary>Begun: the rest follows as the client reads.</summary>
         Begun,
+
+        /// <summary>Not begun: the connection waits for a hazard cell, and the key is looked up again then.</summary>
+        Waiting,
     }
 
     private bool Get(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
@@ -51,6 +53,11 @@ internal sealed unsafe partial class MemcachedSession
                 byte* key = bytes + request.Key.Offset;
                 KeyPlacement place = _isPlaced ? _place : _engine.Memory.Place(_engine.Memory.HashKey(key, request.Key.Length, 0));
                 ValueResult result = WriteValue(key, request.Key.Length, place, withVersion, output);
+                if (result == ValueResult.Waiting)
+                {
+                    return false;
+                }
+
                 CountGet(key, request.Key.Length, result);
                 if (result == ValueResult.Begun)
                 {
@@ -96,7 +103,13 @@ internal sealed unsafe partial class MemcachedSession
                 ValueResult result = request.Command >= MemcachedCommand.Gat
                     ? TouchAndWrite(key, keys[i].Length, keys[i].Place, request.ExpirationSeconds, withVersion, output)
                     : WriteValue(key, keys[i].Length, keys[i].Place, withVersion, output);
-                CountGet(key, keys[i].Length, result);
+                if (result == ValueResult.Waiting)
+                {
+                    _resumeAt = keys[i].Offset;
+                    return false;
+                }
+
+                CountGet(key, keys[i].Length, result, isTouch: request.Command >= MemcachedCommand.Gat);
                 if (result == ValueResult.Begun)
                 {
                     _resumeAt = keys[i].Offset + keys[i].Length;
@@ -153,21 +166,45 @@ internal sealed unsafe partial class MemcachedSession
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void CountGet(byte* key, int keyLength, ValueResult result)
+    private void CountGet(byte* key, int keyLength, ValueResult result, bool isTouch = false)
     {
-        _counters.Gets++;
         if (result == ValueResult.Miss)
         {
-            _counters.GetMisses++;
+            KeyRef keyRef = KeyOf(key, keyLength);
+            CountGone(keyRef);
+            if (_events.IsOn)
+            {
+                NotifyMiss(keyRef, isRead: true);
+            }
         }
-        else
+
+        // gat and gats count as touches only, as with memcached.
+        if (!isTouch)
         {
-            _counters.GetHits++;
+            _counters.Gets++;
+            (result == ValueResult.Miss ? ref _counters.GetMisses : ref _counters.GetHits)++;
         }
 
         if (_sessions.Prefixes.IsOn)
         {
             _sessions.Prefixes.CountGet(new ReadOnlySpan<byte>(key, keyLength), result != ValueResult.Miss);
+        }
+    }
+
+    // A command finds no value. One that has expired, or was flushed, goes now, and was there to be asked for until now.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void CountGone(in KeyRef key)
+    {
+        switch (_engine.TakeOutGone(key))
+        {
+            case GoneReason.Expired:
+                _counters.GetExpired++;
+                break;
+            case GoneReason.Cleared:
+                _counters.GetFlushed++;
+                break;
+            default:
+                break;
         }
     }
 
@@ -212,21 +249,16 @@ internal sealed unsafe partial class MemcachedSession
                 default:
                     if (info.ValueBytes >= LongValueBytes)
                     {
-                        int cell = _engine.TryPin(keyRef, acceptStale: false, out EntryView entry, out info);
-                        if (cell == -1)
+                        PinStatus status = _held.TryHold(_engine, keyRef, isUse: true);
+                        if (status != PinStatus.Pinned)
                         {
-                            return ValueResult.Miss;
+                            return status == PinStatus.Missing ? ValueResult.Miss : ValueResult.Waiting;
                         }
 
-                        if (cell >= 0)
-                        {
-                            BeginLongValue(cell, entry, info.ValueBytes);
-                            room = output.Reserve(6 + keyLength + MaxTailBytes);
-                            output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, info.Version, withVersion));
-                            return ValueResult.Begun;
-                        }
-
-                        // Every cell is in use: it is copied whole.
+                        info = _held.Info;
+                        room = output.Reserve(6 + keyLength + MaxTailBytes);
+                        output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, info.Version, withVersion));
+                        return ValueResult.Begun;
                     }
 
                     valueBytes = info.ValueBytes;
@@ -244,16 +276,24 @@ internal sealed unsafe partial class MemcachedSession
         if (expiration.IsPast)
         {
             result = WriteUnusualValue(key, keyLength, place, withVersion, output);
-            _engine.Remove(keyRef, WriteCondition.Always, 0);
+            if (result != ValueResult.Waiting)
+            {
+                Remove(keyRef);
+            }
         }
         else
         {
-            WriteStatus status = _engine.Touch(keyRef, expiration);
+            WriteStatus status = Touch(keyRef, expiration);
             result = WriteUnusualValue(key, keyLength, place, withVersion, output);
-            if (status == WriteStatus.NotFound && result != ValueResult.Miss)
+            if (status == WriteStatus.NotFound && result is ValueResult.Written or ValueResult.Begun)
             {
-                _engine.Touch(keyRef, expiration); // It came in between.
+                Touch(keyRef, expiration); // It came in between.
             }
+        }
+
+        if (result == ValueResult.Waiting)
+        {
+            return result; // Done again as a whole, and counted then.
         }
 
         _counters.Touches++;
@@ -328,48 +368,31 @@ internal sealed unsafe partial class MemcachedSession
 
     // --- Long values (I2) ---
 
-    private void BeginLongValue(int cell, in EntryView entry, int length)
-    {
-        _pinnedCell = cell;
-        _pinned = entry;
-        _pinnedOffset = 0;
-        _pinnedLength = length;
-    }
-
-    // Writes more of the long value that was begun, and its line end. False if the client has to read first.
+    // Writes more of the long value that is held, and its line end. False if the client has to read first.
     private bool TryContinueValue(OutputBuffer output)
     {
-        if (_pinnedCell < 0)
+        if (!_held.IsHeld)
         {
             return true;
         }
 
-        while (_pinnedOffset < _pinnedLength)
+        ReadOnlySpan<byte> value = _held.Value;
+        while (_heldOffset < value.Length)
         {
             if (output.IsFull)
             {
                 return false;
             }
 
-            int length = Math.Min(PieceBytes, _pinnedLength - _pinnedOffset);
-            output.Write(new ReadOnlySpan<byte>(_pinned.Value + _pinnedOffset, length));
-            _pinnedOffset += length;
+            int length = Math.Min(PieceBytes, value.Length - _heldOffset);
+            output.Write(value.Slice(_heldOffset, length));
+            _heldOffset += length;
         }
 
         output.Write("\r\n"u8);
-        Unpin();
+        _heldOffset = 0;
+        _held.Release();
         return true;
-    }
-
-    private void Unpin()
-    {
-        if (_pinnedCell >= 0)
-        {
-            int cell = _pinnedCell;
-            _pinnedCell = -1;
-            _pinned = default;
-            _engine.Unpin(cell);
-        }
     }
 
     private struct KeyRun

@@ -102,6 +102,7 @@ internal sealed unsafe partial class MemcachedSession
     {
         MemcachedCounters counters = _sessions.Total();
         StoreStatistics store = _store.GetStatistics();
+        StoreCounts counts = _sessions.StoreCountsSinceReset(store);
         ServerEngine? engine = _sessions.Options.Surroundings.Engine;
         DateTimeOffset now = _sessions.Options.Clock.GetUtcNow();
         Environment.ProcessCpuUsage processor = Environment.CpuUsage;
@@ -138,7 +139,7 @@ internal sealed unsafe partial class MemcachedSession
             ("get_hits", Text(counters.GetHits)),
             ("get_misses", Text(counters.GetMisses)),
             ("get_expired", Text(counters.GetExpired)),
-            ("get_flushed", "0"),
+            ("get_flushed", Text(counters.GetFlushed)),
             ("delete_misses", Text(counters.DeleteMisses)),
             ("delete_hits", Text(counters.DeleteHits)),
             ("incr_misses", Text(counters.IncrMisses)),
@@ -186,13 +187,13 @@ internal sealed unsafe partial class MemcachedSession
             ("round_robin_fallback", "0"),
             ("bytes", Text(store.Bytes)),
             ("curr_items", Text(store.Entries)),
-            ("total_items", Text(store.Sets)),
+            ("total_items", Text(counts.Sets)),
             ("slab_global_page_pool", Text(store.FreeSegments)),
-            ("expired_unfetched", "0"),
-            ("evicted_unfetched", "0"),
+            ("expired_unfetched", Text(counts.ExpirationsUnread)),
+            ("evicted_unfetched", Text(counts.EvictionsUnread)),
             ("evicted_active", "0"),
-            ("evictions", Text(store.Evictions)),
-            ("reclaimed", Text(store.Expirations)),
+            ("evictions", Text(counts.Evictions)),
+            ("reclaimed", Text(counts.Reclaimed)),
             ("crawler_reclaimed", "0"),
             ("crawler_items_checked", "0"),
             ("lrutail_reflocked", "0"),
@@ -275,6 +276,7 @@ internal sealed unsafe partial class MemcachedSession
     private IEnumerable<(string Name, string Value)> ItemStatistics()
     {
         StoreStatistics store = _store.GetStatistics();
+        StoreCounts counts = _sessions.StoreCountsSinceReset(store);
         return store.Entries == 0
             ? []
             :
@@ -287,14 +289,14 @@ internal sealed unsafe partial class MemcachedSession
                 ("items:1:age_warm", "0"),
                 ("items:1:age", "0"),
                 ("items:1:mem_requested", Text(store.Bytes)),
-                ("items:1:evicted", Text(store.Evictions)),
+                ("items:1:evicted", Text(counts.Evictions)),
                 ("items:1:evicted_nonzero", "0"),
                 ("items:1:evicted_time", "0"),
                 ("items:1:outofmemory", Text(store.Declined)),
                 ("items:1:tailrepairs", "0"),
-                ("items:1:reclaimed", Text(store.Expirations)),
-                ("items:1:expired_unfetched", "0"),
-                ("items:1:evicted_unfetched", "0"),
+                ("items:1:reclaimed", Text(counts.Reclaimed)),
+                ("items:1:expired_unfetched", Text(counts.ExpirationsUnread)),
+                ("items:1:evicted_unfetched", Text(counts.EvictionsUnread)),
                 ("items:1:evicted_active", "0"),
                 ("items:1:crawler_reclaimed", "0"),
                 ("items:1:crawler_items_checked", "0"),

@@ -39,6 +39,7 @@ internal sealed unsafe partial class MemcachedSession
                 && _engine.TryReplacePlain(
                     new BytesKey(key, request.Key.Length), keyRef.Place, ref MemoryMarshal.GetReference(value), value.Length))
             {
+                NotifySet(keyRef, ResolvedExpiration.Never);
                 Reply(request, output, "STORED\r\n"u8);
                 return;
             }
@@ -69,7 +70,12 @@ internal sealed unsafe partial class MemcachedSession
             MemcachedCommand.Cas => WriteCondition.IfVersion,
             _ => WriteCondition.Always,
         };
-        WriteStatus status = _engine.Write(key, content, condition, request.Version, out _);
+        WriteStatus status = _events.Write(_engine, key, content, condition, request.Version, out _);
+        if (status == WriteStatus.Stored)
+        {
+            NotifySet(key, content.Expiration);
+        }
+
         if (request.Command == MemcachedCommand.Cas)
         {
             CountCas(status);
@@ -78,11 +84,26 @@ internal sealed unsafe partial class MemcachedSession
         return status;
     }
 
-    private WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix) =>
-        _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info)
-        && IsTooLarge(key.Length, (long)info.ValueBytes + addition.Length, info.Flags)
-            ? WriteStatus.NotFound // NOT_STORED, as memcached says.
-            : _engine.Join(key, addition, isPrefix);
+    private WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
+    {
+        bool isFound = _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info);
+        if (isFound && IsTooLarge(key.Length, (long)info.ValueBytes + addition.Length, info.Flags))
+        {
+            return WriteStatus.NotFound; // NOT_STORED, as memcached says.
+        }
+
+        WriteStatus status = _engine.Join(key, addition, isPrefix);
+        if (status == WriteStatus.Stored)
+        {
+            NotifyString(key, "append"u8);
+        }
+        else if (status == WriteStatus.NotFound)
+        {
+            OnMiss(key, isRead: false);
+        }
+
+        return status;
+    }
 
     private void CountCas(WriteStatus status)
     {
@@ -138,7 +159,7 @@ internal sealed unsafe partial class MemcachedSession
             ReadOnlySpan<byte> name = DecodeKey(input, request, decoded);
             fixed (byte* key = name)
             {
-                _engine.Remove(KeyOf(key, name.Length), WriteCondition.Always, 0);
+                Remove(KeyOf(key, name.Length));
             }
         }
 
@@ -154,7 +175,9 @@ internal sealed unsafe partial class MemcachedSession
 
         fixed (byte* key = request.Key.Of(input))
         {
-            if (_engine.Remove(KeyOf(key, request.Key.Length), WriteCondition.Always, 0) == WriteStatus.Stored)
+            KeyRef keyRef = KeyOf(key, request.Key.Length);
+            CountGone(keyRef);
+            if (Remove(keyRef) == WriteStatus.Stored)
             {
                 _counters.DeleteHits++;
                 Reply(request, output, "DELETED\r\n"u8);
@@ -167,12 +190,39 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
+    private WriteStatus Remove(in KeyRef key, ulong expectedVersion = 0)
+    {
+        WriteStatus status = _engine.Remove(key, expectedVersion == 0 ? WriteCondition.Always : WriteCondition.IfVersion, expectedVersion);
+        if (status == WriteStatus.Stored)
+        {
+            NotifyDeleted(key);
+        }
+
+        return status;
+    }
+
+    private WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration)
+    {
+        WriteStatus status = _engine.Touch(key, expiration);
+        if (status == WriteStatus.Stored)
+        {
+            NotifyTouched(key, expiration);
+        }
+        else if (status == WriteStatus.NotFound)
+        {
+            OnMiss(key, isRead: false);
+        }
+
+        return status;
+    }
+
     private void Touch(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
         _counters.Touches++;
         fixed (byte* key = request.Key.Of(input))
         {
-            WriteStatus status = _engine.Touch(KeyOf(key, request.Key.Length), ExpirationOf(request.ExpirationSeconds));
+            KeyRef keyRef = KeyOf(key, request.Key.Length);
+            WriteStatus status = Touch(keyRef, ExpirationOf(request.ExpirationSeconds));
             switch (status)
             {
                 case WriteStatus.Stored:
@@ -182,6 +232,7 @@ internal sealed unsafe partial class MemcachedSession
 
                 case WriteStatus.NotFound:
                     _counters.TouchMisses++;
+                    CountGone(keyRef);
                     Reply(request, output, "NOT_FOUND\r\n"u8);
                     break;
 
@@ -256,6 +307,12 @@ internal sealed unsafe partial class MemcachedSession
                 ArrayPool<byte>.Shared.Return(rented);
             }
 
+            if (status == WriteStatus.NotFound)
+            {
+                CountGone(key);
+                OnMiss(key, isRead: false);
+            }
+
             if (status != WriteStatus.VersionMismatch)
             {
                 CountArithmetic(status, isIncrement);
@@ -289,6 +346,11 @@ internal sealed unsafe partial class MemcachedSession
         {
             info = new EntryInfo(
                 info.Type, result.Length, info.Flags, version, expiration?.EarliestDeadline ?? info.DeadlineUnixMs, 0, long.MaxValue);
+            NotifyString(key, "incrby"u8);
+            if (expiration is { } changed)
+            {
+                NotifyTouched(key, changed);
+            }
         }
 
         // Gone meanwhile: look again.

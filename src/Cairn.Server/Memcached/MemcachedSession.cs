@@ -4,13 +4,14 @@
 //
 //   I1  A request whose reply is not written yet is not consumed: it is at the start of the next input again, and _resumeAt says how
 //       far into it the reply has got. So a long reply is written as the client reads it, and nothing of it is kept.
-//   I2  A hazard cell is held (_pinnedCell >= 0) only while a long value is being written, and is given up when the connection ends.
+//   I2  A value is held (_held) only while it is being written, and is given up when the connection ends.
 using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
+using Cairn.Server.Notifications;
 using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
@@ -30,6 +31,7 @@ internal sealed unsafe partial class MemcachedSession : Session
     private readonly RequestRecorder _recorder;
     private readonly CairnStore _store;
     private readonly StoreEngine _engine;
+    private readonly KeyspaceEvents _events;
     private readonly int _maxItemBytes;
     private bool _isAuthenticated;
     private MemcachedCommand _command; // At hand, for errors to be counted by.
@@ -43,10 +45,12 @@ internal sealed unsafe partial class MemcachedSession : Session
         _ahead = ahead;
         _sessions = sessions;
         _connection = connection;
+        _held = new HeldValue(connection);
         _counters = counters;
         _recorder = sessions.Options.Metrics.OfThisThread;
         _store = sessions.Store;
         _engine = _store.Engine;
+        _events = sessions.Options.Events;
         _maxItemBytes = sessions.Options.MaxItemBytes;
         _isAuthenticated = sessions.Options.Credentials is null;
     }
@@ -87,10 +91,11 @@ internal sealed unsafe partial class MemcachedSession : Session
         }
 
         _aheadCount = 0; // I3
+        _events.SendWaiting();
         return IsEnded ? input.Length : consumed;
     }
 
-    public override void OnClosed(CloseReason reason) => Unpin();
+    public override void OnClosed(CloseReason reason) => _held.Release();
 
     // What is left of a data block that nobody wants.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -173,7 +178,8 @@ internal sealed unsafe partial class MemcachedSession : Session
             default:
                 _recorder.CountRejected(RequestRecorder.Memcached + (int)request.Command);
                 output.Write(MemcachedReader.GetErrorText(request.Error));
-                End();
+                IsEnded = true;
+                _connection?.Reject(input);
                 return input.Length;
         }
     }

@@ -17,12 +17,14 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     private readonly ThreadLocal<RequestsAhead> _ahead = new(() => new RequestsAhead());
     private readonly ITimer _flushTimer;
     private readonly long _startedAt;
+    private StoreCounts _storeAtReset;
     private long _flushAtMs = long.MaxValue;
 
     public MemcachedSessions(CairnStore store, MemcachedOptions options)
     {
         Store = store;
         Options = options;
+        _storeAtReset = StoreCounts.Of(store.GetStatistics());
         StartedAt = options.Clock.GetUtcNow();
         _startedAt = options.Clock.GetTimestamp();
         _counters = new ThreadLocal<MemcachedCounters>(AddCounters);
@@ -49,6 +51,8 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public PrefixStatistics Prefixes { get; } = new();
 
     public override ReadOnlyMemory<byte> TooManyConnections => TooMany;
+
+    public override SpokenProtocols Spoken => SpokenProtocols.Memcached;
 
     public override Session Create(ClientConnection connection) => new MemcachedSession(this, connection, _counters.Value!, _ahead.Value!);
 
@@ -123,11 +127,21 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         return total;
     }
 
+    /// <summary>What the store has counted since the start, or since the last reset.</summary>
+    public StoreCounts StoreCountsSinceReset(StoreStatistics statistics)
+    {
+        lock (_countersLock)
+        {
+            return StoreCounts.Of(statistics).Minus(_storeAtReset);
+        }
+    }
+
     /// <summary>Counts from zero again.</summary>
     public void ResetCounters()
     {
         lock (_countersLock)
         {
+            _storeAtReset = StoreCounts.Of(Store.GetStatistics());
             var now = new MemcachedCounters();
             AddAll(now);
             now.Add(_atReset, -1);

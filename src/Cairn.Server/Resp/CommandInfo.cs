@@ -30,6 +30,9 @@ internal enum CommandFlags
 
     /// <summary>May touch any key.</summary>
     AllKeys = 1 << 22,
+
+    /// <summary>Replies the values of its keys, whole.</summary>
+    RepliesValues = 1 << 23,
 }
 
 /// <summary>A command, or a command's subcommand.</summary>
@@ -75,6 +78,9 @@ internal sealed class CommandInfo
 
     /// <summary>Its place in every recorder of requests; given by the table.</summary>
     public int Number { get; set; }
+
+    /// <summary>Whether reading a key that does not exist is an event. Not for subcommands, which look at a key without reading it.</summary>
+    public bool ReportsMisses => (Flags & CommandFlags.ReadOnly) != 0 && ShortName.Length == Name.Length;
 
     public CommandInfo[] Subcommands { get; init; } = [];
 

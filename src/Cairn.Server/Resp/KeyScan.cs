@@ -6,7 +6,7 @@ using Cairn.Storage;
 namespace Cairn.Server.Resp;
 
 /// <summary>The keys that a scan has come by and that are wanted, one after the other in a buffer, each with its length before it.
-/// One serves a session, again and again.</summary>
+/// One serves all sessions of a worker.</summary>
 internal sealed class KeyScan
 {
     private const int KeptBytes = 64 << 10;
@@ -33,10 +33,26 @@ internal sealed class KeyScan
         _type = type;
         _used = _found = 0;
         Seen = 0;
-        if (_bytes.Length > KeptBytes)
+    }
+
+    /// <summary>Bytes of the keys that are wanted, with a length for each.</summary>
+    public int UsedBytes => _used;
+
+    /// <summary>Bytes of the reply that <see cref="WriteKeys"/> writes, or a few more.</summary>
+    public long ReplyBytes => _used + (_found * (long)RespWriter.MaxHeaderBytes);
+
+    /// <summary>Lets go of what only many keys needed.</summary>
+    /// <returns>Its bytes.</returns>
+    public int Trim()
+    {
+        int bytes = _bytes.Length;
+        if (bytes <= KeptBytes)
         {
-            _bytes = [];
+            return 0;
         }
+
+        _bytes = [];
+        return bytes;
     }
 
     /// <summary>Writes the keys as an array.</summary>

@@ -1,13 +1,15 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Server.Notifications;
 using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
-// The store's keys as commands see them: values and hashes under one roof. Each session has its own, for the buffer that values
+// The store's keys as commands see them: values and hashes under one roof. Each worker has its own, for the buffer that values
 // are read into when they are worked on; replies get them straight from the store.
 internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 {
@@ -32,6 +34,12 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
     /// <summary>The longest value that clients may set; at most what the store takes.</summary>
     public int MaxValueBytes { get; } = Math.Min(maxValueBytes, store.MaxValueBytes);
+
+    /// <summary>Where changes and misses are reported.</summary>
+    public KeyspaceEvents Events { get; init; } = KeyspaceEvents.Off;
+
+    /// <summary>Whether a read that finds no key is an event.</summary>
+    public bool ReportsMisses { get; set; }
 
     public long NowMs => _engine.Clock.NowMs();
 
@@ -96,10 +104,14 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            ReadOutcome outcome =
-                _engine.TryGet(_engine.Place(bytes, key.Length, 0), destination, acceptStale: false, out info, acceptHash: true);
+            KeyRef place = _engine.Place(bytes, key.Length, 0);
+            ReadOutcome outcome = _engine.TryGet(place, destination, acceptStale: false, out info, acceptHash: true);
             Hits += outcome == ReadOutcome.Hit ? 1 : 0;
-            Misses += outcome == ReadOutcome.Miss ? 1 : 0; // What was too long for the destination is read again.
+            if (outcome == ReadOutcome.Miss) // What was too long for the destination is read again.
+            {
+                OnMiss(place);
+            }
+
             return outcome;
         }
     }
@@ -109,10 +121,15 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            bool isFound = _engine.TryGetInfo(_engine.Place(bytes, key.Length, 0), acceptStale: false, out info, acceptHash: true);
+            KeyRef place = _engine.Place(bytes, key.Length, 0);
+            bool isFound = _engine.TryGetInfo(place, acceptStale: false, out info, acceptHash: true);
             Hits += isFound ? 1 : 0;
-            Misses += isFound ? 0 : 1;
-            info = isFound ? info : default; // One that has expired is as if it had not been.
+            if (!isFound)
+            {
+                info = default; // One that has expired is as if it had not been.
+                OnMiss(place);
+            }
+
             return isFound;
         }
     }
@@ -123,7 +140,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     /// <param name="info">What else is known.</param>
     public bool TryRead(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value, out EntryInfo info)
     {
-        if (_scratch.Length is 0 or > KeptScratch)
+        if (_scratch.Length == 0)
         {
             _scratch = GC.AllocateUninitializedArray<byte>(SmallestScratch);
         }
@@ -139,6 +156,20 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
             _scratch = GC.AllocateUninitializedArray<byte>(info.ValueBytes);
         }
+    }
+
+    /// <summary>Lets go of a long buffer.</summary>
+    /// <returns>Its bytes.</returns>
+    public int Trim()
+    {
+        int bytes = _scratch.Length;
+        if (bytes <= KeptScratch)
+        {
+            return 0;
+        }
+
+        _scratch = [];
+        return bytes;
     }
 
     /// <summary>Reads a key's value to change it.</summary>
@@ -162,25 +193,23 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         return isFound;
     }
 
-    /// <summary>Looks at a value or a hash in place. Dispose what is returned soon: what is pinned is not evicted.</summary>
+    /// <summary>
+    /// Looks at a value or a hash in place, or at a copy if no hazard cell is free: never waits. Dispose what is returned within the command,
+    /// because what is pinned is not evicted.
+    /// </summary>
     public PinnedEntry Pin(ReadOnlySpan<byte> key)
     {
-        var wait = default(SpinWait);
         fixed (byte* bytes = key)
         {
-            while (true)
+            KeyRef place = _engine.Place(bytes, key.Length, 0);
+            PinStatus status = _engine.TryPin(place, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, acceptHash: true);
+            Hits += status == PinStatus.Pinned ? 1 : 0;
+            if (status != PinStatus.Pinned)
             {
-                int cell = _engine.TryPin(
-                    _engine.Place(bytes, key.Length, 0), acceptStale: false, out EntryView entry, out EntryInfo info, isUse: true, acceptHash: true);
-                if (cell != -2)
-                {
-                    Hits += cell >= 0 ? 1 : 0;
-                    Misses += cell >= 0 ? 0 : 1;
-                    return new PinnedEntry(_engine, cell, cell < 0 ? default : new ReadOnlySpan<byte>(entry.Value, info.ValueBytes), info);
-                }
-
-                wait.SpinOnce();
+                OnMiss(place);
             }
+
+            return new PinnedEntry(pin);
         }
     }
 
@@ -202,7 +231,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         var content = new EntryContent { Type = type, Flags = flags, Expiration = expiration, First = value };
         fixed (byte* bytes = key)
         {
-            return _engine.Write(_engine.Place(bytes, key.Length, 0), content, condition, version, out _);
+            return Events.Write(_engine, _engine.Place(bytes, key.Length, 0), content, condition, version, out _);
         }
     }
 
@@ -267,6 +296,45 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     /// <summary>Whether a write was declined because the key is not what it was: then read and try again.</summary>
     public static bool IsOvertaken(WriteStatus status) =>
         status is WriteStatus.VersionMismatch or WriteStatus.NotFound or WriteStatus.Exists;
+
+    /// <summary>Makes a key what another one is, whatever it was before. Its first event is <c>new</c> in any case, as with Redis.</summary>
+    public WriteStatus Duplicate(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, in EntryInfo source)
+    {
+        if (value.Length > MaxValueBytes)
+        {
+            return WriteStatus.TooLarge;
+        }
+
+        var content = new EntryContent { Type = source.Type, Flags = source.Flags, Expiration = SameAs(source), First = value };
+        WriteStatus status;
+        fixed (byte* bytes = key)
+        {
+            status = _engine.Write(_engine.Place(bytes, key.Length, 0), content, WriteCondition.Always, 0, out _);
+        }
+
+        if (status == WriteStatus.Stored)
+        {
+            Events.Notify(EventClasses.New, "new"u8, key);
+        }
+
+        return status;
+    }
+
+    /// <summary>A command that does more than read did not find the key that it reads.</summary>
+    public void ReportMiss(ReadOnlySpan<byte> key) => Events.Notify(EventClasses.KeyMiss, "keymiss"u8, key);
+
+    private void OnMiss(in KeyRef key)
+    {
+        Misses++;
+        if (Events.IsOn)
+        {
+            Events.OnMiss(_engine, key);
+            if (ReportsMisses)
+            {
+                ReportMiss(new ReadOnlySpan<byte>(key.Bytes, key.Length));
+            }
+        }
+    }
 
     private WriteStatus Remove(ReadOnlySpan<byte> key, WriteCondition condition, ulong version)
     {

@@ -26,11 +26,28 @@ internal sealed class OutputBufferWriter : IBufferWriter<byte>
 /// <summary>Drops what is written: the replies of a client that asked for none.</summary>
 internal sealed class DiscardingWriter : IBufferWriter<byte>
 {
-    private byte[] _buffer = new byte[4096];
+    private const int KeptBytes = 4096;
 
-    public void Advance(int count)
+    private byte[] _buffer = new byte[KeptBytes];
+
+    /// <summary>Bytes dropped since it was set to 0: a measure of the work.</summary>
+    public long Bytes { get; set; }
+
+    /// <summary>Lets go of a long buffer.</summary>
+    /// <returns>Its bytes.</returns>
+    public int Trim()
     {
+        int bytes = _buffer.Length;
+        if (bytes == KeptBytes)
+        {
+            return 0;
+        }
+
+        _buffer = new byte[KeptBytes];
+        return bytes;
     }
+
+    public void Advance(int count) => Bytes += count;
 
     public Span<byte> GetSpan(int sizeHint = 0)
     {

@@ -41,4 +41,8 @@ internal static class RespErrors
         WriteStatus.Busy => Busy,
         _ => NoRoom,
     };
+
+    /// <summary>A reply that has to be made at once and would be longer than may wait for a client.</summary>
+    public static byte[] ReplyTooLong(long limit, string advice) =>
+        Text.Bytes($"ERR the reply would take more than {limit} bytes (--max-waiting). {advice}");
 }

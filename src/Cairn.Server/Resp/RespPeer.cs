@@ -5,6 +5,8 @@ namespace Cairn.Server.Resp;
 /// <summary>The connection, as its session needs it.</summary>
 internal abstract class RespPeer
 {
+    private static readonly ConnectionLimits s_defaultLimits = new();
+
     public abstract long Id { get; }
 
     /// <summary>The client's address in words.</summary>
@@ -21,6 +23,12 @@ internal abstract class RespPeer
     /// <summary>Has what has arrived executed soon, though nothing more did. Any thread.</summary>
     public abstract void Resume();
 
+    /// <summary>What the session holds.</summary>
+    public abstract HeldMemory Held { get; }
+
+    /// <summary>What the client may cost.</summary>
+    public virtual ConnectionLimits Limits => s_defaultLimits;
+
     /// <summary>The address that the client connected to, in words.</summary>
     public virtual string Local => "";
 
@@ -32,6 +40,9 @@ internal abstract class RespPeer
 
     /// <summary>Ends the connection when what was written has been sent. Any thread.</summary>
     public abstract void Close(CloseReason reason);
+
+    /// <summary>Ends the connection for a request that is not RESP, and tells of it.</summary>
+    public virtual void Reject(ReadOnlySpan<byte> request) => Close(CloseReason.ClosedBySession);
 }
 
 /// <summary>A connection of the engine.</summary>
@@ -62,11 +73,17 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 
     public override void Resume() => connection.Post(s_resume);
 
+    public override HeldMemory Held => connection.Held;
+
+    public override ConnectionLimits Limits => connection.Worker.Limits;
+
     public override (long Received, long Sent) Bytes => (connection.BytesReceived, connection.BytesSent);
 
     public override (long Input, long Output) Waiting => (connection.WaitingInputBytes, 0);
 
     public override void Close(CloseReason reason) => connection.Close(reason);
+
+    public override void Reject(ReadOnlySpan<byte> request) => connection.Reject(request);
 
     // What was posted last, as the connection wants it.
     private sealed record Posting(Action<OutputBuffer> Write, Action<ClientConnection> OnConnection);

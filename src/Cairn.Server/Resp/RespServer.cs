@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
+using Cairn.Server.Notifications;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
 using Cairn.Server.Resp.Tracking;
@@ -12,7 +13,7 @@ namespace Cairn.Server.Resp;
 internal sealed class RespServer : IDisposable
 {
     private readonly ConcurrentDictionary<long, RespSession> _sessions = new();
-    private readonly ThreadLocal<RespWorker> _worker = new(() => new RespWorker(), trackAllValues: true);
+    private readonly ThreadLocal<RespWorker> _worker;
     private volatile RespUsers _users = RespUsers.Nobody;
     private readonly Lock _pauseLock = new();
     private readonly ITimer _pauseTimer;
@@ -23,11 +24,13 @@ internal sealed class RespServer : IDisposable
     public RespServer(CairnStore store, TimeProvider? clock = null)
     {
         Store = store;
+        _worker = new ThreadLocal<RespWorker>(() => new RespWorker(this), trackAllValues: true);
         Clock = clock ?? TimeProvider.System;
         StartedAt = Clock.GetUtcNow();
         _startedAt = Clock.GetTimestamp();
         _pauseTimer = Clock.CreateTimer(_ => EndPauseIfDue(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Tracking = new TrackingHub(this);
+        Events = new KeyspaceEvents(store, new EventChannel(Messages));
         Statistics = new RespStatistics(this);
     }
 
@@ -84,6 +87,9 @@ internal sealed class RespServer : IDisposable
     public bool IsPaused => _pause is not null;
 
     public PubSubHub Messages { get; } = new();
+
+    /// <summary>Events of keys, for those who subscribed to their channels.</summary>
+    public KeyspaceEvents Events { get; }
 
     /// <summary>Forty characters that no two runs share.</summary>
     public string RunId { get; } = (Guid.NewGuid().ToString("N") + Guid.NewGuid().ToString("N"))[..40];

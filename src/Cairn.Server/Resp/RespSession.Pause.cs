@@ -27,14 +27,7 @@ internal sealed partial class RespSession
             && (!pause.IsWritesOnly || (found.Flags & CommandFlags.Write) != 0 || found.IsPublish || found.Name == "exec");
         if (mustWait)
         {
-            if (_aheadNext == 0)
-            {
-                Array.Resize(ref _aheadRequests, Math.Max(8, _aheadRequests.Length));
-                _aheadRead = 1;
-                _aheadNext = 1;
-            }
-
-            _aheadRequests[--_aheadNext] = new AheadRequest(request, length, command);
+            PutBack(command, request, length);
         }
 
         return mustWait;

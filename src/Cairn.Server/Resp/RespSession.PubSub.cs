@@ -8,33 +8,37 @@ namespace Cairn.Server.Resp;
 // worker empties.
 internal sealed partial class RespSession
 {
-    private readonly List<string> _channels = [];
-    private readonly List<string> _patterns = [];
+    // An item of the inbox, besides its message.
+    private const int InboxItemBytes = 32;
+    private const int KeptInboxItems = 64;
+
+    private readonly SubscribedNames _channels;
+    private readonly SubscribedNames _patterns;
     private readonly Lock _inboxLock = new();
     private readonly Queue<InboxItem> _inbox = new();
+    private long _inboxBytes;
+    private bool _isInboxClosed;
     private readonly Action<OutputBuffer> _emptyInbox;
 
     public int SubscriptionCount => _channels.Count + _patterns.Count;
 
     /// <summary>Where receivers are gathered.</summary>
-    public List<(RespSession Session, string? Pattern)> Receivers { get; } = [];
+    public List<(RespSession Session, string? Pattern)> Receivers => _worker.Receivers;
 
     /// <summary>The names subscribed to, in the order in which they were.</summary>
-    public IReadOnlyList<string> Subscriptions(bool isPattern) => isPattern ? _patterns : _channels;
+    public SubscribedNames Subscriptions(bool isPattern) => isPattern ? _patterns : _channels;
 
     public void Subscribe(string name, bool isPattern)
     {
-        List<string> names = isPattern ? _patterns : _channels;
-        if (!names.Contains(name))
+        if (Subscriptions(isPattern).Add(name))
         {
-            names.Add(name);
             Server.Messages.Add(this, name, isPattern);
         }
     }
 
     public void Unsubscribe(string name, bool isPattern)
     {
-        if ((isPattern ? _patterns : _channels).Remove(name))
+        if (Subscriptions(isPattern).Remove(name))
         {
             Server.Messages.Remove(this, name, isPattern);
         }
@@ -44,9 +48,9 @@ internal sealed partial class RespSession
     {
         foreach (bool isPattern in new[] { false, true })
         {
-            foreach (string name in Subscriptions(isPattern).ToArray())
+            while (Subscriptions(isPattern) is { Count: > 0 } names)
             {
-                Unsubscribe(name, isPattern);
+                Unsubscribe(names.First, isPattern);
             }
         }
     }
@@ -76,37 +80,87 @@ internal sealed partial class RespSession
         writer.WriteBulk(message);
     }
 
-    // The message's holder is the inbox now.
+    // The message's holder is the inbox now. What waits there will be output, so the same limit holds.
     private void Deliver(PublishedMessage message, string? pattern, InboxKind kind, bool isRedirected = false)
     {
-        bool isFirst;
+        bool isFirst = false;
+        bool isTaken = false;
+        long bytes = message.Bytes + InboxItemBytes;
         lock (_inboxLock)
         {
-            isFirst = _inbox.Count == 0;
-            _inbox.Enqueue(new InboxItem(kind, message, pattern, isRedirected));
+            if (!_isInboxClosed && _inboxBytes + bytes <= MaxReplyBytes)
+            {
+                isTaken = true;
+                isFirst = _inbox.Count == 0;
+                _inbox.Enqueue(new InboxItem(kind, message, pattern, isRedirected));
+                _inboxBytes += bytes;
+            }
         }
 
-        if (isFirst)
+        if (!isTaken)
+        {
+            message.Release();
+            Peer.Close(CloseReason.TooMuchOutput);
+        }
+        else if (isFirst)
         {
             Peer.Post(_emptyInbox);
         }
     }
 
-    private void EmptyInbox(OutputBuffer output)
+    // Nothing is delivered any more.
+    private void CloseInbox()
     {
-        _target.Open(output);
-        var writer = new RespWriter(_target, IsResp3);
-        while (true)
+        lock (_inboxLock)
         {
-            InboxItem next;
-            lock (_inboxLock)
+            _isInboxClosed = true;
+            while (_inbox.TryDequeue(out InboxItem item))
             {
-                if (!_inbox.TryDequeue(out next))
-                {
-                    break;
-                }
+                item.Message.Release();
             }
 
+            _inbox.TrimExcess();
+        }
+    }
+
+    private bool TryTakeFromInbox(out InboxItem item)
+    {
+        lock (_inboxLock)
+        {
+            if (!_inbox.TryDequeue(out item))
+            {
+                if (_inbox.Capacity > KeptInboxItems)
+                {
+                    _inbox.TrimExcess();
+                }
+
+                return false;
+            }
+
+            _inboxBytes -= item.Message.Bytes + InboxItemBytes;
+            return true;
+        }
+    }
+
+    private void EmptyInbox(OutputBuffer output)
+    {
+        _isInboxWaiting = IsPaused;
+        if (_isInboxWaiting)
+        {
+            return; // I2 of pieces: when the reply is complete.
+        }
+
+        if (output.UnsentBytes > 0 && Peer.Held.Account.IsExceeded)
+        {
+            CloseInbox(); // It has not read what came before, and there is no memory for more.
+            Peer.Close(CloseReason.OutOfMemory);
+            return;
+        }
+
+        _target.Open(output);
+        var writer = new RespWriter(_target, IsResp3);
+        while (TryTakeFromInbox(out InboxItem next))
+        {
             if (next.Kind == InboxKind.Message)
             {
                 WriteMessage(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);

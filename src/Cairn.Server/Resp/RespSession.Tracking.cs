@@ -8,6 +8,11 @@ namespace Cairn.Server.Resp;
 // subscribed to a channel.
 internal sealed partial class RespSession
 {
+    private const int KeptOwnHashes = 1024;
+
+    // An object of the heap beside its content.
+    private const int ObjectBytes = 32;
+
     private volatile TrackingState? _tracking;
     private volatile bool _isRedirectionBroken;
     private bool _hasChanged;
@@ -31,6 +36,7 @@ internal sealed partial class RespSession
     {
         TrackingState? before = _tracking;
         _tracking = state;
+        Peer.Held.Charge((state?.Prefixes.Sum(PrefixBytes) ?? 0) - (before?.Prefixes.Sum(PrefixBytes) ?? 0));
         _isRedirectionBroken = false;
         IsCachingException = false;
         if (before is not null || state is not null)
@@ -51,12 +57,12 @@ internal sealed partial class RespSession
         if (state.Redirection != 0 && !Server.TryFind(state.Redirection, out receiver))
         {
             _isRedirectionBroken = true;
-            Deliver(PublishedMessage.Rent(default, default), null, InboxKind.RedirectionBroken);
+            Deliver(PublishedMessage.Rent(default, default, Peer.Held.Account), null, InboxKind.RedirectionBroken);
             return;
         }
 
         receiver.Deliver(
-            PublishedMessage.Rent(key, default), null, key is null ? InboxKind.InvalidateAll : InboxKind.Invalidate, isRedirected: state.Redirection != 0);
+            PublishedMessage.Rent(key, default, Peer.Held.Account), null, key is null ? InboxKind.InvalidateAll : InboxKind.Invalidate, isRedirected: state.Redirection != 0);
     }
 
     // Executes a command while somebody follows changes.
@@ -81,7 +87,7 @@ internal sealed partial class RespSession
             command.Handler(this, arguments, ref writer);
         }
 
-        if (!IsInTransaction && _holdDepth == 0 && !command.Name.StartsWith("client", StringComparison.Ordinal))
+        if (!IsPaused && !IsInTransaction && _holdDepth == 0 && !command.Name.StartsWith("client", StringComparison.Ordinal))
         {
             IsCachingException = false;
         }
@@ -118,8 +124,15 @@ internal sealed partial class RespSession
         {
             hub.EndOwn(this);
             EndHold();
+            if (OwnHashes.Capacity > KeptOwnHashes)
+            {
+                OwnHashes.Clear();
+                OwnHashes.TrimExcess();
+            }
         }
     }
+
+    private static long PrefixBytes(byte[] prefix) => prefix.Length + ObjectBytes;
 
     // Changes are told before the client that made them has its replies.
     private void TellChanges()

@@ -1,6 +1,6 @@
-using System.Buffers;
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
@@ -11,13 +11,19 @@ namespace Cairn.Server.Resp;
 //   a key that was not there  it still is not, and was not written meanwhile, which the partition's ring of changes tells
 //
 // A ring that has come around since, and a partition whose ring was lost, count as changes.
+//
+// Replies cannot wait for the client while partitions are held. So what is known of their length is added up first, and EXEC is refused
+// before anything happens if that is more than may wait for a client, or waits until there is memory for it. Where replies
+// become too long that could not be known, the connection ends there and then.
 internal sealed partial class RespSession
 {
-    private const int KeptQueueBytes = 64 << 10;
+    // What a watched key costs beyond its bytes.
+    private const int WatchedKeyBytes = 160;
 
     private readonly List<WatchedKey> _watched = [];
-    private ArrayBufferWriter<byte>? _queued;
-    private RespRequestReader? _queuedReader;
+    private Dictionary<ulong, int>? _watchedPlaces;
+    private long _watchedBytes;
+    private QueuedRequests? _queued;
     private bool _isTransactionBroken;
     private bool _isExecutingQueue;
 
@@ -37,28 +43,39 @@ internal sealed partial class RespSession
         IsInTransaction = false;
         _isTransactionBroken = false;
         QueuedCount = 0;
-        _queued = _queued?.Capacity > KeptQueueBytes ? null : _queued;
-        _queued?.ResetWrittenCount();
-        _watched.Clear();
+        _queued?.Clear();
+        Unwatch();
     }
 
-    public void Unwatch() => _watched.Clear();
+    public void Unwatch()
+    {
+        if (_watched.Count > 0)
+        {
+            _watched.Clear();
+            _watched.Capacity = 0;
+            _watchedPlaces = null;
+            Peer.Held.Charge(-_watchedBytes);
+            _watchedBytes = 0;
+        }
+    }
 
     public void Watch(ReadOnlySpan<byte> key)
     {
-        foreach (WatchedKey watched in _watched)
+        ulong hash = Server.Store.HashOf(key);
+        if (!(_watchedPlaces ??= []).TryAdd(hash, _watched.Count) && key.SequenceEqual(_watched[_watchedPlaces[hash]].Key))
         {
-            if (key.SequenceEqual(watched.Key))
-            {
-                return;
-            }
+            return;
         }
+
+        long bytes = key.Length + WatchedKeyBytes;
+        Peer.Held.Charge(bytes);
+        _watchedBytes += bytes;
 
         // The ring's place first: what is written after it shows, there or in the version.
         int partition = Keys.PartitionOf(key);
         InvalidationCursor cursor = Server.Store.GetInvalidationCursor(partition);
         Keys.TryGetInfo(key, out EntryInfo info);
-        _watched.Add(new WatchedKey(key.ToArray(), partition, Server.Store.HashOf(key), cursor, info.Version));
+        _watched.Add(new WatchedKey(key.ToArray(), partition, hash, cursor, info.Version));
     }
 
     /// <summary>Executes what was queued, if nothing watched has changed, and writes the reply.</summary>
@@ -71,14 +88,14 @@ internal sealed partial class RespSession
             return;
         }
 
-        ReadOnlySpan<byte> queued = _queued is null ? default : _queued.WrittenSpan;
-        if (!TryHoldTransaction(queued))
+        if (!TryHoldTransaction())
         {
             EndTransaction();
             writer.WriteError("EXECABORT Transaction discarded because a part of the store is held by a process that does not run."u8);
             return;
         }
 
+        bool hasEnded = true;
         try
         {
             if (!IsWatchedUnchanged())
@@ -87,28 +104,112 @@ internal sealed partial class RespSession
                 return;
             }
 
-            IsInTransaction = false;
-            _isExecutingQueue = true;
-            writer.WriteArrayHeader(QueuedCount);
-            RespRequestReader reader = QueueReader();
-            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            long known = IsSilent ? 0 : KnownReplyBytes();
+            if (known > MaxReplyBytes)
             {
-                Dispatch(command: null, new RespArguments(reader, queued, request), queued[..length], ref writer);
-                queued = queued[length..];
+                writer.WriteError(Text.Bytes(
+                    $"EXECABORT Transaction discarded because its replies would take more than {MaxReplyBytes} bytes (--max-waiting)."));
+                return;
             }
+
+            if (MustAwaitMemory(known, 1, ref writer))
+            {
+                hasEnded = false;
+                return;
+            }
+
+            ExecuteQueue(ref writer);
         }
         finally
         {
             _isExecutingQueue = false;
             EndHold();
-            EndTransaction();
+            if (hasEnded)
+            {
+                EndTransaction();
+            }
         }
+    }
+
+    private void ExecuteQueue(ref RespWriter writer)
+    {
+        IsInTransaction = false;
+        _isExecutingQueue = true;
+        _isQueueOver = false;
+        writer.WriteArrayHeader(QueuedCount);
+        for (int block = 0; block < _queued?.BlockCount; block++)
+        {
+            ReadOnlySpan<byte> queued = _queued[block];
+            RespRequestReader reader = QueueReader();
+            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            {
+                Dispatch(command: null, new RespArguments(reader, queued, request), queued[..length], ref writer);
+                if (_isQueueOver || EndQueueIfOver(0, ref writer))
+                {
+                    _isClosing = true;
+                    Peer.Close(CloseReason.TooMuchOutput);
+                    return;
+                }
+
+                queued = queued[length..];
+            }
+        }
+    }
+
+    // The lengths of the values that the queued requests ask for, as they are now.
+    private long KnownReplyBytes()
+    {
+        long bytes = 0;
+        for (int block = 0; block < _queued?.BlockCount && bytes <= MaxReplyBytes; block++)
+        {
+            ReadOnlySpan<byte> queued = _queued[block];
+            RespRequestReader reader = QueueReader();
+            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            {
+                var arguments = new RespArguments(reader, queued, request);
+                CommandInfo? command = CommandTable.Find(arguments[0]);
+                if (command is not null && (command.Flags & CommandFlags.RepliesValues) != 0)
+                {
+                    bytes += ValueBytes(command, arguments);
+                }
+
+                queued = queued[length..];
+            }
+        }
+
+        return bytes;
+    }
+
+    private long ValueBytes(CommandInfo command, scoped in RespArguments arguments)
+    {
+        long bytes = 0;
+        int last = command.LastKeyOf(arguments.Count);
+        for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+        {
+            bool isOfItsType = Keys.TryGetInfo(arguments[i], out EntryInfo info) && (info.Type == EntryType.Hash) == (command.Group == "hash");
+            bytes += isOfItsType ? info.ValueBytes : 0;
+        }
+
+        return bytes;
     }
 
     private void Queue(ReadOnlySpan<byte> request, ref RespWriter writer)
     {
-        _queued ??= new ArrayBufferWriter<byte>();
-        _queued.Write(request);
+        _queued ??= new QueuedRequests(Peer.Held);
+        long limit = Peer.Limits.InputBytesPerConnection;
+        if (_queued.Bytes + request.Length > limit)
+        {
+            BreakTransaction();
+            _queued.Clear(); // It will not be executed.
+            writer.WriteError(Text.Bytes($"ERR the requests queued since MULTI would take more than {limit} bytes (--max-request); the transaction is discarded"));
+            return;
+        }
+
+        if (!_isTransactionBroken)
+        {
+            _queued.Add(request);
+        }
+
         QueuedCount++;
         writer.WriteSimple("QUEUED"u8);
     }
@@ -118,12 +219,11 @@ internal sealed partial class RespSession
 
     private RespRequestReader QueueReader()
     {
-        _queuedReader ??= new RespRequestReader();
-        _queuedReader.Reset();
-        return _queuedReader;
+        _worker.QueueReader.Reset();
+        return _worker.QueueReader;
     }
 
-    private bool TryHoldTransaction(ReadOnlySpan<byte> queued)
+    private bool TryHoldTransaction()
     {
         PartitionHold hold = _hold ??= new PartitionHold(Server.Store.PartitionCount);
         hold.Clear();
@@ -132,11 +232,15 @@ internal sealed partial class RespSession
             hold.Add(watched.Partition);
         }
 
-        RespRequestReader reader = QueueReader();
-        while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+        for (int block = 0; block < _queued?.BlockCount; block++)
         {
-            AddKeys(hold, new RespArguments(reader, queued, request));
-            queued = queued[length..];
+            ReadOnlySpan<byte> queued = _queued[block];
+            RespRequestReader reader = QueueReader();
+            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            {
+                AddKeys(hold, new RespArguments(reader, queued, request));
+                queued = queued[length..];
+            }
         }
 
         // With no keys nothing need be held, and an inner hold would not be noticed.

@@ -3,7 +3,9 @@ using System.Text;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
+using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Hashes;
+using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
@@ -26,22 +28,26 @@ internal sealed partial class RespSession : Session
 {
     private const int LongestQuote = 128;
     private const int ManyArguments = 64;
+    private const int UncountedReaderBytes = 2048;
 
     private readonly RespWorker _worker;
     private readonly RequestRecorder _recorder;
     private readonly RespRequestReader _reader;
     private readonly OutputBufferWriter _target = new();
-    private DiscardingWriter? _discarding;
-    private HashEditor? _editor;
-    private KeyScan? _keyScan;
+    private CommandInfo? _commandAtHand;
+    private int _countedReaderBytes;
     private bool _isClosing;
 
     public RespSession(RespServer server, RespPeer peer, RespLimits? limits = null)
     {
         Server = server;
         Peer = peer;
-        Keys = new KeySpace(server.Store, server.MaxValueBytes);
+        Events = server.Events;
         _worker = server.CurrentWorker;
+        Keys = _worker.Keys;
+        HeldValue = new HeldValue(peer.Held);
+        _channels = new SubscribedNames(peer.Held);
+        _patterns = new SubscribedNames(peer.Held);
         _recorder = server.Metrics.OfThisThread;
         _emptyInbox = EmptyInbox;
         _reader = new RespRequestReader(limits);
@@ -55,20 +61,38 @@ internal sealed partial class RespSession : Session
 
     public KeySpace Keys { get; }
 
+    /// <summary>Where commands report what they changed.</summary>
+    public KeyspaceEvents Events { get; }
+
     /// <summary>Where hashes are changed.</summary>
-    public HashEditor Editor => _editor ??= new HashEditor();
+    public HashEditor Editor => _worker.Editor;
 
     /// <summary>Where keys are gathered.</summary>
-    public KeyScan KeyScan => _keyScan ??= new KeyScan();
+    public KeyScan KeyScan => _worker.KeyScan;
 
     public bool IsResp3 { get; private set; }
 
     /// <summary>As the client named itself; empty if it did not.</summary>
-    public string ClientName { get; set; } = "";
+    public string ClientName
+    {
+        get;
+        set => Name(ref field, value);
+    }
+    = "";
 
-    public string LibraryName { get; set; } = "";
+    public string LibraryName
+    {
+        get;
+        set => Name(ref field, value);
+    }
+    = "";
 
-    public string LibraryVersion { get; set; } = "";
+    public string LibraryVersion
+    {
+        get;
+        set => Name(ref field, value);
+    }
+    = "";
 
     public ReplyMode ReplyMode { get; set; }
 
@@ -82,11 +106,13 @@ internal sealed partial class RespSession : Session
     {
         NeededBytes = 0;
         Keys.ThrowIfClosed();
+        AwaitedBytes = 0;
+        _output = output;
         _target.Open(output);
         var writer = new RespWriter(_target, IsResp3);
         int consumed = 0;
         int executed = 0;
-        while (executed < budget && !_isClosing && output.UnsentBytes + writer.PendingBytes < OutputBuffer.FullBytes)
+        while (executed < budget && !_isClosing && output.UnsentBytes + writer.PendingBytes < output.FullAt)
         {
             ReadOnlySpan<byte> rest = input[consumed..];
             RespRequest request;
@@ -107,7 +133,7 @@ internal sealed partial class RespSession : Session
 
                 if (status != ParseStatus.Complete)
                 {
-                    WriteProtocolError(ref writer);
+                    WriteProtocolError(rest, ref writer);
                     consumed = input.Length;
                     break;
                 }
@@ -119,8 +145,6 @@ internal sealed partial class RespSession : Session
                 break;
             }
 
-            consumed += length;
-            executed++;
             if (ReplyMode == ReplyMode.On)
             {
                 Dispatch(command, arguments, rest[..length], ref writer);
@@ -129,11 +153,28 @@ internal sealed partial class RespSession : Session
             {
                 DispatchSilently(command, arguments, rest[..length], ref writer);
             }
+
+            if (IsPaused)
+            {
+                PutBack(command, request, length);
+                break;
+            }
+
+            consumed += length;
+            executed++;
         }
 
         writer.Flush();
+        HasUnfinishedRequest = IsPaused;
         TellChanges();
+        Events.SendWaiting();
+        if (_isInboxWaiting && !IsPaused)
+        {
+            EmptyInbox(output);
+        }
+
         _worker.CountCommands(executed);
+        Trim();
         return consumed;
     }
 
@@ -141,6 +182,9 @@ internal sealed partial class RespSession : Session
     {
         Track(null);
         UnsubscribeAll();
+        CloseInbox();
+        EndTransaction();
+        HeldValue.Release();
         Server.Remove(this);
     }
 
@@ -170,9 +214,41 @@ internal sealed partial class RespSession : Session
         ReplyMode = ReplyMode.On;
     }
 
+    // What only a long request needed is let go, and what is kept counts.
+    private void Trim()
+    {
+        _worker.Trim(Peer.Held);
+        if (_reader.HeldBytes <= UncountedReaderBytes && _countedReaderBytes == 0)
+        {
+            return;
+        }
+
+        if (_aheadNext == _aheadRead)
+        {
+            _reader.Trim();
+        }
+
+        int bytes = _reader.HeldBytes > UncountedReaderBytes ? _reader.HeldBytes : 0;
+        Peer.Held.Charge(bytes - _countedReaderBytes);
+        _countedReaderBytes = bytes;
+    }
+
+    private void Name(ref string name, string value)
+    {
+        Peer.Held.Charge(sizeof(char) * (value.Length - name.Length));
+        name = value;
+    }
+
     // The command may have been found before; it is looked for if not.
     private void Dispatch(CommandInfo? command, scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
     {
+        if (_pausedCommand is { } paused)
+        {
+            _pausedCommand = null;
+            Execute(paused, arguments, ref writer);
+            return;
+        }
+
         if (arguments.Count == 0)
         {
             return;
@@ -199,7 +275,7 @@ internal sealed partial class RespSession : Session
             _recorder.CountRejected(RespCommands.Unknown);
             if (IsHttp(arguments[0]))
             {
-                Close();
+                Reject(request);
                 return;
             }
 
@@ -240,6 +316,7 @@ internal sealed partial class RespSession : Session
         }
 
         LastCommand = command;
+        ResumeAt = 0;
         if (IsInTransaction && (command.Flags & CommandFlags.Immediate) == 0)
         {
             Queue(request, ref writer);
@@ -254,6 +331,8 @@ internal sealed partial class RespSession : Session
         int errors = writer.ErrorCount;
         long watched = _recorder.Watch(command.MayTakeLong || arguments.Count > ManyArguments);
         Keys.ForgetLookups();
+        Keys.ReportsMisses = command.ReportsMisses;
+        _commandAtHand = command;
         if (Server.Tracking.IsActive)
         {
             ExecuteTracked(command, arguments, ref writer);
@@ -279,7 +358,10 @@ internal sealed partial class RespSession : Session
             _recorder.CountLookups(command.Number, Keys.Hits, Keys.Misses);
         }
 
-        _recorder.Count(command.Number);
+        if (!IsPaused)
+        {
+            _recorder.Count(command.Number);
+        }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -321,8 +403,14 @@ internal sealed partial class RespSession : Session
         CommandInfo? command, scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
     {
         ReplyMode before = ReplyMode;
-        var silent = new RespWriter(_discarding ??= new DiscardingWriter(), IsResp3);
+        _worker.Discarding.Bytes = 0;
+        var silent = new RespWriter(_worker.Discarding, IsResp3);
         Dispatch(command, arguments, request, ref silent);
+        if (IsPaused)
+        {
+            return;
+        }
+
         if (ReplyMode == ReplyMode.On && before != ReplyMode.On)
         {
             writer.WriteOk(); // CLIENT REPLY ON, which is answered.
@@ -395,7 +483,7 @@ internal sealed partial class RespSession : Session
     private static bool IsHttp(ReadOnlySpan<byte> word) =>
         Ascii.EqualsIgnoreCase(word, "POST"u8) || Ascii.EqualsIgnoreCase(word, "Host:"u8);
 
-    private void WriteProtocolError(ref RespWriter writer)
+    private void WriteProtocolError(ReadOnlySpan<byte> request, ref RespWriter writer)
     {
         _recorder.CountRejected(RespCommands.Unknown);
         Span<byte> text = stackalloc byte[128];
@@ -406,6 +494,12 @@ internal sealed partial class RespSession : Session
             writer.WriteError(text[..length]);
         }
 
-        Close();
+        Reject(request);
+    }
+
+    private void Reject(ReadOnlySpan<byte> request)
+    {
+        _isClosing = true;
+        Peer.Reject(request);
     }
 }

@@ -10,6 +10,8 @@ internal sealed class RespSessionFactory(RespServer server, RespLimits? limits =
 
     public override ReadOnlyMemory<byte> TooManyConnections => s_tooMany;
 
+    public override SpokenProtocols Spoken => SpokenProtocols.Resp;
+
     public override Session Create(ClientConnection connection) =>
         new RespSession(server, new ConnectionPeer(connection), limits);
 }

@@ -8,7 +8,7 @@ internal sealed class RespStatistics(RespServer server)
     private static readonly TimeSpan s_shortestSample = TimeSpan.FromMilliseconds(100);
 
     private readonly Lock _lock = new();
-    private Numbers _base = new(0, 0, 0, 0, 0, 0, 0, 0);
+    private Numbers _base = OfStore(server.Store);
     private Dictionary<int, CommandNumbers> _commandBases = [];
     private (TimeSpan At, Numbers Numbers)? _sample;
     private Rates _rates = new(0, 0, 0);
@@ -41,7 +41,7 @@ internal sealed class RespStatistics(RespServer server)
         lock (_lock)
         {
             TimeSpan now = server.Uptime;
-            (TimeSpan at, Numbers numbers) = _sample ?? (TimeSpan.Zero, new Numbers(0, 0, 0, 0, 0, 0, 0, 0));
+            (TimeSpan at, Numbers numbers) = _sample ?? (TimeSpan.Zero, default(Numbers));
             double seconds = (now - at).TotalSeconds;
             if (now - at >= s_shortestSample)
             {
@@ -79,9 +79,18 @@ internal sealed class RespStatistics(RespServer server)
             errors += metrics.Total(recorder => recorder.Errors(command.Number) + recorder.Rejected(command.Number));
         }
 
+        Numbers ofStore = OfStore(server.Store);
         return new Numbers(
             server.CommandCount, server.ConnectionCount, server.Engine?.RefusedCount ?? 0, hits, misses, errors,
-            metrics.Total(recorder => Volatile.Read(ref recorder.BytesReceived)), metrics.Total(recorder => Volatile.Read(ref recorder.BytesSent)));
+            metrics.Total(recorder => Volatile.Read(ref recorder.BytesReceived)), metrics.Total(recorder => Volatile.Read(ref recorder.BytesSent)),
+            ofStore.Expired, ofStore.Evicted);
+    }
+
+    // The store counts from its creation, Redis from its start.
+    private static Numbers OfStore(CairnStore store)
+    {
+        StoreStatistics statistics = store.GetStatistics();
+        return default(Numbers) with { Expired = statistics.Expirations, Evicted = statistics.Evictions };
     }
 
     private CommandNumbers Sum(int command)
@@ -93,12 +102,14 @@ internal sealed class RespStatistics(RespServer server)
     }
 
     /// <summary>What all clients did.</summary>
-    public sealed record Numbers(
-        long Commands, long Connections, long Refused, long Hits, long Misses, long Errors, long BytesReceived, long BytesSent)
+    public readonly record struct Numbers(
+        long Commands, long Connections, long Refused, long Hits, long Misses, long Errors, long BytesReceived, long BytesSent, long Expired,
+        long Evicted)
     {
         public Numbers Minus(Numbers other) => new(
             Commands - other.Commands, Connections - other.Connections, Refused - other.Refused, Hits - other.Hits, Misses - other.Misses,
-            Errors - other.Errors, BytesReceived - other.BytesReceived, BytesSent - other.BytesSent);
+            Errors - other.Errors, BytesReceived - other.BytesReceived, BytesSent - other.BytesSent,
+            Expired - other.Expired, Evicted - other.Evicted);
     }
 
     /// <summary>What came of a command.</summary>

@@ -44,6 +44,9 @@ internal sealed class TlsFilter : IDisposable
     /// <summary>The subject of the client's certificate; null if it showed none. Any thread.</summary>
     public string? ClientName { get; private set; }
 
+    /// <summary>Whether SslStream holds a part of the output, to encrypt it later.</summary>
+    public bool IsWriting => _isWriting;
+
     /// <summary>Begins the handshake, which goes on as bytes arrive.</summary>
     public void Start(CertificateSource certificates) => _ = RunAsync(certificates.Current);
 
@@ -79,7 +82,7 @@ internal sealed class TlsFilter : IDisposable
         while (output.First is { } segment)
         {
             int count = segment.Length;
-            ValueTask write = _stream.WriteAsync(segment.Block.Array.AsMemory(segment.Start, count), CancellationToken.None);
+            ValueTask write = _stream.WriteAsync(segment.Memory, CancellationToken.None);
             if (!write.IsCompletedSuccessfully)
             {
                 // Somebody else of SslStream's writes (a key update); it goes on when that is done.
@@ -137,10 +140,10 @@ internal sealed class TlsFilter : IDisposable
         Block block = _worker.Pool.Rent(RecordBytes);
         try
         {
-            int count = await _stream.ReadAsync(block.Array, CancellationToken.None).ConfigureAwait(false);
+            int count = await _stream.ReadAsync(block.Memory, CancellationToken.None).ConfigureAwait(false);
             if (count > 0 && _connection.State == ConnectionState.Open)
             {
-                _connection.Append(block.Array.AsSpan(0, count));
+                _connection.Append(block.Span[..count]);
             }
 
             return count > 0;
@@ -158,7 +161,7 @@ internal sealed class TlsFilter : IDisposable
             await write.ConfigureAwait(false);
             if (!_hasFailed)
             {
-                _isWriting = false;
+                _isWriting = false; // Before the connection is served again.
                 _connection.Output.Sent(count);
                 _worker.MakeReady(_connection);
             }
@@ -168,6 +171,14 @@ internal sealed class TlsFilter : IDisposable
 #pragma warning restore CA1031
         {
             Fail(e);
+        }
+        finally
+        {
+            _isWriting = false;
+            if (_connection.State == ConnectionState.Closed)
+            {
+                _connection.Output.Clear();
+            }
         }
     }
 

@@ -13,6 +13,13 @@ namespace Cairn.Concurrency;
 //
 //   I1  Numbers that name a slot in the file (lock words, hazard cells, reserved segments) were written by its holder.
 //   I2  A new holder, or whoever takes a dead holder's byte, first cleans up after the dead one (OwnerCleanup).
+//   I3  A cell whose share has a count above zero names the share's segment in the file, and did so, behind a full fence, before the
+//       count was set.
+//   I4  A count leaves zero only by the thread that took the cell. The thread that brings it back to zero clears the cell, then frees it.
+//   I5  Lasting pins leave BriefCells cells to brief ones. A brief pin is given up by running code, so a cell is soon free again.
+//
+// Lasting pins of one segment share a cell: many slow readers of one value, or of neighbours, take one. Only the count is shared memory
+// of this process; other processes see the cell as before.
 //
 // Kernel locks here belong to the open file description, not the process (Linux: fcntl F_OFD_SETLK), so two stores that
 // one process opens on one file are two owners.
@@ -20,9 +27,16 @@ internal sealed unsafe class OwnerTable
 {
     public const long GateByte = 1L << 62;
 
+    /// <summary>Cells that lasting pins leave free: one for each of so many threads that read or write a long value at the same moment.</summary>
+    public const int BriefCells = 16;
+
+    /// <summary>Segments that lasting pins of one opening can name at the same time.</summary>
+    public const int LastingCells = StoreLayout.HazardCellsPerOwner - BriefCells;
+
     private readonly StoreFile _file;
     private readonly StoreMemory _memory;
     private readonly ulong[] _freeHazards = [ulong.MaxValue];
+    private readonly long[] _shares = new long[StoreLayout.HazardCellsPerOwner]; // Segment + 1 in the upper half, pins in the lower; 0: not shared.
 
     public OwnerTable(StoreFile file, StoreMemory memory)
     {
@@ -116,24 +130,57 @@ internal sealed unsafe class OwnerTable
 
     public void ReleaseSeizedSlot(int slot) => _file.UnlockByte(GateByte + slot);
 
-    /// <summary>A hazard cell of this store, or -1 when all are in use.</summary>
-    public int TakeHazardCell()
+    /// <summary>A hazard cell of this store. False when none is free for this use (I5).</summary>
+    public bool TryTakeHazardCell(bool isLasting, out int cell)
     {
         while (true)
         {
             ulong free = Volatile.Read(ref _freeHazards[0]);
-            if (free == 0)
+            if (free == 0 || (isLasting && BitOperations.PopCount(free) <= BriefCells))
             {
-                return -1;
+                cell = default;
+                return false;
             }
 
-            int cell = BitOperations.TrailingZeroCount(free);
+            cell = BitOperations.TrailingZeroCount(free);
             if (Interlocked.CompareExchange(ref _freeHazards[0], free & (free - 1), free) == free)
             {
                 RaiseHazardHighWater(cell + 1);
-                return cell;
+                return true;
             }
         }
+    }
+
+    /// <summary>Protects a segment with a cell of its own or a shared one. The caller validates as after <see cref="Pin"/>.</summary>
+    public bool TryPin(int segment, PinTerm term, out int cell)
+    {
+        if (term == PinTerm.Brief)
+        {
+            if (TryTakeHazardCell(isLasting: false, out cell))
+            {
+                Pin(cell, segment);
+                return true;
+            }
+
+            return TryShare(segment, out cell);
+        }
+
+        if (TryShare(segment, out cell))
+        {
+            return true;
+        }
+
+        if (term == PinTerm.LastingIfShared || !TryTakeHazardCell(isLasting: true, out cell))
+        {
+            return false;
+        }
+
+        Pin(cell, segment);
+
+        // Release; pairs with the compare-and-swap in TryShare. A count that is seen before the cell would let a thread that shares it
+        // read without a pin (I3).
+        Volatile.Write(ref _shares[cell], ((long)(segment + 1) << 32) | 1);
+        return true;
     }
 
     /// <summary>Protects a segment. The caller validates afterwards that the segment still held what it wants.</summary>
@@ -150,8 +197,21 @@ internal sealed unsafe class OwnerTable
     /// <summary>Gives back a cell that was not used, without touching the record.</summary>
     public void ReturnHazardCell(int cell) => Interlocked.Or(ref _freeHazards[0], 1UL << cell);
 
+    /// <summary>Gives up a pin, and the cell if no other pin shares it.</summary>
     public void Unpin(int cell)
     {
+        // The caller's pin keeps a share from ending and a cell that is not shared from becoming so: the plain read is stable.
+        if (_shares[cell] != 0)
+        {
+            // Full fence: the reads of this pin's bytes come before the count, and so before the thread that clears the cell (I4).
+            if ((int)Interlocked.Decrement(ref _shares[cell]) != 0)
+            {
+                return;
+            }
+
+            Volatile.Write(ref _shares[cell], 0);
+        }
+
         // Release: reads of the pinned bytes come before it.
         Volatile.Write(ref Record->Hazards[cell], 0);
         Interlocked.Or(ref _freeHazards[0], 1UL << cell);
@@ -199,6 +259,31 @@ internal sealed unsafe class OwnerTable
                 }
             }
         }
+    }
+
+    // Joins a lasting pin of the same segment. No store is needed: the cell names the segment already (I3), and does until this pin is
+    // given up, because a count that has reached zero is never raised here (I4).
+    private bool TryShare(int segment, out int cell)
+    {
+        for (cell = 0; cell < _shares.Length; cell++)
+        {
+            long share = Volatile.Read(ref _shares[cell]);
+            while (share >> 32 == segment + 1 && (int)share != 0)
+            {
+                // Full fence between the cell, which is visible before the count, and the caller's second look at the slot: the same
+                // pair as in Pin.
+                long seen = Interlocked.CompareExchange(ref _shares[cell], share + 1, share);
+                if (seen == share)
+                {
+                    ProtocolHook.Reach(ProtocolStep.PinStored);
+                    return true;
+                }
+
+                share = seen;
+            }
+        }
+
+        return false;
     }
 
     private void RaiseHazardHighWater(int cells)

@@ -30,6 +30,8 @@ internal enum ProtocolStep
     SurvivorMoved,
     VictimCleared,
     SegmentRecycled,
+    SweepBegun,
+    SweepAdvanced,
     GapReserved,
     LargeCopied,
     RunSegmentReserved,

@@ -80,8 +80,8 @@ internal static unsafe class StoreKeys
         if (encryption is null)
         {
             throw new StoreEncryptionException(
-                $"The store '{path}' is encrypted with a {NameOf((KeyKind)block.Kind)}, and none was given. Give it in " +
-                $"{nameof(StoreOptions)}.{nameof(StoreOptions.Encryption)}; to the tool, with --key-file or --password-file.");
+                $"The store '{path}' is encrypted with a {NameOf((KeyKind)block.Kind)}, and none was given. Give it with " +
+                $"{nameof(StoreOptions)}.{nameof(StoreOptions.Encryption)}.");
         }
 
         if ((int)encryption.Kind != block.Kind)

@@ -29,27 +29,29 @@ internal unsafe ref struct EntryContent
     /// <summary>No change to those who cache above: the value that was there, without its lease, or one that makes nothing they hold old.</summary>
     public bool IsQuiet;
 
+    /// <summary>Somebody asked for the value that is there, to give it another time: as good as a read, of an entry that has a slot.</summary>
+    public bool IsUse;
+
     public bool HasLease;
     public uint LeaseOwner;
     public uint LeaseIncarnation;
     public long LeaseDeadline;
 
     /// <summary>The value of a pinned entry with more at one of its ends.</summary>
-    /// <param name="entry">The entry, pinned for as long as this is used.</param>
-    /// <param name="info">What is known of it.</param>
+    /// <param name="pin">The entry, held for as long as this is used.</param>
     /// <param name="addition">What is added.</param>
     /// <param name="isPrefix">True if in front.</param>
-    public static EntryContent Joined(in EntryView entry, in EntryInfo info, ReadOnlySpan<byte> addition, bool isPrefix)
+    public static EntryContent Joined(scoped in Pin pin, ReadOnlySpan<byte> addition, bool isPrefix)
     {
-        var value = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes);
+        ReadOnlySpan<byte> value = pin.Value;
         return new EntryContent
         {
-            Type = info.Type,
-            Flags = info.Flags,
-            Expiration = ExpirationOf(entry),
+            Type = pin.Info.Type,
+            Flags = pin.Info.Flags,
+            Expiration = ExpirationOf(pin.Entry),
             First = isPrefix ? addition : value,
             Second = isPrefix ? value : addition,
-            Origin = entry.Start,
+            Origin = pin.Entry.Start,
             IsOriginSecond = isPrefix,
         };
     }
@@ -70,11 +72,14 @@ internal unsafe ref struct EntryContent
 
     /// <summary>The latest moment the entry may live to without being written or used, for the segment's header.</summary>
     public readonly long SegmentDeadline =>
-        Expiration.IsNever || HasLease ? long.MaxValue : Expiration.EarliestDeadline;
+        HasLease ? long.MaxValue : EarliestDeadline;
 
-    /// <summary>As <see cref="EntryView.KeepDeadline"/>.</summary>
-    public readonly long KeepDeadline =>
-        Expiration.IsNever ? long.MaxValue : HasLease ? Math.Max(Expiration.EarliestDeadline, LeaseDeadline) : Expiration.EarliestDeadline;
+    /// <summary>As <see cref="EntryView.RemovableAt"/>.</summary>
+    public readonly long RemovableAt => HasLease
+        ? EntryView.RemovableAfterLease(Type, EarliestDeadline, LeaseDeadline)
+        : EarliestDeadline;
+
+    private readonly long EarliestDeadline => Expiration.IsNever ? long.MaxValue : Expiration.EarliestDeadline;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly long PaddedBytes(in KeyRef key) =>

@@ -1,3 +1,4 @@
+using Cairn.Concurrency;
 using Cairn.Keys;
 using Cairn.Storage;
 
@@ -39,32 +40,21 @@ internal sealed unsafe partial class StoreEngine
         fixed (byte* bytes = keyBytes)
         {
             KeyRef key = Place(bytes, keyBytes.Length, collection);
-            var wait = default(SpinWait);
-            int cell;
-            EntryView entry;
-            while ((cell = TryPin(key, acceptStale: false, out entry, out _, isUse: false, acceptHash: true)) == -2)
-            {
-                wait.SpinOnce(); // Every cell of this opening is in use: somebody will give one up.
-            }
-
-            if (cell < 0)
+            if (TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false, acceptHash: true) == PinStatus.Missing)
             {
                 return; // Gone meanwhile.
             }
 
-            int length = (int)entry.UnpaddedBytes;
-            try
+            int length;
+            using (pin)
             {
+                length = (int)pin.Entry.UnpaddedBytes;
                 if (buffer.Length < length)
                 {
                     buffer = new byte[Math.Max(length, 2 * buffer.Length)];
                 }
 
-                new ReadOnlySpan<byte>(entry.Start, length).CopyTo(buffer);
-            }
-            finally
-            {
-                Unpin(cell);
+                new ReadOnlySpan<byte>(pin.Entry.Start, length).CopyTo(buffer);
             }
 
             copied(collection, buffer.AsSpan(0, length));

@@ -2,6 +2,7 @@ using Cairn.Collections;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Messages;
 using Cairn.Storage;
 
 namespace Cairn.Engine;
@@ -135,21 +136,21 @@ internal sealed unsafe partial class StoreEngine
         if (status == NoBudget)
         {
             return new StoreFullException(
-                $"The collection '{name}' has used up its budget of {_budgets.BudgetOf(key.Collection):N0} bytes. Remove entries, or open it with a larger " +
+                $"The collection '{name}' has used up its budget of {ByteText.Of(_budgets.BudgetOf(key.Collection))}. Remove entries, or open it with a larger " +
                 $"{nameof(CollectionOptions)}.{nameof(CollectionOptions.BudgetBytes)}.");
         }
 
         if (status == NoSlot)
         {
             return new StoreFullException(
-                $"The index of the store '{Memory.File.Path}', which was made for entries of {Memory.Layout.AverageEntryBytes:N0} bytes on average, has no " +
+                $"The index of the store '{Memory.File.Path}', which was made for entries of {ByteText.Of(Memory.Layout.AverageEntryBytes)} on average, has no " +
                 $"place for another entry of the collection '{name}', whose entries are kept. Remove entries, or compact the store with a smaller " +
                 $"{nameof(CompactOptions)}.{nameof(CompactOptions.AverageEntryBytes)}.");
         }
 
         string why = _growth.LastFailure is { } failure ? $" The file could not grow: {failure}" : string.Empty;
         return new StoreFullException(
-            $"The store '{Memory.File.Path}' has no room for another entry of the collection '{name}': its {Memory.Layout.MaxCapacityBytes:N0} bytes " +
+            $"The store '{Memory.File.Path}' has no room for another entry of the collection '{name}': its {ByteText.Of(Memory.Layout.MaxCapacityBytes)} " +
             $"are full of entries that are kept.{why} Remove entries, or compact the store with a larger " +
             $"{nameof(CompactOptions)}.{nameof(CompactOptions.MaxCapacityBytes)}.");
     }

@@ -43,9 +43,8 @@ internal sealed unsafe partial class StoreEngine
 
         // Also for a run, which needs no pin: while a cell is in use, closing does not give the owner slot away, whose number the
         // reservation bears.
-        int cell = TakeHazardCell();
         bool isKept = Memory.IsKept(key.Collection);
-        if (cell < 0)
+        if (!TryTakeHazardCell(out int cell))
         {
             if (condition == WriteCondition.Always && !isKept)
             {
@@ -151,7 +150,7 @@ internal sealed unsafe partial class StoreEngine
                 // Pinned under the lock, so the segment cannot become a victim before the entry is published.
                 _owners.Pin(cell, segment);
                 *(ulong*)target = EntryView.GapWord(bytes);
-                _log.Commit(partition, log, target, bytes, long.MaxValue);
+                _log.Commit(partition, log, target, bytes, removableAt: long.MaxValue, deadline: long.MaxValue);
                 ProtocolHook.Reach(ProtocolStep.GapReserved);
                 _evictor.Advance(partition, number, bytes);
             }
@@ -222,11 +221,7 @@ internal sealed unsafe partial class StoreEngine
                 _pool.Enqueue(partition, segment);
             }
 
-            if (isKept)
-            {
-                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.KeepDeadline);
-            }
-
+            _log.LowerMinDeadline(partition, segment, content.RemovableAt);
             PublishOutcome outcome = TryPublishSlot(
                 partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease);
             if (outcome == PublishOutcome.NoSlot)
@@ -257,14 +252,14 @@ internal sealed unsafe partial class StoreEngine
         version = 0;
         while (true)
         {
-            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false, acceptHash: true);
-            if (cell < 0)
+            if (TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false, acceptHash: true) == PinStatus.Missing)
             {
-                return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
+                return WriteStatus.NotFound;
             }
 
-            try
+            using (pin)
             {
+                EntryInfo info = pin.Info;
                 if (expectedVersion != 0 && info.Version != expectedVersion)
                 {
                     return WriteStatus.VersionMismatch;
@@ -276,18 +271,14 @@ internal sealed unsafe partial class StoreEngine
                     Flags = info.Flags,
                     Marks = marks ?? info.Marks,
                     Expiration = expiration,
-                    First = new ReadOnlySpan<byte>(entry.Value, info.ValueBytes),
-                    Origin = entry.Start,
+                    First = pin.Value,
+                    Origin = pin.Entry.Start,
                 };
                 WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out version);
                 if (status != WriteStatus.VersionMismatch)
                 {
                     return status;
                 }
-            }
-            finally
-            {
-                Unpin(cell);
             }
         }
     }
@@ -296,29 +287,24 @@ internal sealed unsafe partial class StoreEngine
     {
         while (true)
         {
-            int cell = TryPin(key, acceptStale: false, out EntryView entry, out EntryInfo info, isUse: false);
-            if (cell < 0)
+            if (TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false) == PinStatus.Missing)
             {
-                return cell == -1 ? WriteStatus.NotFound : WriteStatus.Busy;
+                return WriteStatus.NotFound;
             }
 
-            try
+            using (pin)
             {
-                if (info.ValueBytes + (long)addition.Length > Memory.MaxValueBytes)
+                if (pin.Info.ValueBytes + (long)addition.Length > Memory.MaxValueBytes)
                 {
                     return WriteStatus.TooLarge;
                 }
 
-                EntryContent content = EntryContent.Joined(entry, info, addition, isPrefix);
-                WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out _);
+                EntryContent content = EntryContent.Joined(pin, addition, isPrefix);
+                WriteStatus status = Write(key, content, WriteCondition.IfVersion, pin.Info.Version, out _);
                 if (status != WriteStatus.VersionMismatch)
                 {
                     return status;
                 }
-            }
-            finally
-            {
-                Unpin(cell);
             }
         }
     }

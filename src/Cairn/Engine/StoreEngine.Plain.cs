@@ -214,8 +214,10 @@ internal sealed unsafe partial class StoreEngine
 
         *(uint*)(target + 16) = shape.Checksum(word0, version, valueSum, place.Hash);
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
-        _log.Commit(partition, log, target, bytes, long.MaxValue);
+        _log.Commit(partition, log, target, bytes, removableAt: long.MaxValue, deadline: long.MaxValue);
         Bucket.Store(bucket, slotIndex, Bucket.Pack(place.Tag, version, memory.OffsetOf(target)));
+
+        Bucket.MarkUnread(bucket, slotIndex);
 
         // The books, as EntryLedger keeps them: an entry for an entry.
         oldHeader->LiveBytes -= (int)oldBytes;

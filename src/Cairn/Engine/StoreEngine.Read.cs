@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Eviction;
@@ -160,11 +161,11 @@ internal sealed unsafe partial class StoreEngine
         return isReadable;
     }
 
-    /// <summary>Whether a key's entry is likely to have been read since its key was new. Does not count as a use.</summary>
+    /// <summary>Whether a key's value is likely to have been read since it was written. Does not count as a use.</summary>
     public bool WasRead(in KeyRef key)
     {
         bool wasRead = HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)
-            && Bucket.Frequency(located.Bucket, located.SlotIndex) > 0;
+            && Bucket.WasRead(located.Bucket, located.SlotIndex);
         GC.KeepAlive(this);
         return wasRead;
     }
@@ -192,21 +193,19 @@ internal sealed unsafe partial class StoreEngine
         HashIndex.Prefetch(entry + 128);
     }
 
-    /// <summary>Pins a key's value: its bytes stay in place until <see cref="Unpin"/>.</summary>
-    /// <returns>The hazard cell; -1 for a miss; -2 if every cell of this process is in use.</returns>
-    /// <remarks>With <paramref name="isUse"/> false it leaves no trace: no count, no sign of use, no longer life.</remarks>
-    public int TryPin(
-        in KeyRef key, bool acceptStale, out EntryView entry, out EntryInfo info, bool isUse = true, bool acceptHash = false)
+    /// <summary>Pins a key's entry: its bytes stay as they are until the pin is disposed.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="term">How long the caller holds the pin.</param>
+    /// <param name="pin">The entry, if the result is <see cref="PinStatus.Pinned"/>; else holds nothing.</param>
+    /// <param name="mostCopied">If no cell is free, an entry of at most so many bytes is copied instead.</param>
+    /// <param name="isUse">False leaves no trace: no count, no sign of use, no longer life.</param>
+    /// <param name="acceptStale">Also an entry that has expired.</param>
+    /// <param name="acceptHash">Also a hash.</param>
+    /// <returns><see cref="PinStatus.NoFreeCell"/> never, if an entry of any length may be copied.</returns>
+    public PinStatus TryPin(
+        in KeyRef key, PinTerm term, out Pin pin, long mostCopied = 0, bool isUse = true, bool acceptStale = false, bool acceptHash = false)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
-        int cell = TakeHazardCell();
-        if (cell < 0)
-        {
-            entry = default;
-            info = default;
-            return -2;
-        }
-
         while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
         {
             long deadline = long.MaxValue;
@@ -221,55 +220,133 @@ internal sealed unsafe partial class StoreEngine
                 continue;
             }
 
+            if (!TryPinSegment(Memory.SegmentOf(located.Slot), term, out int cell))
+            {
+                return TryCopyEntry(key, mostCopied, out pin, isUse, acceptStale, acceptHash);
+            }
+
             // The pin holds from the moment the slot is seen unchanged after it: from then on no eviction recycles the segment.
-            _owners.Pin(cell, Memory.SegmentOf(located.Slot));
             if (!HashIndex.Validate(located))
             {
+                Unpin(cell);
                 continue;
             }
 
             ProtocolHook.Reach(ProtocolStep.PinValidated);
 
             // Stable now: parse again, because what Find parsed was read before the pin.
-            if (!Memory.TryView(located.Slot, out entry) || entry.Word0 != located.Entry.Word0
+            if (!Memory.TryView(located.Slot, out EntryView entry) || entry.Word0 != located.Entry.Word0
                 || entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
             {
-                if (Memory.IsKept(key.Collection))
-                {
-                    Unpin(cell);
-                }
-
+                Unpin(cell);
                 OnDamaged(partition, located, key);
                 break;
             }
 
-            info = InfoOf(entry, deadline);
-            if (isUse)
-            {
-                Bucket.CountHit(located.Bucket, located.SlotIndex);
-                _hits.Hit(key.Place.Partition);
-                if (info.SlidingInterval is not null)
-                {
-                    Slide(key, entry.Version);
-                }
-            }
-
-            return cell;
+            pin = new Pin(this, cell, entry, InfoOf(entry, deadline));
+            CountPinned(key, located, pin, isUse);
+            return PinStatus.Pinned;
         }
 
-        Unpin(cell);
+        pin = default;
+        CountMissing(key, isUse);
+        return PinStatus.Missing;
+    }
+
+    // Copies an entry as it lies in its segment, without a pin. A copy that an eviction overtakes starts over. Needs no cell, so it
+    // takes as long as it takes, and waits for nobody.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private PinStatus TryCopyEntry(
+        in KeyRef key, long mostCopied, out Pin pin, bool isUse, bool acceptStale, bool acceptHash)
+    {
+        pin = default;
+        PartitionBlock* partition = Memory.Partition(key.Place.Partition);
+        byte* copy = null;
+        long room = 0;
+        try
+        {
+            while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
+            {
+                long deadline = long.MaxValue;
+                bool isReadable = IsReadable(partition, located.Entry, acceptStale, ref deadline, acceptHash);
+                long length = located.Entry.UnpaddedBytes;
+                bool isShort = length <= mostCopied;
+                if (isReadable && isShort)
+                {
+                    if (room < length)
+                    {
+                        copy = (byte*)NativeMemory.Realloc(copy, (nuint)length);
+                        room = length;
+                    }
+
+                    new ReadOnlySpan<byte>(located.Entry.Start, (int)length).CopyTo(new Span<byte>(copy, (int)length));
+                }
+
+                if (!HashIndex.Validate(located))
+                {
+                    continue;
+                }
+
+                if (!isReadable)
+                {
+                    break;
+                }
+
+                if (!isShort)
+                {
+                    return PinStatus.NoFreeCell;
+                }
+
+                var entry = new EntryView(copy);
+                if (entry.Word0 != located.Entry.Word0
+                    || entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
+                {
+                    OnDamaged(partition, located, key);
+                    break;
+                }
+
+                pin = new Pin(entry, InfoOf(entry, deadline));
+                copy = null;
+                CountPinned(key, located, pin, isUse);
+                return PinStatus.Pinned;
+            }
+        }
+        finally
+        {
+            NativeMemory.Free(copy);
+        }
+
+        CountMissing(key, isUse);
+        return PinStatus.Missing;
+    }
+
+    private void CountPinned(in KeyRef key, in Located located, in Pin pin, bool isUse)
+    {
+        if (isUse)
+        {
+            Bucket.CountHit(located.Bucket, located.SlotIndex);
+            _hits.Hit(key.Place.Partition);
+            if (pin.Info.SlidingInterval is not null)
+            {
+                Slide(key, pin.Entry.Version);
+            }
+        }
+
+        GC.KeepAlive(this);
+    }
+
+    private void CountMissing(in KeyRef key, bool isUse)
+    {
         if (isUse)
         {
             _hits.Miss(key.Place.Partition);
         }
 
-        entry = default;
-        info = default;
-        return -1;
+        GC.KeepAlive(this);
     }
 
-    /// <summary>Gives up a pin.</summary>
-    /// <param name="cell">From <see cref="TryPin"/>.</param>
+    /// <summary>Gives up a pin's cell.</summary>
+    /// <param name="cell">The cell.</param>
     /// <param name="isFinalizing">On the finalizer's thread, which must not wait for locks: a closed store keeps its slot then
     /// until its mapping goes.</param>
     public void Unpin(int cell, bool isFinalizing = false)
@@ -318,32 +395,31 @@ internal sealed unsafe partial class StoreEngine
     private bool TryGetPinned(
         in KeyRef key, Span<byte> destination, bool acceptStale, bool acceptHash, out EntryInfo info, out ReadOutcome outcome)
     {
-        int cell = TryPin(key, acceptStale, out EntryView entry, out info, isUse: true, acceptHash);
-        if (cell < 0)
+        PinStatus status = TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: 0, isUse: true, acceptStale, acceptHash);
+        using (pin)
         {
-            outcome = ReadOutcome.Miss;
-            return cell == -1;
-        }
-
-        outcome = info.ValueBytes > destination.Length ? ReadOutcome.TooShort
-            : TryCopyPinned(key.Place.Hash, entry, info, destination) ? ReadOutcome.Hit
-            : ReadOutcome.Miss;
-        Unpin(cell);
-        if (outcome == ReadOutcome.Miss && Memory.IsKept(key.Collection))
-        {
-            throw KeptEntryDamaged(key, Memory.OffsetOf(entry.Start));
+            info = pin.Info;
+            outcome = status == PinStatus.Missing ? ReadOutcome.Miss
+                : info.ValueBytes > destination.Length ? ReadOutcome.TooShort
+                : status == PinStatus.Pinned && TryCopyPinned(key.Place.Hash, pin, destination) ? ReadOutcome.Hit
+                : ReadOutcome.Miss;
+            if (status == PinStatus.Pinned && outcome == ReadOutcome.Miss && Memory.IsKept(key.Collection))
+            {
+                throw KeptEntryDamaged(key, Memory.OffsetOf(pin.Entry.Start));
+            }
         }
 
         info = outcome == ReadOutcome.Miss ? default : info;
-        return true;
+        return status != PinStatus.NoFreeCell;
     }
 
     /// <summary>Copies a pinned value. False if somebody has scribbled over it since it was pinned, and the copy is of no use.</summary>
-    public bool TryCopyPinned(ulong keyHash, in EntryView entry, in EntryInfo info, Span<byte> destination)
+    public bool TryCopyPinned(ulong keyHash, in Pin pin, Span<byte> destination)
     {
+        EntryView entry = pin.Entry;
         fixed (byte* target = destination)
         {
-            uint valueSum = ValueChecksum.ComputeAndCopy(entry.Value, target, info.ValueBytes, Memory.ChecksumSeed);
+            uint valueSum = ValueChecksum.ComputeAndCopy(entry.Value, target, pin.Info.ValueBytes, Memory.ChecksumSeed);
             return EntryView.ComputeChecksum(
                 entry.Word0, entry.Version, entry.Start, entry.FieldsBytes, valueSum, keyHash, Memory.ChecksumSeed) == entry.Checksum;
         }

@@ -2,6 +2,7 @@ using Cairn.Concurrency;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Messages;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 
@@ -187,8 +188,7 @@ internal sealed unsafe partial class StoreEngine
 
         private bool TryTakeCell(out int cell)
         {
-            cell = _engine.TakeHazardCell();
-            if (cell < 0)
+            if (!_engine.TryTakeHazardCell(out cell))
             {
                 return false;
             }
@@ -359,9 +359,8 @@ internal sealed unsafe partial class StoreEngine
             write.Version = ++partition->Version;
             content.TryWrite(target, KeyOf(index), write.Version, Memory.ChecksumSeed);
             ProtocolHook.Reach(ProtocolStep.EntryCopied);
-            _engine._log.Commit(partition, PartitionBlock.LogKeep, target, write.Bytes, content.SegmentDeadline);
+            _engine._log.Commit(partition, PartitionBlock.LogKeep, target, write.Bytes, content.RemovableAt, content.SegmentDeadline);
             last = Memory.SegmentAt(target);
-            SegmentLog.LowerMinDeadline(Memory.Header(last), content.KeepDeadline);
             return true;
         }
 
@@ -467,7 +466,7 @@ internal sealed unsafe partial class StoreEngine
                 write.Segment = SegmentPool.None;
                 _engine._runs.Adopt(partition, write.Place.Partition, PartitionBlock.LogKeep, segment, write.RunLength);
                 _engine._pool.Enqueue(partition, segment);
-                SegmentLog.LowerMinDeadline(Memory.Header(segment), content.KeepDeadline);
+                _engine._log.LowerMinDeadline(partition, segment, content.RemovableAt);
             }
         }
 
@@ -492,7 +491,7 @@ internal sealed unsafe partial class StoreEngine
             if (LogRecord.SizeOf(bytes) > LogRecord.MaxBytes)
             {
                 throw StoreLog.Refusal(new StoreException(
-                    $"A transaction of {bytes:N0} bytes is too long for the log: the most is {LogRecord.MaxBytes:N0}. Divide it."));
+                    $"A transaction of {ByteText.Of(bytes)} is too long for the log: the most is {ByteText.Of(LogRecord.MaxBytes)}. Divide it."));
             }
 
             var body = new byte[bytes];

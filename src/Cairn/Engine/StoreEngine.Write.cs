@@ -528,14 +528,15 @@ internal sealed unsafe partial class StoreEngine
         }
 
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
-        _log.Commit(partition, log, target, bytes, content.SegmentDeadline);
-        if (log == PartitionBlock.LogKeep)
-        {
-            SegmentLog.LowerMinDeadline(Memory.Header(Memory.SegmentAt(target)), content.KeepDeadline);
-        }
+        _log.Commit(partition, log, target, bytes, content.RemovableAt, content.SegmentDeadline);
 
         PublishOutcome outcome = TryPublishSlot(
             partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease && !content.IsQuiet);
+        if (content.IsUse && outcome == PublishOutcome.Published)
+        {
+            Bucket.MarkRead(old.Bucket, old.SlotIndex);
+        }
+
         _evictor.Advance(partition, key.Place.Partition, bytes);
         return outcome;
     }
@@ -594,12 +595,14 @@ internal sealed unsafe partial class StoreEngine
         if (isFound)
         {
             // Also if it was retracted without the lock: whoever did that left the books to us.
+            _departures.OnReplaced(partition, old.Entry, Bucket.WasRead(bucket, slotIndex));
+            Bucket.MarkUnread(bucket, slotIndex);
             EntryLedger.TakeOut(Memory, partition, old.Entry);
             _leases.OnRetracted(partition, old.Entry);
         }
         else
         {
-            Bucket.SetFrequency(bucket, slotIndex, 0);
+            Bucket.Forget(bucket, slotIndex);
         }
 
         if (!isPublished)
@@ -663,14 +666,15 @@ internal sealed unsafe partial class StoreEngine
         }
 
         partition->Displacements++;
-        partition->Evictions++;
         if (Memory.TryView(*Bucket.SlotAt(bucket, slotIndex), out EntryView displaced))
         {
+            _departures.OnDisplaced(partition, displaced, Bucket.WasRead(bucket, slotIndex));
             _evictor.Drop(partition, displaced, bucket, slotIndex);
         }
         else
         {
             Bucket.Store(bucket, slotIndex, 0);
+            partition->Evictions++;
             partition->Corrupt++;
         }
 
@@ -713,6 +717,7 @@ internal sealed unsafe partial class StoreEngine
         if (isFound)
         {
             bool isLogged = IsLogged(key.Collection) && old.Entry.Type != EntryType.Lease;
+            bool isLive = IsLive(partition, old.Entry);
             if (isLogged)
             {
                 LogRemove(partition, key);
@@ -724,7 +729,7 @@ internal sealed unsafe partial class StoreEngine
                 EndPublication(partition);
             }
 
-            partition->Removals += isDropped ? 1 : 0;
+            partition->Removals += isDropped && isLive ? 1 : 0;
         }
 
         Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
@@ -758,6 +763,7 @@ internal sealed unsafe partial class StoreEngine
             Flags = old.Entry.Flags,
             Marks = marks ?? (old.Entry.Fields & EntryFields.Marks),
             Expiration = expiration,
+            IsUse = true,
         };
         return RewriteLocked(partition, key, content, [], isPrefix: false, out version);
     }
@@ -897,6 +903,8 @@ internal sealed unsafe partial class StoreEngine
         {
             partition->Entries = otherEntries;
             partition->LiveBytes = otherBytes;
+            partition->OwnSliding = 0;
+            new Span<long>(PartitionBlock.CollectionCounters(partition, 0), 2).Clear();
         }
 
         if (partition->Entries != 0)
@@ -915,6 +923,7 @@ internal sealed unsafe partial class StoreEngine
             for (int i = 0; _pool.IsSegment(segment) && i < Memory.SegmentCount; i++)
             {
                 Memory.Header(segment)->MaxDeadline = 0;
+                partition->MinWholeDeadline = 0;
                 segment = Memory.Header(segment)->Next - 1;
             }
         }

@@ -47,6 +47,7 @@ internal sealed unsafe partial class StoreEngine
     private readonly LargeRuns _runs;
     private readonly StoreGrowth _growth;
     private readonly HitCounters _hits;
+    private readonly EntryDepartures _departures;
     private readonly TimeSpan _lockTimeout;
     private volatile bool _isClosed;
     private int _waiters;
@@ -69,8 +70,9 @@ internal sealed unsafe partial class StoreEngine
         _leases = new LeaseSignal(platform);
         _growth = new StoreGrowth(memory);
         _budgets = new CollectionBudgets(memory);
+        _departures = new EntryDepartures(memory, clock);
         _evictor = new SegmentEvictor(
-            memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth);
+            memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth, _departures);
         _runs = new LargeRuns(memory, _owners, this, _evictor, _growth, clock);
         _hits = new HitCounters(memory.PartitionCount);
     }
@@ -91,6 +93,13 @@ internal sealed unsafe partial class StoreEngine
     public SegmentPool Pool => _pool;
 
     public StoreGrowth Growth => _growth;
+
+    /// <summary>Receives each entry that this opening expires or evicts; null for none.</summary>
+    public IEntryObserver? Observer
+    {
+        get => _departures.Observer;
+        set => _departures.Observer = value;
+    }
 
     /// <summary>The log of collections whose writes survive a loss of power.</summary>
     public StoreLog WriteAhead { get; }
@@ -220,21 +229,43 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    /// <summary>A hazard cell, or -1 when all are in use.</summary>
+    /// <summary>A hazard cell for a brief use. False when all are in use.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed: the slot may have its next holder already (I2).</exception>
-    private int TakeHazardCell()
+    private bool TryTakeHazardCell(out int cell)
     {
         // Taking it is a full fence, as is each lock that Close takes between setting IsClosed and looking for pins: one of the
         // two sees the other.
-        int cell = _owners.TakeHazardCell();
-        if (_isClosed && cell >= 0)
+        if (!_owners.TryTakeHazardCell(isLasting: false, out cell))
+        {
+            return false;
+        }
+
+        if (_isClosed)
         {
             _owners.ReturnHazardCell(cell);
             GiveAwayIfUnpinned();
             ThrowClosed();
         }
 
-        return cell;
+        return true;
+    }
+
+    // The same for a pin, whose cell may be another's too: taking it or joining it is the full fence.
+    private bool TryPinSegment(int segment, PinTerm term, out int cell)
+    {
+        if (!_owners.TryPin(segment, term, out cell))
+        {
+            return false;
+        }
+
+        if (_isClosed)
+        {
+            _owners.Unpin(cell);
+            GiveAwayIfUnpinned();
+            ThrowClosed();
+        }
+
+        return true;
     }
 
     /// <summary>Adds this engine's hits and misses to its owner record, where other processes see them.</summary>

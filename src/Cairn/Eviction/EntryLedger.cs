@@ -1,4 +1,4 @@
-using Cairn.Indexing;
+using System.Runtime.CompilerServices;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;
@@ -9,19 +9,13 @@ namespace Cairn.Eviction;
 //   I1  A segment's LiveBytes is the padded size of the entries in it that slots name. An operation that removes an entry
 //       without the lock leaves it too high; the evictor notices and looks for slots it did not find.
 //   I2  Entries and bytes of a partition and a collection do not count what a watermark has cleared.
+//   I3  What is entered for an entry is what is taken out: of a sliding entry nothing that a use changes.
 internal static unsafe class EntryLedger
 {
     public static void Enter(StoreMemory memory, PartitionBlock* partition, byte* entry, long paddedBytes, uint collection)
     {
         memory.Header(memory.SegmentAt(entry))->LiveBytes += (int)paddedBytes;
-        partition->Entries++;
-        partition->LiveBytes += paddedBytes;
-        if (collection != 0)
-        {
-            long* counters = PartitionBlock.CollectionCounters(partition, collection);
-            counters[0]++;
-            counters[1] += paddedBytes;
-        }
+        Count(partition, new EntryView(entry), paddedBytes, collection, sign: 1);
     }
 
     public static void TakeOut(StoreMemory memory, PartitionBlock* partition, in EntryView entry)
@@ -34,14 +28,38 @@ internal static unsafe class EntryLedger
             return;
         }
 
-        partition->Entries--;
-        partition->LiveBytes -= paddedBytes;
-        if (collection is > 0 and < StoreLayout.MaxCollections)
+        Count(partition, entry, paddedBytes, collection, sign: -1);
+    }
+
+    /// <summary>Enters an entry that is not cleared into the books of its partition and collection, or takes it out of them.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Count(PartitionBlock* partition, in EntryView entry, long paddedBytes, uint collection, int sign)
+    {
+        partition->Entries += sign;
+        partition->LiveBytes += sign * paddedBytes;
+        if (collection != 0)
         {
             long* counters = PartitionBlock.CollectionCounters(partition, collection);
-            counters[0]--;
-            counters[1] -= paddedBytes;
+            counters[0] += sign;
+            counters[1] += sign * paddedBytes;
         }
+        else if (entry.HasDeadline)
+        {
+            CountDeadline(partition, entry, sign);
+        }
+    }
+
+    private static void CountDeadline(PartitionBlock* partition, in EntryView entry, int sign)
+    {
+        if ((entry.Fields & EntryFields.Deadline) == 0)
+        {
+            partition->OwnSliding += sign;
+            return;
+        }
+
+        long* counters = PartitionBlock.CollectionCounters(partition, 0);
+        counters[0] += sign;
+        counters[1] += sign * entry.AbsoluteDeadline;
     }
 
     /// <summary>True if a clearing of the collection covers the version.</summary>

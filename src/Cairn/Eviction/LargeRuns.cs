@@ -82,7 +82,9 @@ internal sealed unsafe class LargeRuns(
         SegmentHeader* head = memory.Header(first);
         head->RunLength = length;
         head->LiveBytes = 0;
-        head->MinDeadline = 0;
+        head->MinDeadline = long.MaxValue;
+        head->SweptAtSeconds = 0;
+        head->ExpiredBytes = 0;
         head->Tail = memory.SegmentBytes;
         head->Next = 0;
         head->Previous = 0;

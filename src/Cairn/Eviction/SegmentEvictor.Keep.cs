@@ -181,7 +181,7 @@ internal sealed unsafe partial class SegmentEvictor
                 break;
             }
 
-            if (IsDue(header, now) && (due == SegmentPool.None || header->MinDeadline < _memory.Header(due)->MinDeadline))
+            if (header->MinDeadline <= now && (due == SegmentPool.None || header->MinDeadline < _memory.Header(due)->MinDeadline))
             {
                 due = segment;
             }
@@ -211,58 +211,50 @@ internal sealed unsafe partial class SegmentEvictor
             ? _memory.SegmentBytes - partition->ActiveTail[PartitionBlock.LogKeep]
             : 0;
 
-    private static bool IsDue(SegmentHeader* header, long now) => header->MinDeadline != 0 && header->MinDeadline <= now;
-
+    // All of it at once: what is kept needs the room.
     private bool SweepIfDue(PartitionBlock* partition, int number, int segment, long now)
     {
-        if (!_pool.IsSegment(segment) || !IsDue(_memory.Header(segment), now))
+        if (!_pool.IsSegment(segment) || _memory.Header(segment)->MinDeadline > now)
         {
             return false;
         }
 
-        SegmentHeader* header = _memory.Header(segment);
-        int runLength = _memory.RunLengthOf(segment);
-        long end = runLength > 1 ? (long)runLength * _memory.SegmentBytes : Math.Clamp(header->Tail, 0, _memory.SegmentBytes);
-        byte* start = _memory.SegmentStart(segment);
-        long earliest = long.MaxValue;
-        bool isAny = false;
-        for (long cursor = 0; cursor + EntryView.HeaderBytes < end;)
+        if (partition->Sweep != segment + 1)
         {
-            var entry = new EntryView(start + cursor);
-            if (!entry.IsWithin(end - cursor))
-            {
-                break; // Damaged: what lies behind it stays.
-            }
-
-            long deadline = entry.Type == EntryType.None ? long.MaxValue : entry.KeepDeadline;
-            if (entry.Type != EntryType.None
-                && (deadline <= now || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection)))
-            {
-                isAny |= TakeOut(partition, number, entry);
-            }
-            else
-            {
-                earliest = Math.Min(earliest, deadline);
-            }
-
-            cursor = runLength > 1 ? end : cursor + entry.PaddedBytes;
+            BeginSweep(partition, segment, now);
         }
 
-        header->MinDeadline = earliest == long.MaxValue ? 0 : earliest;
+        bool isAny = false;
+        SweepStep step;
+        do
+        {
+            step = ContinueSweep(partition, number, now);
+            isAny |= step.Removed > 0;
+        }
+        while (!step.IsDone);
         return isAny;
     }
 
     // False if the entry is garbage already.
-    private bool TakeOut(PartitionBlock* partition, int number, in EntryView entry)
+    private bool TakeOut(PartitionBlock* partition, int number, in EntryView entry, in KeyPlacement place)
     {
-        KeyPlacement place = _memory.Place(_memory.HashKey(entry.Key, entry.KeyLength, entry.Collection));
         if (place.Partition != number
             || !HashIndex.FindByLocation(_memory, place, _memory.OffsetOf(entry.Start), out Bucket* bucket, out int slotIndex, out _))
         {
             return false;
         }
 
-        partition->Expirations += EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection) ? 0 : 1;
+        if (!EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
+        {
+            _departures.OnExpired(partition, entry, Bucket.WasRead(bucket, slotIndex));
+            if (entry.Type != EntryType.Lease)
+            {
+                int bytes = (int)entry.PaddedBytes;
+                _memory.Header(_memory.SegmentAt(entry.Start))->ExpiredBytes += bytes;
+                partition->ExpiredBytes += bytes;
+            }
+        }
+
         Drop(partition, entry, bucket, slotIndex);
         return true;
     }
@@ -275,9 +267,9 @@ internal sealed unsafe partial class SegmentEvictor
             return true;
         }
 
-        if (entry.KeepDeadline <= _clock.NowMs() || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
+        if (entry.RemovableAt <= _clock.NowMs() || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
         {
-            TakeOut(partition, number, entry);
+            TakeOut(partition, number, entry, place);
             return true;
         }
 

@@ -62,6 +62,7 @@ internal sealed unsafe partial class SegmentEvictor
     private const int UsesToLeaveSmall = 2;
     private const int BatchEntries = 16;
     private const int BatchBytes = 2048;
+    private const int MostLookedAt = 128;
 
     // Four segments of victims may be needed for one of room (I2), and a put must not fall behind.
     private const int WorkPerAppendedByte = 4;
@@ -77,10 +78,12 @@ internal sealed unsafe partial class SegmentEvictor
     private readonly LeaseSignal _leases;
     private readonly CollectionBudgets _budgets;
     private readonly StoreGrowth _growth;
+    private readonly EntryDepartures _departures;
 
     public SegmentEvictor(
         StoreMemory memory, SegmentPool pool, SegmentLog log, GhostTable ghosts, OwnerTable owners, OwnerCleanup cleanup,
-        PartitionRecovery recovery, StoreClock clock, LeaseSignal leases, CollectionBudgets budgets, StoreGrowth growth)
+        PartitionRecovery recovery, StoreClock clock, LeaseSignal leases, CollectionBudgets budgets, StoreGrowth growth,
+        EntryDepartures departures)
     {
         _memory = memory;
         _pool = pool;
@@ -93,6 +96,7 @@ internal sealed unsafe partial class SegmentEvictor
         _leases = leases;
         _budgets = budgets;
         _growth = growth;
+        _departures = departures;
     }
 
     /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>
@@ -294,19 +298,24 @@ internal sealed unsafe partial class SegmentEvictor
         long now = _clock.NowMs();
         int garbage = SegmentPool.None;
         int leastLive = _memory.SegmentBytes / 2;
+
+        // As many as a partition usually has; in a huge store the oldest of each queue, or all if one of them may have expired whole.
+        int most = partition->MinWholeDeadline <= now ? _memory.SegmentCount : MostLookedAt;
+        bool isAll = true;
+        long earliestWhole = long.MaxValue;
         for (int queue = 0; queue < 2; queue++)
         {
             int segment = (queue == 0 ? partition->SmallHead : partition->MainHead) - 1;
-
-            // As many as a partition usually has; in a huge store, the oldest of each queue.
-            for (int i = 0; i < 128 && _pool.IsSegment(segment); i++)
+            for (int i = 0; _pool.IsSegment(segment); i++)
             {
                 SegmentHeader* header = _memory.Header(segment);
-                if (header->SealOrder > youngest)
+                if (i == most || header->SealOrder > youngest)
                 {
+                    isAll = false;
                     break;
                 }
 
+                earliestWhole = Math.Min(earliestWhole, header->MaxDeadline);
                 if (header->MaxDeadline <= now || header->LiveBytes <= 0)
                 {
                     mode = VictimMode.Drop;
@@ -321,6 +330,11 @@ internal sealed unsafe partial class SegmentEvictor
 
                 segment = header->Next - 1;
             }
+        }
+
+        if (isAll)
+        {
+            partition->MinWholeDeadline = earliestWhole;
         }
 
         if (garbage != SegmentPool.None)
@@ -505,11 +519,11 @@ internal sealed unsafe partial class SegmentEvictor
 
         if (isExpired)
         {
-            partition->Expirations++;
+            _departures.OnExpired(partition, entry, Bucket.WasRead(bucket, slotIndex));
         }
         else if (!isCleared)
         {
-            partition->Evictions++;
+            _departures.OnEvicted(partition, entry, Bucket.WasRead(bucket, slotIndex));
         }
 
         Drop(partition, entry, bucket, slotIndex);
@@ -519,7 +533,8 @@ internal sealed unsafe partial class SegmentEvictor
     public bool TryDrop(PartitionBlock* partition, in Located located)
     {
         bool isDropped = Bucket.TryReplace(located.Bucket, located.SlotIndex, located.Slot, 0);
-        Bucket.SetFrequency(located.Bucket, located.SlotIndex, 0);
+        _departures.OnRetracted(partition, located.Entry);
+        Bucket.Forget(located.Bucket, located.SlotIndex);
         EntryLedger.TakeOut(_memory, partition, located.Entry);
         _leases.OnRetracted(partition, located.Entry);
         return isDropped;
@@ -529,7 +544,7 @@ internal sealed unsafe partial class SegmentEvictor
     public void Drop(PartitionBlock* partition, in EntryView entry, Bucket* bucket, int slotIndex)
     {
         Bucket.Store(bucket, slotIndex, 0);
-        Bucket.SetFrequency(bucket, slotIndex, 0);
+        Bucket.Forget(bucket, slotIndex);
         EntryLedger.TakeOut(_memory, partition, entry);
         _leases.OnRetracted(partition, entry);
     }
@@ -580,12 +595,7 @@ internal sealed unsafe partial class SegmentEvictor
 
         Buffer.MemoryCopy(entry.Start, target, bytes, bytes);
         ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
-        _log.Commit(partition, log, target, bytes, entry.HasDeadline ? entry.Deadline : long.MaxValue);
-        if (log == PartitionBlock.LogKeep)
-        {
-            SegmentLog.LowerMinDeadline(_memory.Header(_memory.SegmentAt(target)), entry.KeepDeadline);
-        }
-
+        _log.Commit(partition, log, target, bytes, entry.RemovableAt, entry.HasDeadline ? entry.Deadline : long.MaxValue);
 
         // Compare-and-swap: an operation without the lock may remove the entry at any moment, and its copy must not come back.
         ulong moved = Bucket.Pack(Bucket.TagOf(slot), entry.Version, _memory.OffsetOf(target));
@@ -665,7 +675,9 @@ internal sealed unsafe partial class SegmentEvictor
                 break;
             }
 
-            if (partition->SpareCount <= SpareGoal(partition) && (VictimMode)partition->VictimMode != VictimMode.Yield)
+            bool isWanted = partition->SpareCount <= SpareGoal(partition)
+                || partition->SegmentCount <= StoreLayout.ReservedSegmentsPerPartition;
+            if (isWanted && (VictimMode)partition->VictimMode != VictimMode.Yield)
             {
                 _pool.PushSpare(partition, number, each);
             }

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Storage;
@@ -54,7 +55,13 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
     /// Makes <paramref name="bytes"/> at <paramref name="target"/>, the log's tail, part of the segment. The tail is stored before a slot names them: a recovery
     /// that finds the slot must find the entry below the tail (PartitionBlock I4).
     /// </summary>
-    public void Commit(PartitionBlock* partition, int log, byte* target, long bytes, long deadline)
+    /// <param name="partition">The partition, locked.</param>
+    /// <param name="log">The log.</param>
+    /// <param name="target">From <see cref="TryReserve"/>.</param>
+    /// <param name="bytes">Padded.</param>
+    /// <param name="removableAt">When the entry may be taken out at the earliest.</param>
+    /// <param name="deadline">When it has expired at the latest.</param>
+    public void Commit(PartitionBlock* partition, int log, byte* target, long bytes, long removableAt, long deadline)
     {
         // From the address, which was checked, not from the partition again, which somebody may be scribbling over.
         int segment = memory.SegmentAt(target);
@@ -64,6 +71,7 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
             header->MaxDeadline = deadline;
         }
 
+        LowerMinDeadline(partition, segment, removableAt);
         int tail = (int)(target - memory.SegmentStart(segment) + bytes);
         header->Tail = tail;
 
@@ -76,12 +84,20 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         ProtocolHook.Reach(ProtocolStep.TailStored);
     }
 
-    /// <summary>Lets it be known that an entry of a keep segment may be taken out at a moment.</summary>
-    public static void LowerMinDeadline(SegmentHeader* header, long deadline)
+    /// <summary>Lets it be known, before a slot names the entry, when an entry of a segment may be taken out (SegmentEvictor.Sweep S2).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void LowerMinDeadline(PartitionBlock* partition, int segment, long removableAt)
     {
-        if (deadline != long.MaxValue && (header->MinDeadline == 0 || deadline < header->MinDeadline))
+        SegmentHeader* header = memory.Header(segment);
+        if (removableAt < header->MinDeadline)
         {
-            header->MinDeadline = Math.Max(1, deadline);
+            header->MinDeadline = Math.Max(1, removableAt);
+        }
+
+        // A sweep may have passed the place by: that of a long value, which was reserved earlier.
+        if (partition->Sweep == segment + 1 && removableAt < partition->SweepEarliest)
+        {
+            partition->SweepEarliest = Math.Max(1, removableAt);
         }
     }
 
@@ -95,7 +111,9 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         header->Tail = 0;
         header->LiveBytes = 0;
         header->MaxDeadline = 0;
-        header->MinDeadline = 0;
+        header->MinDeadline = long.MaxValue;
+        header->SweptAtSeconds = 0;
+        header->ExpiredBytes = 0;
         header->RunLength = 1;
         header->Next = 0;
         header->Previous = 0;

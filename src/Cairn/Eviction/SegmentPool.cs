@@ -71,7 +71,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     {
         SegmentHeader* header = memory.Header(segment);
         partition->SegmentCount--;
-        Clear(header);
+        Clear(partition, segment);
         Volatile.Write(ref header->StateWord, SegmentHeader.Word(SegmentState.Free, 0, 0));
         Interlocked.Add(ref memory.Super->FreeWord, Superblock.OneFreed);
     }
@@ -79,7 +79,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public void PushSpare(PartitionBlock* partition, int number, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
-        Clear(header);
+        Clear(partition, segment);
         header->StateWord = SegmentHeader.Word(SegmentState.Spare, 0, number);
         header->Next = partition->SpareHead;
         partition->SpareHead = segment + 1;
@@ -145,6 +145,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
 
         queue[1] = segment + 1;
         queue[2] += header->RunLength;
+        partition->MinWholeDeadline = Math.Min(partition->MinWholeDeadline, header->MaxDeadline);
     }
 
     /// <summary>Takes a sealed segment out of the queue of its log.</summary>
@@ -216,9 +217,18 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         return free;
     }
 
-    private static void Clear(SegmentHeader* header)
+    private void Clear(PartitionBlock* partition, int segment)
     {
+        SegmentHeader* header = memory.Header(segment);
+        if (partition->Sweep == segment + 1)
+        {
+            partition->Sweep = 0; // Its cursor is that of other bytes.
+        }
+
+        partition->ExpiredBytes -= header->ExpiredBytes;
         header->Tail = 0;
+        header->SweptAtSeconds = 0;
+        header->ExpiredBytes = 0;
         header->SealOrder = 0;
         header->MaxDeadline = 0;
         header->MinDeadline = 0;

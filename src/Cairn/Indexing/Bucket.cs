@@ -8,7 +8,7 @@ namespace Cairn.Indexing;
 // One cache line of the index: a metadata word and seven slots.
 //
 //   0  version  u32            raised before each change of a slot by the lock's holder
-//   4  frequencies  7 x 4 bits, 4 bits spare
+//   4  uses  7 x 4 bits, 4 bits spare: frequency 2 bits, read 1 bit, 1 bit spare
 //   8  slots  7 x u64          tag 16 | stamp 4 | location 44; 0 is empty
 //
 // A slot is the only reference to its entry: storing it publishes, replacing or clearing it retracts. The stamp repeats
@@ -25,6 +25,10 @@ internal unsafe struct Bucket
     public const int Slots = 7;
     public const int MaxFrequency = 3;
 
+    private const uint FrequencyBits = 3;
+
+    // Whether the value was read since it was written. The frequency does not tell: eviction lowers it, and a write leaves it.
+    private const uint ReadBit = 4;
     private const int TagShift = 48;
     private const int StampShift = 44;
     private const ulong LocationMask = (1UL << StampShift) - 1;
@@ -93,7 +97,7 @@ internal unsafe struct Bucket
     public static int UsedSlots(Bucket* bucket) => Slots - BitOperations.PopCount(EmptySlots(bucket));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static int Frequency(Bucket* bucket, int slot) => (int)(bucket->Frequencies >> (slot * 4)) & 0xF;
+    public static int Frequency(Bucket* bucket, int slot) => (int)((bucket->Frequencies >> (slot * 4)) & FrequencyBits);
 
     /// <summary>Counts a hit. Saturated entries are not written, so that the lines of hot keys stay shared (I3).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -101,16 +105,39 @@ internal unsafe struct Bucket
     {
         uint frequencies = bucket->Frequencies;
         int shift = slot * 4;
-        if (((frequencies >> shift) & 0xF) < MaxFrequency)
+        uint uses = (frequencies >> shift) & (FrequencyBits | ReadBit);
+        if (uses != (FrequencyBits | ReadBit))
         {
-            bucket->Frequencies = frequencies + (1u << shift);
+            uint raised = (uses & FrequencyBits) == FrequencyBits ? 0u : 1u;
+            bucket->Frequencies = (frequencies + (raised << shift)) | (ReadBit << shift);
         }
     }
+
+    /// <summary>Whether the value was read since it was written: as much of a hint as the frequency (I3).</summary>
+    public static bool WasRead(Bucket* bucket, int slot) => ((bucket->Frequencies >> (slot * 4)) & ReadBit) != 0;
+
+    /// <summary>Counts a use that is no read, as one: the value that was written has been asked for before.</summary>
+    public static void MarkRead(Bucket* bucket, int slot) => bucket->Frequencies |= ReadBit << (slot * 4);
+
+    /// <summary>Another value is there now, of a key that is used as before.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void MarkUnread(Bucket* bucket, int slot)
+    {
+        uint frequencies = bucket->Frequencies;
+        uint mark = ReadBit << (slot * 4);
+        if ((frequencies & mark) != 0)
+        {
+            bucket->Frequencies = frequencies & ~mark;
+        }
+    }
+
+    /// <summary>Another key comes, or none.</summary>
+    public static void Forget(Bucket* bucket, int slot) => bucket->Frequencies &= ~(0xFu << (slot * 4));
 
     public static void SetFrequency(Bucket* bucket, int slot, int frequency)
     {
         int shift = slot * 4;
-        bucket->Frequencies = (bucket->Frequencies & ~(0xFu << shift)) | ((uint)frequency << shift);
+        bucket->Frequencies = (bucket->Frequencies & ~(FrequencyBits << shift)) | ((uint)frequency << shift);
     }
 
     /// <summary>

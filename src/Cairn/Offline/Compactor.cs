@@ -4,6 +4,7 @@ using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Keys;
+using Cairn.Messages;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
@@ -231,8 +232,8 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         {
             throw new ArgumentOutOfRangeException(
                 nameof(options), options.CapacityBytes ?? maxCapacityBytes,
-                $"{nameof(CompactOptions)}.{nameof(CompactOptions.CapacityBytes)} must be at least {layout.FileBytes(least):N0} bytes in a store that may grow " +
-                $"to {maxCapacityBytes:N0}: its index alone, for entries of {averageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
+                $"{nameof(CompactOptions)}.{nameof(CompactOptions.CapacityBytes)} must be at least {ByteText.AtLeast(layout.FileBytes(least))} in a store that may grow " +
+                $"to {ByteText.Of(maxCapacityBytes)}: its index alone, for entries of {ByteText.Of(averageEntryBytes)}, takes {ByteText.Of(layout.SegmentsOffset)}.");
         }
 
         if (options.CapacityBytes is { } capacityBytes)
@@ -373,7 +374,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         bool isKept = _target.Memory.IsKept(entry.Collection);
         if (value.Length > _target.Memory.MaxValueBytes)
         {
-            _refused += isKept ? throw DoesNotFit($"one of its values, of {value.Length:N0} bytes, is longer than a value may be then", null) : 1;
+            _refused += isKept ? throw DoesNotFit($"one of its values, of {ByteText.Of(value.Length)}, is longer than a value may be then", null) : 1;
             return;
         }
 
@@ -407,9 +408,9 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     }
 
     private StoreFullException DoesNotFit(string why, StoreFullException? cause) => new(
-        $"The entries of the store '{_image.File.Path}' that are to be kept do not fit a store of {_target.Memory.Layout.MaxCapacityBytes:N0} bytes with " +
-        $"entries of {_target.Memory.Layout.AverageEntryBytes:N0} bytes on average: {why}. The store stays as it was. Compact it with a larger " +
-        $"{nameof(CompactOptions)}.{nameof(CompactOptions.MaxCapacityBytes)}, or a smaller {nameof(CompactOptions.AverageEntryBytes)}.",
+        $"The entries of the store '{_image.File.Path}' that are to be kept do not fit a store of {ByteText.Of(_target.Memory.Layout.MaxCapacityBytes)} with " +
+        $"entries of {ByteText.Of(_target.Memory.Layout.AverageEntryBytes)} on average: {why}. The store stays as it was. Compact it with a larger " +
+        $"{nameof(CompactOptions)}.{nameof(CompactOptions.MaxCapacityBytes)}, or a smaller {nameof(CompactOptions)}.{nameof(CompactOptions.AverageEntryBytes)}.",
         cause);
 
     /// <summary>How many of the imported entries were evicted by later ones. The statistics then begin at zero.</summary>
@@ -423,7 +424,10 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             partition->Sets = 0;
             partition->Removals = 0;
             partition->Evictions = 0;
+            partition->EvictedUnread = 0;
             partition->Expirations = 0;
+            partition->ExpiredUnread = 0;
+            partition->Reclaimed = 0;
             partition->Displacements = 0;
             partition->Declined = 0;
             partition->GhostHits = 0;

@@ -152,11 +152,11 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             }
         }
 
-        if (isInKeepLog && !_isInUse && entry.KeepDeadline != long.MaxValue && (header.MinDeadline == 0 || header.MinDeadline > entry.KeepDeadline))
+        if (isInKeepLog && !_isInUse && header.MinDeadline > entry.RemovableAt)
         {
             _findings.Leftover(
                 VerifyArea.Segments, _image.HeaderOffset(segment),
-                $"The header of segment {segment} says that nothing in it expires before {header.MinDeadline}; an entry does, at {entry.KeepDeadline}.");
+                $"The header of segment {segment} says that nothing in it expires before {header.MinDeadline}; an entry does, at {entry.RemovableAt}.");
         }
     }
 

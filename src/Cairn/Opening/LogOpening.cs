@@ -56,11 +56,11 @@ internal static unsafe class LogOpening
             }
         }
 
-        if (!isMapWhole && super->Log.LogId != 0 && files.Files.Count == 0)
+        if (!isMapWhole && super->Log.LogId != 0)
         {
-            throw new StoreException(
-                $"The machine restarted before the store '{file.Path}' was closed, and its log, which has what it held, is missing. Bring the files " +
-                $"'{Path.GetFileName(LogPath.LogFile(file.Path, 1))}' and so on back, or restore a backup; or delete the store, and a new one begins empty.");
+            // The first version left no mark. Its log had a piece, too.
+            LogPromise promise = LogPromise.Of(&super->Log);
+            files.RequireComplete(promise with { Sequence = Math.Max(promise.Sequence, LogPath.FirstSequence) }, onDamage: null);
         }
 
         return files;
@@ -99,7 +99,7 @@ internal static unsafe class LogOpening
         }
 
         using LogReader reader = LogFileSet.Open(platform, last);
-        if (last.Header.Salt != state.Salt || block->Tail < last.Header.StartPosition)
+        if (last.Header.Salt != state.Salt || block->Tail < last.Header.StartPosition || last.Header.SealedDurable > block->Tail)
         {
             return true;
         }
@@ -109,17 +109,23 @@ internal static unsafe class LogOpening
     }
 
     /// <summary>Builds an empty map anew, in a store whose superblock says that it is being emptied (I2).</summary>
-    public static void Rebuild(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
+    /// <returns>Where the log ended.</returns>
+    public static LogEnd Rebuild(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
     {
-        var replay = new RecordReplay(engine, acceptsAll: false, progress: null, CancellationToken.None);
-        long end = replay.Run(platform, files);
         LogBlock* block = &engine.Memory.Super->Log;
-        *block = default;
-        block->LogId = files.All.First().Header.LogId;
+        var replay = new RecordReplay(engine, acceptsAll: false, progress: null, CancellationToken.None);
+        LogEnd end = replay.Run(platform, files, LogPromise.Of(block));
+        *block = block->Emptied(files.All.First().Header.LogId);
         block->Checkpoint = files.Snapshot?.Header.StartPosition ?? 0;
-        BeginPiece(engine, platform, files, end, options);
+        BeginPiece(engine, platform, files, end.Position, options);
         ProtocolHook.Reach(ProtocolStep.LogRebuilt);
+        return end;
     }
+
+    /// <summary>What to tell the user about a piece of which the end was torn.</summary>
+    public static string DescribeTorn(LogEnd end) =>
+        $"The log's last file '{end.Torn}' ends with a record that is not whole. A loss of power leaves that of a write that had not returned. Only if the disk has " +
+        "damaged what it had confirmed was it one that had.";
 
     /// <summary>Whether a whole map has logged collections without a log that can be gone on with.</summary>
     public static bool IsWanting(StoreEngine engine, LogFileSet files)
@@ -151,6 +157,7 @@ internal static unsafe class LogOpening
         block->Checkpoint = checkpointer.RunAlone(isWritten: false, progress: null, CancellationToken.None);
         BeginPiece(engine, platform, files, block->Tail, options);
         ProtocolHook.Reach(ProtocolStep.LogEstablished);
+        engine.Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5
         checkpointer.DeleteBelow(block->Checkpoint);
         block->Served = block->Wanted;
         block->Failed = 0;
@@ -175,5 +182,6 @@ internal static unsafe class LogOpening
         block->Current = 0;
         block->Tail = position;
         block->Durable = position;
+        block->DurableMark = LogMark.OfPosition(position);
     }
 }

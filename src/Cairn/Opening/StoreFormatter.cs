@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Indexing;
+using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Storage;
 using Cairn.WriteAhead;
@@ -44,8 +45,8 @@ internal static unsafe class StoreFormatter
             throw new ArgumentOutOfRangeException(
                 nameof(options),
                 options.CapacityBytes,
-                $"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)} must be at least {layout.FileBytes(needed):N0} bytes in a store " +
-                $"that may grow to {options.PlannedCapacityBytes:N0}: its index alone, for entries of {options.AverageEntryBytes} bytes, takes {layout.SegmentsOffset:N0}.");
+                $"{nameof(StoreOptions)}.{nameof(StoreOptions.CapacityBytes)} must be at least {ByteText.AtLeast(layout.FileBytes(needed))} in a store " +
+                $"that may grow to {ByteText.Of(options.PlannedCapacityBytes)}: its index alone, for entries of {ByteText.Of(options.AverageEntryBytes)}, takes {ByteText.Of(layout.SegmentsOffset)}.");
         }
 
         return layout;
@@ -87,7 +88,7 @@ internal static unsafe class StoreFormatter
         super->State = Superblock.StateResetting;
 
         // What it says of the log's end may be older than the log: whoever cleaned up after its owners would write there.
-        super->Log = new LogBlock { LogId = super->Log.LogId };
+        super->Log = super->Log.Emptied(super->Log.LogId);
         region.Flush(0, StoreLayout.SuperblockBytes);
         ProtocolHook.Reach(ProtocolStep.ResetStarted);
         file.ZeroRange(StoreLayout.SuperblockBytes, layout.SegmentsOffset - StoreLayout.SuperblockBytes);
@@ -110,8 +111,8 @@ internal static unsafe class StoreFormatter
         int segments = Math.Max(least, layout.SegmentsWithin(options.CapacityBytes));
         using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), StoreKeys.Require(old, path));
         file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.State)), BitConverter.GetBytes(Superblock.StateResetting));
-        file.Write(
-            Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)) + Marshal.OffsetOf<LogBlock>(nameof(LogBlock.LogId)), BitConverter.GetBytes(old->Log.LogId));
+        LogBlock log = old->Log.Emptied(old->Log.LogId);
+        file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)), MemoryMarshal.AsBytes(new ReadOnlySpan<LogBlock>(in log)));
         file.FlushData();
         file.TryPublish(path, replace: true);
         platform.FlushDirectory(Path.GetDirectoryName(path)!);

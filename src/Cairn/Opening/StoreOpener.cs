@@ -2,6 +2,7 @@ using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
+using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Storage;
@@ -21,6 +22,7 @@ namespace Cairn.Opening;
 internal static unsafe class StoreOpener
 {
     private const int MaxAttempts = 100;
+    private const long MostRecounted = 10_000_000;
     private static readonly TimeSpan GateTimeout = TimeSpan.FromSeconds(60);
 
     public static OpenedStore Open(StoreOptions options)
@@ -60,14 +62,25 @@ internal static unsafe class StoreOpener
     /// </summary>
     public static void Close(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened));
 
-    private static void GiveAway(OpenedStore opened)
+    /// <summary>
+    /// Closes a store and removes its file, unless another process has it open. The gate is held until the name is gone: an opening that waits for it finds
+    /// that the path names no file any more, and starts over.
+    /// </summary>
+    public static void Discard(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened, isDiscarded: true));
+
+    private static void GiveAway(OpenedStore opened, bool isDiscarded = false)
     {
         StoreEngine engine = opened.Engine;
         StoreFile file = engine.Memory.File;
         bool hasGate = file.LockByte(OwnerTable.GateByte, GateTimeout);
         try
         {
-            if (hasGate && opened.Options.FlushOnClose && !engine.Owners.AnyOtherAlive())
+            bool isLast = hasGate && !engine.Owners.AnyOtherAlive();
+            if (isLast && isDiscarded && file.IsStillAt(opened.Options.Path))
+            {
+                StorePlatform.Current.Delete(opened.Options.Path);
+            }
+            else if (isLast && opened.Options.FlushOnClose)
             {
                 FlushAndMark(engine.Memory);
             }
@@ -112,7 +125,7 @@ internal static unsafe class StoreOpener
         }
     }
 
-    private static string FileAt(string path)
+    internal static string FileAt(string path)
     {
         try
         {
@@ -282,7 +295,11 @@ internal static unsafe class StoreOpener
     {
         StoreLayout layout = memory.Layout;
         string bootId = platform.BootId;
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options)) { Cipher = cipher };
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options))
+        {
+            Cipher = cipher,
+            ExpiredRetentionMs = (long)options.ExpiredRetention.TotalMilliseconds,
+        };
         bool hasNewLog = false;
         if (wasClosed && rebuildsFrom is null && log is not null && LogOpening.IsWanting(engine, log))
         {
@@ -292,7 +309,7 @@ internal static unsafe class StoreOpener
         if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
         {
             throw new StoreException(
-                $"The store '{path}' is open {StoreLayout.MaxOwners} times already, which is the most there can be. Share one CairnStore within each process.");
+                $"The store '{path}' is open {StoreLayout.MaxOwners} times already, which is the most there can be. Open it once in each process, and share that.");
         }
 
         if (isAlone)
@@ -306,8 +323,13 @@ internal static unsafe class StoreOpener
         {
             // Nobody else comes in, also if the file must grow for it (I3).
             engine.Growth.HasGate = true;
-            LogOpening.Rebuild(engine, platform, rebuildsFrom, options);
+            LogEnd end = LogOpening.Rebuild(engine, platform, rebuildsFrom, options);
             engine.Growth.HasGate = false;
+            if (end.Torn is not null)
+            {
+                warnings.Add(LogOpening.DescribeTorn(end));
+            }
+
             MarkInUse(memory, bootId);
         }
         else if (log is not null && !hasNewLog && LogOpening.IsWanting(engine, log))
@@ -318,7 +340,7 @@ internal static unsafe class StoreOpener
         if (platform.MemoryLimitBytes is { } limit && layout.MaxCapacityBytes > limit)
         {
             warnings.Add(
-                $"The store '{path}' may take {layout.MaxCapacityBytes:N0} bytes of memory, more than the {limit:N0} that this machine or container allows. " +
+                $"The store '{path}' may take {ByteText.Of(layout.MaxCapacityBytes)} of memory, more than the {ByteText.Of(limit)} that this machine or container allows. " +
                 "It will work, but at the speed of the disk. Make the store smaller or the limit larger.");
         }
 
@@ -398,6 +420,7 @@ internal static unsafe class StoreOpener
             MarkInUse(memory, bootId);
         }
 
+        bool hasDeadlines = super->DeadlinesKeptSince == super->OpenCount;
         super->OpenCount++;
         engine.WriteAhead.CleanUpAlone();
         CollectionTable.DropUnnamed(memory);
@@ -440,6 +463,34 @@ internal static unsafe class StoreOpener
         }
 
         super->OwnerHighWater = 0;
+        if (!hasDeadlines)
+        {
+            FindDeadlines(engine);
+        }
+
+        super->DeadlinesKeptSince = super->OpenCount;
+    }
+
+    // An older version wrote to the store, which did not note when evictable entries expire. Sweeps look at each of its segments once; the count
+    // of entries that expire is made anew where that takes no more than moments.
+    private static void FindDeadlines(StoreEngine engine)
+    {
+        StoreMemory memory = engine.Memory;
+        long entries = 0;
+        for (int number = 0; number < memory.PartitionCount; number++)
+        {
+            entries += memory.Partition(number)->Entries;
+        }
+
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            memory.Header(segment)->MinDeadline = 0;
+        }
+
+        for (int number = 0; number < memory.PartitionCount && entries <= MostRecounted; number++)
+        {
+            engine.Recovery.RecountEntries(memory.Partition(number), number);
+        }
     }
 
     private static bool IsAnyInOverflow(StoreMemory memory)

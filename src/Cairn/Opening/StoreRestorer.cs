@@ -15,15 +15,24 @@ namespace Cairn.Opening;
 //       if collections want it, before anything else (LogOpening I3).
 internal static unsafe class StoreRestorer
 {
+    /// <summary>Makes the store.</summary>
+    /// <param name="backupPath">A backup, or a file of the log of a lost store, or its snapshot.</param>
+    /// <param name="options">Of the new store.</param>
+    /// <param name="salvages">Whether to leave out what is damaged, and say so, instead of refusing all of it.</param>
+    /// <param name="progress">Told now and then.</param>
+    /// <param name="cancellationToken">Ends it.</param>
     public static RestoreReport Restore(
-        string backupPath, StoreOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+        string backupPath, StoreOptions options, bool salvages, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
     {
         long started = Stopwatch.GetTimestamp();
         StorePlatform platform = StorePlatform.Current;
         string path = Path.GetFullPath(options.Path);
         platform.RequireSupportedFileSystem(path);
         RefuseTaken(platform, path);
-        LogFileInfo backup = ReadHeader(platform, backupPath, out string? lostStore);
+        var leftOut = new List<string>();
+        Action<StoreCorruptException>? onDamage = salvages ? damage => leftOut.Add(Describe(damage)) : null;
+        LogFileSet? log = FindLog(platform, backupPath, onDamage);
+        LogFileInfo backup = log?.All.FirstOrDefault() ?? ReadHeader(platform, backupPath);
         StoreLayout layout = StoreFormatter.Plan(options, out int segments);
         using StoreFile target = StoreFormatter.CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), KeyOf(backup, options));
         var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
@@ -34,14 +43,23 @@ internal static unsafe class StoreRestorer
         }
 
         engine.Owners.Announce(engine.Clock.NowMs());
-        var replay = new RecordReplay(engine, acceptsAll: true, progress, cancellationToken);
-        if (lostStore is null)
+        var replay = new RecordReplay(engine, acceptsAll: true, progress, cancellationToken, onDamage);
+        if (log is null)
         {
             replay.Run(platform, backup);
         }
         else
         {
-            replay.Run(platform, LogFileSet.Find(platform, lostStore));
+            LogEnd end = replay.Run(platform, log, LogPromise.OfFile(platform, log.StorePath, backup.Header.LogId));
+            if (end.Torn is not null)
+            {
+                leftOut.Add(LogOpening.DescribeTorn(end));
+            }
+        }
+
+        if (replay.Homeless > 0)
+        {
+            leftOut.Add($"{replay.Homeless:N0} entries of collections whose definition is damaged or missing");
         }
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
@@ -67,7 +85,7 @@ internal static unsafe class StoreRestorer
         long bytes = target.Length;
         progress?.Report(new StoreProgress("writing to disk", bytes, bytes));
         GC.KeepAlive(memory);
-        return new RestoreReport { Path = path, Entries = entries, Bytes = bytes, Duration = Stopwatch.GetElapsedTime(started) };
+        return new RestoreReport { Path = path, Entries = entries, Bytes = bytes, LeftOut = leftOut, Duration = Stopwatch.GetElapsedTime(started) };
     }
 
     private static void RefuseTaken(StorePlatform platform, string path)
@@ -90,24 +108,27 @@ internal static unsafe class StoreRestorer
     private static StoreException Taken(string path) =>
         new($"There is a file '{path}' already. Restore the backup to another path, or move that file, and the files of its log, away.");
 
-    private static LogFileInfo ReadHeader(StorePlatform platform, string path, out string? lostStore)
+    // The log that a file is of, with the snapshot; null if the file is a backup.
+    private static LogFileSet? FindLog(StorePlatform platform, string path, Action<StoreCorruptException>? onDamage)
     {
-        using LogReader? reader = LogReader.TryOpen(platform.OpenReadOnly(path), ownsFile: true);
-        if (reader is null)
+        string? store = LogPath.StoreOf(path);
+        LogFileInfo? info = LogFileSet.TryReadHeader(platform, path);
+        if (info is null ? store is null || onDamage is null : info.Header.Kind == LogFileKind.Backup)
         {
-            throw StoreCorruptException.NotABackup(path);
+            return null;
         }
 
-        if (reader.Header.FormatVersion != LogFileHeader.CurrentVersion)
-        {
-            throw new StoreVersionException(path, reader.Header.FormatVersion, LogFileHeader.CurrentVersion);
-        }
-
-        lostStore = reader.Header.Kind == LogFileKind.Backup ? null
-            : LogPath.StoreOf(path) ?? throw new StoreException(
-                $"The file '{path}' is of the log of a store, or its snapshot, but its name does not say of which. Give it its name back.");
-        return new LogFileInfo(path, reader.Header);
+        return LogFileSet.Find(
+            platform,
+            store ?? throw new StoreException(
+                $"The file '{path}' is of the log of a store, or its snapshot, but its name does not say of which. Give it its name back."),
+            onDamage);
     }
+
+    private static LogFileInfo ReadHeader(StorePlatform platform, string path) =>
+        LogFileSet.TryReadHeader(platform, path) ?? throw StoreCorruptException.NotABackup(path);
+
+    private static string Describe(StoreCorruptException damage) => $"{damage.File}, from byte {damage.Offset:N0}: expected {damage.Expected}, found {damage.Found}";
 
     // What opens the entries if they are encrypted, which they stay. A key that is given is only checked.
     private static KeyBlock? KeyOf(LogFileInfo backup, StoreOptions options)

@@ -1,3 +1,5 @@
+using Cairn.Messages;
+
 namespace Cairn.Platform;
 
 /// <summary>What is wrong with a path, whatever the system says of it.</summary>
@@ -44,9 +46,9 @@ internal static class FileFailures
 
     public static StoreException Full(string path, long bytesNeeded, long? bytesAvailable)
     {
-        string available = bytesAvailable is { } bytes ? $" ({bytes} bytes are available)" : "";
+        string available = bytesAvailable is { } bytes ? $" ({ByteText.Of(bytes)} are available)" : "";
         return new StoreException(
-            $"The store '{path}' needs {bytesNeeded} bytes, but its file system is full{available}. Free some space, choose a smaller capacity, or put " +
+            $"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but its file system is full{available}. Free some space, choose a smaller capacity, or put " +
             "the store elsewhere.");
     }
 

@@ -285,6 +285,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         partition->VictimCursor = 0;
         partition->OpenCount = 0;
         partition->SegmentCount = 0;
+        partition->Sweep = 0;
+        partition->MinWholeDeadline = 0;
 
         for (int log = 0; log < PartitionBlock.LogCount; log++)
         {
@@ -390,18 +392,21 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     /// <summary>Counts what the slots name, and clears those that name nothing. Under the partition's lock.</summary>
     public void RecountEntries(PartitionBlock* partition, int number)
     {
+        partition->ExpiredBytes = 0;
         for (int segment = 0; segment < memory.SegmentCount; segment++)
         {
             uint word = Volatile.Read(ref memory.Header(segment)->StateWord);
             if (SegmentHeader.PartitionOf(word) == number && SegmentHeader.StateOf(word) is not (SegmentState.Free or SegmentState.Reserved))
             {
+                partition->ExpiredBytes += memory.Header(segment)->ExpiredBytes;
                 memory.Header(segment)->LiveBytes = 0;
-                memory.Header(segment)->MinDeadline = 0;
+                memory.Header(segment)->MinDeadline = long.MaxValue;
             }
         }
 
         partition->Entries = 0;
         partition->LiveBytes = 0;
+        partition->OwnSliding = 0;
         new Span<long>(PartitionBlock.CollectionCounters(partition, 0), 2 * StoreLayout.MaxCollections).Clear();
         for (int i = 0; i < memory.Layout.BucketsPerPartition; i++)
         {
@@ -447,24 +452,15 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         header->LiveBytes += (int)bytes;
         uint collection = entry.Collection;
         bool isCleared = EntryLedger.IsCleared(memory, partition, entry.Version, collection);
-        if (header->Log == PartitionBlock.LogKeep)
-        {
-            SegmentLog.LowerMinDeadline(header, isCleared ? 1 : entry.KeepDeadline);
-        }
+        long removableAt = isCleared && header->Log == PartitionBlock.LogKeep ? 1 : entry.RemovableAt;
+        header->MinDeadline = Math.Min(header->MinDeadline, Math.Max(1, removableAt));
 
         if (isCleared)
         {
             return;
         }
 
-        partition->Entries++;
-        partition->LiveBytes += bytes;
-        if (collection != 0)
-        {
-            long* counters = PartitionBlock.CollectionCounters(partition, collection);
-            counters[0]++;
-            counters[1] += bytes;
-        }
+        EntryLedger.Count(partition, entry, bytes, collection, sign: 1);
     }
 
     // Its segment must not seem empty; for the rest, what cannot be parsed counts for nothing.

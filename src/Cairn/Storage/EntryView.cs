@@ -32,6 +32,9 @@ internal readonly unsafe struct EntryView
     public const int Alignment = 8;
     public const int MaxKeyBytes = 64 * 1024;
 
+    // A value that comes after its lease has ended is stored if nobody else has asked for the key meanwhile. Long, because it costs only room.
+    private const long LateHolderMs = 5 * 60 * 1000;
+
     private const ulong ChecksumSalt = 0xA076_1D64_78BD_642F;
 
     public readonly byte* Start;
@@ -107,8 +110,11 @@ internal readonly unsafe struct EntryView
         }
     }
 
-    /// <summary>The moment from which a kept entry may be taken out: it is gone, and so is the lease that it carries.</summary>
-    public long KeepDeadline => (Fields & EntryFields.Lease) == 0 ? Deadline : Math.Max(Deadline, LeaseDeadline);
+    /// <summary>
+    /// The moment from which the entry may be taken out although nobody needs its room. An entry that carries a lease stays until that has
+    /// ended and its holder has had time to be late; the marker of a lease goes with it.
+    /// </summary>
+    public long RemovableAt => (Fields & EntryFields.Lease) == 0 ? Deadline : RemovableAfterLease(Type, Deadline, LeaseDeadline);
 
     /// <summary>Bytes that the optional fields take.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -116,6 +122,10 @@ internal readonly unsafe struct EntryView
 
     public static long SizeOf(EntryFields fields, int keyLength, long valueLength) =>
         (HeaderBytes + FieldsLength(fields) + keyLength + valueLength + (Alignment - 1)) & ~(long)(Alignment - 1);
+
+    /// <summary>As <see cref="RemovableAt"/>, of an entry with a lease.</summary>
+    public static long RemovableAfterLease(EntryType type, long deadline, long leaseDeadline) =>
+        Math.Max(type == EntryType.Lease ? 0 : deadline, Math.Min(leaseDeadline, long.MaxValue - LateHolderMs) + LateHolderMs);
 
     /// <summary>The first word of a gap: <paramref name="paddedBytes"/> bytes of a segment that hold no entry.</summary>
     public static ulong GapWord(long paddedBytes) => (ulong)(paddedBytes - HeaderBytes - 1) << 32;

@@ -66,8 +66,26 @@ internal unsafe struct PartitionBlock
 
     /// <summary>Position of the log's record that is being published; 0 for none.</summary>
     [FieldOffset(232)] public long PendingRecord;
+
+    // Statistics that came later, under the lock as those below: of Reclaimed and Evictions, values that had not been read since they were written.
+    [FieldOffset(240)] public long ExpiredUnread;
+    [FieldOffset(248)] public long EvictedUnread;
     [FieldOffset(256)] public fixed int ActiveSegment[LogCount];
     [FieldOffset(300)] public fixed int ActiveTail[LogCount];
+
+    /// <summary>The segment that is being swept, as its number + 1; 0 for none. Then how far, and the earliest deadline seen so far.</summary>
+    [FieldOffset(344)] public int Sweep;
+    [FieldOffset(348)] public int SweepCursor;
+    [FieldOffset(352)] public long SweepEarliest;
+
+    /// <summary>The sum of the segments' <see cref="SegmentHeader.ExpiredBytes"/>.</summary>
+    [FieldOffset(360)] public long ExpiredBytes;
+
+    /// <summary>No sealed segment that may be evicted has expired whole before this moment; 0 if it is not known.</summary>
+    [FieldOffset(368)] public long MinWholeDeadline;
+
+    /// <summary>Entries of the store's own collection that expire only when they have not been used for a time.</summary>
+    [FieldOffset(376)] public long OwnSliding;
 
     // Statistics, all written under the lock.
     [FieldOffset(384)] public long Entries;
@@ -88,11 +106,17 @@ internal unsafe struct PartitionBlock
     [FieldOffset(488)] public long LockWaits;
     [FieldOffset(496)] public long Corrupt;
 
+    /// <summary>Of Expirations, entries that were not removed by who looked for them. Under the lock.</summary>
+    [FieldOffset(504)] public long Reclaimed;
+
     /// <summary>A watermark and its complement (I3), for each collection.</summary>
     public static ulong* Watermark(PartitionBlock* partition, uint collection) =>
         (ulong*)((byte*)partition + WatermarksOffset) + (2 * collection);
 
-    /// <summary>Entries and live bytes of a collection within this partition.</summary>
+    /// <summary>
+    /// Entries and live bytes of a collection within this partition. Of the store's own, whose are what is left of the partition's: entries that
+    /// expire at a fixed moment, and the sum of those moments, which wraps around.
+    /// </summary>
     public static long* CollectionCounters(PartitionBlock* partition, uint collection) =>
         (long*)((byte*)partition + CollectionCountersOffset) + (2 * collection);
 

@@ -52,8 +52,16 @@ internal struct SegmentHeader
     [FieldOffset(32)] public int Next;
     [FieldOffset(36)] public int Previous;
 
-    /// <summary>Of the keep log: the earliest deadline of any entry, Unix milliseconds; 0 if none has one.</summary>
+    /// <summary>
+    /// No entry may be taken out before this moment, Unix milliseconds; <see cref="long.MaxValue"/> if none ever may, 0 if it is not known.
+    /// </summary>
     [FieldOffset(40)] public long MinDeadline;
+
+    /// <summary>When a sweep of the segment began last, Unix seconds; 0 if none has.</summary>
+    [FieldOffset(48)] public uint SweptAtSeconds;
+
+    /// <summary>Bytes of expired entries that were taken out, and whose room is not free yet.</summary>
+    [FieldOffset(52)] public int ExpiredBytes;
 
     public readonly SegmentState State => StateOf(StateWord);
 

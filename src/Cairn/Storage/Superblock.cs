@@ -62,6 +62,12 @@ internal unsafe struct Superblock
     /// <summary>Checksum over the partition blocks and segment headers, taken when the last process closed the file.</summary>
     [FieldOffset(184)] public ulong ClosedCheck;
 
+    /// <summary>
+    /// <see cref="OpenCount"/> when it was raised last by a version that keeps the deadlines of segments. Another number says that an older
+    /// one has had the file since.
+    /// </summary>
+    [FieldOffset(192)] public ulong DeadlinesKeptSince;
+
     // Changed while the store is used: each on a cache line of its own, because every process writes it.
     [FieldOffset(256)] public int SegmentCount;
 

@@ -10,6 +10,5 @@ namespace Cairn.Surveys;
 /// <param name="LiveBytes">Bytes of entries that can still be read; of a run of segments, all of its first.</param>
 /// <param name="SealOrder">Grows with each segment that the partition seals.</param>
 /// <param name="RunLength">Segments in the run that starts here; 1 for an ordinary one.</param>
-/// <param name="MaxDeadline">The latest deadline of any entry in it, Unix milliseconds; <see cref="long.MaxValue"/> if one has none.</param>
 internal readonly record struct SegmentUse(
-    SegmentState State, int Log, int Partition, int UsedBytes, int LiveBytes, ulong SealOrder, int RunLength, long MaxDeadline);
+    SegmentState State, int Log, int Partition, int UsedBytes, int LiveBytes, ulong SealOrder, int RunLength);

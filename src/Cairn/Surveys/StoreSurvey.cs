@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Cairn.Engine;
 
@@ -14,6 +15,9 @@ internal sealed record SurveyRequest
 
     /// <summary>Whether only the store's own collection counts.</summary>
     public bool IsOwnCollectionOnly { get; init; }
+
+    /// <summary>The survey of a large store ends after this time, with the part of the index that it has read by then.</summary>
+    public TimeSpan MaxTime { get; init; } = Timeout.InfiniteTimeSpan;
 }
 
 /// <summary>Entries that expire at similar times.</summary>
@@ -26,13 +30,17 @@ internal readonly record struct LifeBin(long WithinSeconds, long Entries, long V
 /// <param name="Biggest">The longest entries, longest first.</param>
 /// <param name="Sizes">How long the values are.</param>
 /// <param name="Lives">How long the entries still live.</param>
-internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogram Sizes, IReadOnlyList<LifeBin> Lives)
+/// <param name="Searched">The part of the index that was read, 0 to 1. Keys lie in it by their hash: any part of it is a random sample.</param>
+internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogram Sizes, IReadOnlyList<LifeBin> Lives, double Searched)
 {
     private const int PowersOfTwo = 33;
 
+    // Small stores are always counted exactly, however busy the machine is: a full index of so many buckets takes about 25 ms.
+    private const long MinBuckets = 16_384;
+
     private static readonly long[] s_lives = [60, 3_600, 86_400, 7 * 86_400, long.MaxValue, -1];
 
-    /// <summary>Reads the whole index, and stops nobody.</summary>
+    /// <summary>Reads the whole index, or what it can in the time given. Other operations go on meanwhile.</summary>
     /// <param name="store">The store.</param>
     /// <param name="request">What to look for.</param>
     /// <param name="cancellationToken">Ends it.</param>
@@ -45,7 +53,9 @@ internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogr
         var livesCounts = new long[s_lives.Length];
         var livesSums = new long[s_lives.Length];
         long nowMs = store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
-        store.VisitAll(Visit, cancellationToken);
+        long began = Stopwatch.GetTimestamp();
+        double searched = store.VisitAll(
+            Visit, request.MaxTime == Timeout.InfiniteTimeSpan ? null : IsEnough, cancellationToken);
         SizeBin[] bins =
         [
             .. Enumerable.Range(0, PowersOfTwo)
@@ -55,7 +65,10 @@ internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogr
         return new StoreSurvey(
             [.. biggest.UnorderedItems.Select(item => item.Element).OrderByDescending(entry => entry.ValueBytes)],
             new SizeHistogram(bins, counts.Sum(), sums.Sum()),
-            [.. s_lives.Select((within, i) => new LifeBin(within, livesCounts[i], livesSums[i]))]);
+            [.. s_lives.Select((within, i) => new LifeBin(within, livesCounts[i], livesSums[i]))],
+            searched);
+
+        bool IsEnough(long buckets) => buckets >= MinBuckets && Stopwatch.GetElapsedTime(began) >= request.MaxTime;
 
         void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
         {

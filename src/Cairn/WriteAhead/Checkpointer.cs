@@ -187,7 +187,7 @@ internal sealed unsafe class Checkpointer : IDisposable
                 _engine.WriteAhead.Wait(end, isUrgent: true); // SnapshotScan I2
             }
 
-            scan.WriteEnd(writer, scan.Records, end);
+            scan.WriteEnd(writer, scan.Records, end, isWritten ? _engine.WriteAhead.Sequence : 0);
             ProtocolHook.Reach(ProtocolStep.CheckpointCopied);
             writer.Finish();
             file.KeepPermissionsOf(StorePath);
@@ -197,6 +197,7 @@ internal sealed unsafe class Checkpointer : IDisposable
 
         ProtocolHook.Reach(ProtocolStep.CheckpointNamed);
         Platform.FlushDirectory(directory);
+        Volatile.Write(ref Block->SnapshotMark, LogMark.OfPosition(scan.Start));
         if (isWritten)
         {
             LastFailure = null;
@@ -204,6 +205,7 @@ internal sealed unsafe class Checkpointer : IDisposable
             Volatile.Write(ref Block->FailedCheckpoints, 0);
             Volatile.Write(ref Block->Checkpoint, scan.Start);
             Block->Served = scan.Wanted;
+            Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5
             DeleteBelow(scan.Start);
         }
 

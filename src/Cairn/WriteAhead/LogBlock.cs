@@ -9,6 +9,9 @@ namespace Cairn.WriteAhead;
 //   I2  Every byte of the log below Tail was written, by whomever, before Tail was moved past it. A record exists from that moment.
 //   I3  Of the two files, Current says which is in use; the other may be half written.
 //   I4  Durable only grows, and everything below it is on the disk.
+//   I5  Each mark (LogMark) is true when it is stored, and stays true. The system may write this page to the disk at any moment, so the marks say what the
+//       log must have after a loss of power. A record in a piece is acknowledged only when LogId and that piece's mark are on the disk. The log before a
+//       snapshot is deleted only when the snapshot's mark is on the disk.
 [StructLayout(LayoutKind.Explicit, Size = Bytes)]
 internal struct LogBlock
 {
@@ -60,6 +63,19 @@ internal struct LogBlock
 
     /// <summary>Who brings the log to the disk; a word as a partition's.</summary>
     [FieldOffset(256)] public uint SyncLockWord;
+
+    /// <summary>Mark of <see cref="Durable"/>, in units of records' alignment.</summary>
+    [FieldOffset(320)] public ulong DurableMark;
+
+    /// <summary>Mark of the number of the newest piece.</summary>
+    [FieldOffset(328)] public ulong PieceMark;
+
+    /// <summary>Mark of the position from which the log completes the newest snapshot, in units of records' alignment.</summary>
+    [FieldOffset(336)] public ulong SnapshotMark;
+
+    /// <summary>What stays when the map is emptied and built anew from the log.</summary>
+    public readonly LogBlock Emptied(ulong logId) =>
+        new() { LogId = logId, DurableMark = DurableMark, PieceMark = PieceMark, SnapshotMark = SnapshotMark };
 }
 
 /// <summary>The file of the log that is being written.</summary>

@@ -2,13 +2,18 @@ using Cairn.Platform;
 
 namespace Cairn.WriteAhead;
 
-/// <summary>One file of records, as its header describes it.</summary>
-internal sealed record LogFileInfo(string Path, LogFileHeader Header);
+/// <summary>One file of records, as its header describes it, and how long it is.</summary>
+internal sealed record LogFileInfo(string Path, LogFileHeader Header, long Length)
+{
+    /// <summary>Whether the file is shorter than it was made.</summary>
+    public bool IsCut => Length < Header.FileBytes;
+}
 
 /// <summary>The files beside a store that its log and its snapshot are in.</summary>
 /// <param name="Files">The pieces of the log, oldest first.</param>
 /// <param name="Snapshot">The newest snapshot; null if there is none.</param>
-internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo? Snapshot)
+/// <param name="StorePath">The store's file, whether it is there or not.</param>
+internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo? Snapshot, string StorePath)
 {
     public IEnumerable<LogFileInfo> All => Snapshot is null ? Files : Files.Append(Snapshot);
 
@@ -19,15 +24,56 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
 
     public long HighestSequence => Files.Count == 0 ? 0 : Files[^1].Header.Sequence;
 
-    /// <summary>Whether the pieces follow each other, the first of them from where the snapshot needs them, as far as their headers tell.</summary>
+    /// <summary>
+    /// Whether the pieces follow each other, the first of them from where the snapshot needs them, none of them cut, as far as their headers tell.
+    /// </summary>
     public bool IsUnbroken
     {
         get
         {
             IReadOnlyList<LogFileInfo> needed = From(Start);
             return needed.Count > 0 && needed[0].Header.StartPosition <= Start
-                && needed[^1].Header.Sequence - needed[0].Header.Sequence == needed.Count - 1;
+                && needed[^1].Header.Sequence - needed[0].Header.Sequence == needed.Count - 1
+                && !needed.Any(piece => piece.IsCut);
         }
+    }
+
+    /// <summary>Reports each file that must be there and is not, or is shorter than it was.</summary>
+    /// <param name="promise">What the store's file says.</param>
+    /// <param name="onDamage">Called with each; null to throw the first.</param>
+    /// <param name="isWritten">Whether the log goes on meanwhile: then a seal may name a piece that came after these were found.</param>
+    public void RequireComplete(LogPromise promise, Action<StoreCorruptException>? onDamage, bool isWritten = false)
+    {
+        if (Start < promise.SnapshotStart)
+        {
+            StoreCorruptException.Report(
+                Snapshot is null
+                    ? Missing(LogPath.Snapshot(StorePath))
+                    : StoreCorruptException.Log(
+                        Snapshot.Path, 40, $"a snapshot that the log completes from position {promise.SnapshotStart:N0} on, or a newer one", $"position {Start:N0}"),
+                onDamage);
+        }
+
+        IReadOnlyList<LogFileInfo> needed = From(Start);
+        long highest = Math.Max(promise.Sequence, Files.Count == 0 || isWritten ? 0 : Files.Max(piece => piece.Header.SealedNext));
+        if (needed.Count == 0 && promise.Durable > Start)
+        {
+            highest = Math.Max(highest, LogPath.FirstSequence);
+        }
+
+        long next = needed.Count == 0 ? highest : needed[0].Header.StartPosition > Start ? needed[0].Header.Sequence - 1 : needed[0].Header.Sequence;
+        foreach (LogFileInfo piece in needed)
+        {
+            ReportMissing(next, piece.Header.Sequence, onDamage);
+            next = piece.Header.Sequence + 1;
+            if (piece.IsCut)
+            {
+                StoreCorruptException.Report(
+                    StoreCorruptException.Log(piece.Path, piece.Length, $"a file of {piece.Header.FileBytes:N0} bytes", $"{piece.Length:N0} bytes"), onDamage);
+            }
+        }
+
+        ReportMissing(Math.Max(next, LogPath.FirstSequence), highest + 1, onDamage);
     }
 
     /// <summary>The names of all of them, for a message; those that are there now, without looking into them.</summary>
@@ -42,8 +88,11 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
     }
 
     /// <summary>Reads the headers of all of them. Nobody deletes any meanwhile.</summary>
+    /// <param name="platform">Where they are.</param>
+    /// <param name="storePath">The store's file.</param>
+    /// <param name="onDamage">Called with each file whose header is damaged, and which is left out; null to throw the first.</param>
     /// <exception cref="StoreCorruptException">A header is damaged, or the files are not those of one log.</exception>
-    public static LogFileSet Find(StorePlatform platform, string storePath)
+    public static LogFileSet Find(StorePlatform platform, string storePath, Action<StoreCorruptException>? onDamage = null)
     {
         string directory = Path.GetDirectoryName(storePath)!;
         LogFileInfo? snapshot = null;
@@ -52,20 +101,27 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
         {
             string path = Path.Combine(directory, name);
             bool isPiece = LogPath.TryParse(storePath, name, out long sequence);
-            LogFileHeader header = ReadHeader(platform, path, isPiece ? LogFileKind.Log : LogFileKind.Snapshot);
-            if (!isPiece)
+            try
             {
-                snapshot = new LogFileInfo(path, header);
+                LogFileInfo info = ReadHeader(platform, path, isPiece ? LogFileKind.Log : LogFileKind.Snapshot);
+                if (!isPiece)
+                {
+                    snapshot = info;
+                }
+                else
+                {
+                    Require(path, 32, sequence, info.Header.Sequence, "the number in the file's name");
+                    files.Add(info);
+                }
             }
-            else
+            catch (StoreCorruptException damage) when (onDamage is not null)
             {
-                Require(path, 32, sequence, header.Sequence, "the number in the file's name");
-                files.Add(new LogFileInfo(path, header));
+                onDamage(damage);
             }
         }
 
         files.Sort((left, right) => left.Header.Sequence.CompareTo(right.Header.Sequence));
-        return new LogFileSet(files, snapshot);
+        return new LogFileSet(files, snapshot, storePath);
     }
 
     /// <summary>The pieces that have anything from a position on.</summary>
@@ -83,31 +139,49 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
     public static LogReader Open(StorePlatform platform, LogFileInfo info)
     {
         return LogReader.TryOpen(platform.OpenReadOnly(info.Path), ownsFile: true)
-            ?? throw new StoreCorruptException(info.Path, 0, "the header of a file of records", "damage");
+            ?? throw StoreCorruptException.Log(info.Path, 0, "the header of a file of records", "damage");
     }
 
-    private static LogFileHeader ReadHeader(StorePlatform platform, string path, LogFileKind kind)
+    /// <summary>Reads the header of a file of records. Null if it has none that is whole.</summary>
+    /// <exception cref="StoreVersionException">Its version is not known.</exception>
+    public static LogFileInfo? TryReadHeader(StorePlatform platform, string path)
     {
-        using LogReader? reader = LogReader.TryOpen(platform.OpenReadOnly(path), ownsFile: true);
+        StoreFile file = platform.OpenReadOnly(path);
+        using LogReader? reader = LogReader.TryOpen(file, ownsFile: true);
         if (reader is null)
         {
-            throw new StoreCorruptException(path, 0, "the header of a file of records", "something else");
+            return null;
         }
 
-        if (reader.Header.FormatVersion != LogFileHeader.CurrentVersion)
-        {
-            throw new StoreVersionException(path, reader.Header.FormatVersion, LogFileHeader.CurrentVersion);
-        }
+        uint newest = reader.Header.Kind == LogFileKind.Log ? LogFileHeader.CurrentVersion : LogFileHeader.FirstVersion;
+        return reader.Header.FormatVersion is >= LogFileHeader.FirstVersion and var version && version <= newest
+            ? new LogFileInfo(path, reader.Header, file.Length)
+            : throw new StoreVersionException(path, reader.Header.FormatVersion, newest);
+    }
 
-        Require(path, 12, (long)kind, (long)reader.Header.Kind, "the kind that its name says");
-        return reader.Header;
+    private static LogFileInfo ReadHeader(StorePlatform platform, string path, LogFileKind kind)
+    {
+        LogFileInfo info = TryReadHeader(platform, path)
+            ?? throw StoreCorruptException.Log(path, 0, "the header of a file of records", "none that is whole");
+        Require(path, 12, (long)kind, (long)info.Header.Kind, "the kind that its name says");
+        return info;
     }
 
     private static void Require(string path, long offset, long expected, long found, string what)
     {
         if (found != expected)
         {
-            throw new StoreCorruptException(path, offset, $"{what}, {expected}", $"{found}");
+            throw StoreCorruptException.Log(path, offset, $"{what}, {expected}", $"{found}");
         }
     }
+
+    private void ReportMissing(long first, long end, Action<StoreCorruptException>? onDamage)
+    {
+        if (first < end)
+        {
+            StoreCorruptException.Report(Missing(LogPath.LogFile(StorePath, first)), onDamage);
+        }
+    }
+
+    private StoreCorruptException Missing(string path) => StoreCorruptException.MissingLog(path, StorePath, All.FirstOrDefault()?.Path);
 }

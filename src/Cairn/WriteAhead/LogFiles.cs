@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Cairn.Platform;
 using Cairn.Storage;
 
@@ -5,7 +6,8 @@ namespace Cairn.WriteAhead;
 
 // Makes the files of a log.
 //
-//   I1  A file has its name only when its header and its space are on the disk, and it is used only when its name is.
+//   I1  A file has its name only when its header and its space are on the disk. It is used only when its name is on the disk, and the map's mark
+//       says that the file is there (LogBlock I5).
 internal static unsafe class LogFiles
 {
     /// <summary>Makes the next piece of a log, ready for its first record. A file of that name, which nobody used, is replaced.</summary>
@@ -35,13 +37,36 @@ internal static unsafe class LogFiles
             Salt = RandomBits.Next(),
             FileBytes = fileBytes,
         };
-        LogFileHeader.Write(page, LogFileKind.Log, logId, state.Salt, sequence, startPosition, nowUnixMs, KeyBlockOf(memory));
+        LogFileHeader.Write(page, LogFileKind.Log, logId, state.Salt, sequence, startPosition, nowUnixMs, KeyBlockOf(memory), fileBytes);
         file.Write(0, page);
         file.KeepPermissionsOf(storePath);
         file.FlushData();
         file.TryPublish(path, replace: true);
         platform.FlushDirectory(directory);
+        Volatile.Write(ref memory.Super->Log.PieceMark, LogMark.Of(sequence));
         return state;
+    }
+
+    /// <summary>
+    /// Says in a piece where the log is durable, and which piece goes on, if another does. Only the restoring of a lost store needs it, so it is
+    /// not flushed, and left out where it cannot be written.
+    /// </summary>
+    public static void Seal(StoreFile file, in LogFileState state, long durable, long next)
+    {
+        Span<byte> version = stackalloc byte[sizeof(uint)];
+        LogSeal seal = LogSeal.Of(durable, next, state.Salt);
+        try
+        {
+            if (file.Read(LogFileHeader.VersionOffset, version) == sizeof(uint) && BitConverter.ToUInt32(version) == LogFileHeader.CurrentVersion)
+            {
+                file.Write(
+                    next == 0 ? LogFileHeader.ClosedSealOffset : LogFileHeader.ContinuedSealOffset, MemoryMarshal.AsBytes(new ReadOnlySpan<LogSeal>(in seal)));
+            }
+        }
+        catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
+        {
+            // The seal is evidence to spare. A reader of the file reports what is wrong with it.
+        }
     }
 
     /// <summary>What a file of records repeats of the superblock, so that an encrypted store can be opened without its map.</summary>

@@ -85,6 +85,39 @@ internal sealed class LogReader : IDisposable
         return true;
     }
 
+    /// <summary>
+    /// Goes on with the nearest place behind the present one where the header of a record is whole. False, with nothing changed, if there is none.
+    /// </summary>
+    /// <param name="durable">What that header says was on the disk when it was written.</param>
+    public bool TrySkip(out long durable)
+    {
+        long start = Position;
+        while (true)
+        {
+            Position += LogRecord.Alignment;
+            ReadOnlySpan<byte> bytes = Have(LogRecord.HeaderBytes);
+            if (bytes.Length < LogRecord.HeaderBytes)
+            {
+                durable = 0;
+                Position = start;
+                return false;
+            }
+
+            if (LogRecord.BytesAtHeader(bytes, Header.Salt, Position) != 0)
+            {
+                durable = LogRecord.DurableAtHeader(bytes);
+                return true;
+            }
+        }
+    }
+
+    /// <summary>Whether anything was ever written where the next record would be.</summary>
+    public bool IsAnythingHere()
+    {
+        ReadOnlySpan<byte> bytes = Have(LogRecord.HeaderBytes);
+        return bytes[..Math.Min(bytes.Length, LogRecord.HeaderBytes)].ContainsAnyExcept((byte)0);
+    }
+
     public void Dispose()
     {
         if (_ownsFile)

@@ -8,12 +8,14 @@ namespace Cairn.WriteAhead;
 //
 //    0  bytes of the whole record     u32      16  place       u64       28  body's length    u32
 //    4  checksum                      u32      24  body's sum  u32       32  collection       u32
-//    8  position                      i64                                36  kind u8, 3 reserved
+//    8  position                      i64                                36  kind u8, lag u24
 //   40  body, padded with zeros to a multiple of 8
 //
 //   I1  The checksum covers the header but itself, with the file's salt; the header has the position and the body's sum. So a record is
 //       valid only in the file and at the place it was written to.
 //   I2  A record lies whole in one file.
+//   I3  The lag says how far below its position the log was durable when the record was written: 1 + (position - durable) / 8, or 0 if it does
+//       not say. A flush had returned for everything below that. So what is not whole there is damage, and not a torn tail.
 //
 // The body's sum has no seed, so that it can be taken before the position is known.
 internal readonly ref struct LogRecord
@@ -33,6 +35,8 @@ internal readonly ref struct LogRecord
     private const int BodyLengthAt = 28;
     private const int CollectionAt = 32;
     private const int KindAt = 36;
+    private const int LagShift = 8;
+    private const long MostLag = (1 << 24) - 1;
 
     public long Position { get; init; }
 
@@ -44,6 +48,9 @@ internal readonly ref struct LogRecord
     public long Place { get; init; }
 
     public ReadOnlySpan<byte> Body { get; init; }
+
+    /// <summary>Everything below this position was on the disk when the record was written (I3); 0 if it does not say.</summary>
+    public long Durable { get; init; }
 
     /// <summary>Bytes of the whole record in its file.</summary>
     public int Bytes => (int)SizeOf(Body.Length);
@@ -61,9 +68,9 @@ internal readonly ref struct LogRecord
         }
     }
 
-    /// <summary>Writes a header for a body that is written behind it.</summary>
+    /// <summary>Writes a header for a body that is written behind it. <paramref name="durable"/> is the position of I3.</summary>
     public static void WriteHeader(
-        Span<byte> target, ulong salt, long position, LogKind kind, uint collection, long place, int bodyBytes, uint bodySum)
+        Span<byte> target, ulong salt, long position, LogKind kind, uint collection, long place, int bodyBytes, uint bodySum, long durable = 0)
     {
         target = target[..HeaderBytes];
         Put(target, BytesAt, (uint)SizeOf(bodyBytes));
@@ -72,16 +79,16 @@ internal readonly ref struct LogRecord
         Put(target, BodySumAt, bodySum);
         Put(target, BodyLengthAt, (uint)bodyBytes);
         Put(target, CollectionAt, collection);
-        Put(target, KindAt, (uint)kind);
+        Put(target, KindAt, (uint)kind | (LagOf(position, durable) << LagShift));
         Put(target, ChecksumAt, ChecksumOf(target, salt));
     }
 
     /// <summary>Writes a whole record. Returns its bytes.</summary>
     public static int Write(
-        Span<byte> target, ulong salt, long position, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body)
+        Span<byte> target, ulong salt, long position, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body, long durable = 0)
     {
         int bytes = (int)SizeOf(body.Length);
-        WriteHeader(target, salt, position, kind, collection, place, body.Length, SumOf(body));
+        WriteHeader(target, salt, position, kind, collection, place, body.Length, SumOf(body), durable);
         body.CopyTo(target[HeaderBytes..]);
         target[(HeaderBytes + body.Length)..bytes].Clear();
         return bytes;
@@ -103,6 +110,9 @@ internal readonly ref struct LogRecord
             ? (int)bytes
             : 0;
     }
+
+    /// <summary>What the whole header here says of I3, whatever became of the body.</summary>
+    public static long DurableAtHeader(ReadOnlySpan<byte> source) => DurableOf(Get<long>(source, PositionAt), Get<uint>(source, KindAt) >> LagShift);
 
     /// <summary>Reads the record at <paramref name="position"/>. False if there is none, or if it is not whole.</summary>
     public static bool TryRead(ReadOnlySpan<byte> source, ulong salt, long position, out LogRecord record)
@@ -128,7 +138,16 @@ internal readonly ref struct LogRecord
         Collection = Get<uint>(source, CollectionAt),
         Place = Get<long>(source, PlaceAt),
         Body = source.Slice(HeaderBytes, (int)Get<uint>(source, BodyLengthAt)),
+        Durable = DurableAtHeader(source),
     };
+
+    private static uint LagOf(long position, long durable)
+    {
+        long lag = 1 + ((position - durable) / Alignment);
+        return durable > 0 && lag is > 0 and <= MostLag ? (uint)lag : 0;
+    }
+
+    private static long DurableOf(long position, uint lag) => lag == 0 ? 0 : position - ((lag - 1L) * Alignment);
 
     // Seeded with all of the salt, and of the position by what it covers.
     private static unsafe uint ChecksumOf(ReadOnlySpan<byte> header, ulong salt)

@@ -121,7 +121,7 @@ internal sealed unsafe class LogRedo(StoreMemory memory, StoreLog log)
             if (slotIndex < Bucket.Slots && *Bucket.SlotAt(bucket, slotIndex) == 0)
             {
                 Bucket.Store(bucket, slotIndex, slot);
-                Bucket.SetFrequency(bucket, slotIndex, 0);
+                Bucket.Forget(bucket, slotIndex);
             }
             else
             {
@@ -139,7 +139,7 @@ internal sealed unsafe class LogRedo(StoreMemory memory, StoreLog log)
                 && HashIndex.FindLocked(memory, place, key, record.Body.Length, record.Collection, out Located old))
             {
                 Bucket.Store(old.Bucket, old.SlotIndex, 0);
-                Bucket.SetFrequency(old.Bucket, old.SlotIndex, 0);
+                Bucket.Forget(old.Bucket, old.SlotIndex);
             }
         }
     }

@@ -2,6 +2,7 @@ using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;
+using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Storage;
 
@@ -9,8 +10,8 @@ namespace Cairn.WriteAhead;
 
 // Does again, in an empty store that nobody else has open, what a snapshot, a log or a backup says.
 //
-//   I1  Nothing is done of a file of which not all is there: a snapshot ends with what it holds, a piece of the log reaches the beginning of the next
-//       one, and the log reaches what the snapshot was made of. What is missing is damage, and an error. Only the last piece may end anywhere.
+//   I1  What is missing is damage, and an error. A snapshot ends with what it holds. The log reaches the position that the snapshot was made of, and those
+//       of LogWalk I1 and I2. Only salvaging leaves damage out and goes on.
 //   I2  An entry of a collection that is not logged now is not written, and what was written of it goes when it ceases to be logged.
 //   I3  Versions are new, and above every version that was read.
 //   I4  Until all is done no collection counts as logged: what is read from the log is not to be written to it.
@@ -22,6 +23,7 @@ internal sealed unsafe class RecordReplay
     private readonly IProgress<StoreProgress>? _progress;
     private readonly CancellationToken _cancellationToken;
     private readonly bool _acceptsAll;
+    private readonly Action<StoreCorruptException>? _onDamage;
     private readonly long _now;
     private readonly bool[] _isAccepted = new bool[StoreLayout.MaxCollections];
     private readonly byte[] _durability = new byte[StoreLayout.MaxCollections];
@@ -35,8 +37,12 @@ internal sealed unsafe class RecordReplay
     /// <param name="acceptsAll">Whether to write the entries of collections that are not logged, too, as from a backup.</param>
     /// <param name="progress">Told about each mebibyte or so.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public RecordReplay(StoreEngine engine, bool acceptsAll, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+    /// <param name="onDamage">Called with each damage that is left out; null if the first is thrown.</param>
+    public RecordReplay(
+        StoreEngine engine, bool acceptsAll, IProgress<StoreProgress>? progress, CancellationToken cancellationToken,
+        Action<StoreCorruptException>? onDamage = null)
     {
+        _onDamage = onDamage;
         _engine = engine;
         _acceptsAll = acceptsAll;
         _isAccepted[0] = acceptsAll;
@@ -49,24 +55,29 @@ internal sealed unsafe class RecordReplay
     /// <summary>Entries that were written, those that were written again and again included.</summary>
     public long Puts { get; private set; }
 
+    /// <summary>Entries that were left out because nothing says of which collection they are.</summary>
+    public long Homeless { get; private set; }
+
     /// <summary>Does what the snapshot and the log of a store say. Returns where the log ends.</summary>
-    public long Run(StorePlatform platform, LogFileSet files)
+    /// <exception cref="StoreCorruptException">Something of what was promised is missing, or damaged.</exception>
+    public LogEnd Run(StorePlatform platform, LogFileSet files, LogPromise promise)
     {
         _bytesTotal = (files.Snapshot is null ? 0 : LengthOf(platform, files.Snapshot.Path))
             + files.From(files.Start).Sum(file => LengthOf(platform, file.Path));
-        long required = files.Start;
+        files.RequireComplete(promise, _onDamage);
         if (files.Snapshot is not null)
         {
-            required = ReadWhole(platform, files.Snapshot).LogPosition;
+            SnapshotEnd snapshot = ReadWhole(platform, files.Snapshot);
+            promise = promise with
+            {
+                Durable = Math.Max(promise.Durable, snapshot.LogPosition),
+                Sequence = Math.Max(promise.Sequence, snapshot.LogSequence),
+            };
         }
 
-        long end = ReadLog(platform, files, files.Start, long.MaxValue, Apply);
+        LogEnd end = LogWalk.Read(platform, files, files.Start, long.MaxValue, promise, Apply, _onDamage);
         Finish();
-        return end >= required
-            ? end
-            : throw new StoreCorruptException(
-                files.Files.Count == 0 ? files.Snapshot!.Path : files.Files[^1].Path, 0,
-                $"a log that reaches position {required:N0}, of which the snapshot was made", $"one that ends at {end:N0}");
+        return end;
     }
 
     /// <summary>Does what a backup says.</summary>
@@ -76,40 +87,6 @@ internal sealed unsafe class RecordReplay
         SnapshotEnd end = ReadWhole(platform, backup);
         Finish();
         return end;
-    }
-
-    /// <summary>Visits the records of a log from a position up to another, or to the end. Returns where it ended.</summary>
-    public static long ReadLog(StorePlatform platform, LogFileSet files, long start, long stop, LogRecordVisitor visitor)
-    {
-        IReadOnlyList<LogFileInfo> pieces = files.From(start);
-        long position = start;
-        for (int i = 0; i < pieces.Count && position < stop; i++)
-        {
-            LogFileInfo piece = pieces[i];
-            if (piece.Header.StartPosition > position)
-            {
-                throw new StoreCorruptException(
-                    piece.Path, 40, $"a piece of the log that begins at position {position:N0}, where the piece before it ends",
-                    $"position {piece.Header.StartPosition:N0}; a piece is missing");
-            }
-
-            long end = i + 1 < pieces.Count ? pieces[i + 1].Header.StartPosition : long.MaxValue;
-            using LogReader reader = LogFileSet.Open(platform, piece);
-            reader.Seek(position);
-            while (reader.Position < Math.Min(end, stop) && reader.TryRead(out LogRecord record))
-            {
-                visitor(record);
-            }
-
-            position = reader.Position;
-            if (position < end && end != long.MaxValue && position < stop)
-            {
-                throw new StoreCorruptException(
-                    piece.Path, reader.Offset, $"a record at position {position:N0}: the log goes on in another file at {end:N0}", "none that is whole");
-            }
-        }
-
-        return position;
     }
 
     private static long LengthOf(StorePlatform platform, string path)
@@ -123,21 +100,31 @@ internal sealed unsafe class RecordReplay
     {
         using LogReader reader = LogFileSet.Open(platform, info);
         long records = 0;
-        while (reader.TryRead(out LogRecord record))
+        do
         {
-            if (record.Kind == LogKind.SnapshotEnd && record.Body.Length == sizeof(SnapshotEnd))
+            while (reader.TryRead(out LogRecord record))
             {
-                var end = System.Runtime.InteropServices.MemoryMarshal.Read<SnapshotEnd>(record.Body);
-                return end.Records == records
-                    ? end
-                    : throw new StoreCorruptException(info.Path, reader.Offset, $"{end.Records:N0} records", $"{records:N0}");
+                if (record.Kind == LogKind.SnapshotEnd && record.Body.Length == sizeof(SnapshotEnd))
+                {
+                    var end = System.Runtime.InteropServices.MemoryMarshal.Read<SnapshotEnd>(record.Body);
+                    if (end.Records != records)
+                    {
+                        StoreCorruptException.Report(StoreCorruptException.Log(info.Path, reader.Offset, $"{end.Records:N0} records", $"{records:N0}"), _onDamage);
+                    }
+
+                    return end;
+                }
+
+                Apply(record);
+                records++;
             }
 
-            Apply(record);
-            records++;
+            StoreCorruptException.Report(
+                StoreCorruptException.Log(info.Path, reader.Offset, $"a record at position {reader.Position:N0}, or the last one", "neither"), _onDamage);
         }
+        while (reader.TrySkip(out _));
 
-        throw new StoreCorruptException(info.Path, reader.Offset, $"a record at position {reader.Position:N0}, or the last one", "neither");
+        return default;
     }
 
     private void Apply(in LogRecord record)
@@ -200,6 +187,7 @@ internal sealed unsafe class RecordReplay
             _highestVersion = Math.Max(_highestVersion, entry.Version);
             if (!_isAccepted[collection])
             {
+                Homeless++;
                 return;
             }
 
@@ -221,12 +209,12 @@ internal sealed unsafe class RecordReplay
             }
             catch (StoreFullException full)
             {
-                throw NoRoom($"an entry of {record.Body.Length:N0} bytes found none", full);
+                throw NoRoom($"an entry of {ByteText.Of(record.Body.Length)} found none", full);
             }
 
             if (status != WriteStatus.Stored && CollectionIsKept(collection))
             {
-                throw NoRoom($"an entry of {record.Body.Length:N0} bytes was answered with {status}", null);
+                throw NoRoom($"an entry of {ByteText.Of(record.Body.Length)} was answered with {status}", null);
             }
 
             Puts++;
@@ -332,11 +320,9 @@ internal sealed unsafe class RecordReplay
 
     private StoreFullException NoRoom(string what, Exception? cause) => new(
         $"The store '{_engine.Memory.File.Path}' has no room for what its log or backup holds: {what}. Open it, or restore it, with a " +
-        $"{nameof(StoreOptions)}.{nameof(StoreOptions.MaxCapacityBytes)} larger than {_engine.Memory.Layout.MaxCapacityBytes:N0}. Until then its log and snapshot, or " +
+        $"{nameof(StoreOptions)}.{nameof(StoreOptions.MaxCapacityBytes)} larger than {ByteText.Of(_engine.Memory.Layout.MaxCapacityBytes)}. Until then its log and snapshot, or " +
         "the backup, stay as they are.", cause);
 
     private StoreCorruptException Unknown(in LogRecord record, string expected) =>
         new(_engine.Memory.File.Path, record.Position, $"{expected} in the record at position {record.Position:N0}", "something else");
 }
-
-internal delegate void LogRecordVisitor(in LogRecord record);

@@ -14,4 +14,7 @@ internal struct SnapshotEnd
 
     /// <summary>Of a snapshot: the log must reach this position, because some of what was copied is recorded up to there.</summary>
     [FieldOffset(16)] public long LogPosition;
+
+    /// <summary>Of a snapshot: the number of the piece of the log that has this position; 0 if it was not made yet.</summary>
+    [FieldOffset(24)] public long LogSequence;
 }

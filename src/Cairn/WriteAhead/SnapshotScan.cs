@@ -98,9 +98,9 @@ internal sealed unsafe class SnapshotScan
     }
 
     /// <summary>Writes the last record.</summary>
-    public void WriteEnd(RecordFileWriter writer, long records, long logPosition)
+    public void WriteEnd(RecordFileWriter writer, long records, long logPosition, long logSequence = 0)
     {
-        var end = new SnapshotEnd { Records = records, Entries = Entries, LogPosition = logPosition };
+        var end = new SnapshotEnd { Records = records, Entries = Entries, LogPosition = logPosition, LogSequence = logSequence };
         writer.Append(LogKind.SnapshotEnd, 0, new ReadOnlySpan<byte>(&end, sizeof(SnapshotEnd)));
     }
 

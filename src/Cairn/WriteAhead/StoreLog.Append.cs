@@ -1,5 +1,6 @@
 using Cairn.Concurrency;
 using Cairn.Engine;
+using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Storage;
 
@@ -34,7 +35,7 @@ internal sealed unsafe partial class StoreLog
         long bytes = LogRecord.SizeOf(body.Length);
         if (bytes > LogRecord.MaxBytes)
         {
-            throw Refusal(new StoreException($"A write of {body.Length:N0} bytes is too long for the log: the most is {LogRecord.MaxBytes:N0}. Divide it."));
+            throw Refusal(new StoreException($"A write of {ByteText.Of(body.Length)} is too long for the log: the most is {ByteText.Of(LogRecord.MaxBytes)}. Divide it."));
         }
 
         uint bodySum = LogRecord.SumOf(body);
@@ -132,9 +133,15 @@ internal sealed unsafe partial class StoreLog
         }
 
         ProtocolHook.Reach(ProtocolStep.LogFileCreated);
+        FlushMarks();
         *StateOf(block, 1 - current) = next;
         Volatile.Write(ref block->Current, 1 - current);
         ProtocolHook.Reach(ProtocolStep.LogRolledOver);
+        if (FileOf(state.Sequence) is { } full)
+        {
+            LogFiles.Seal(full, state, tail, next.Sequence);
+        }
+
         RaiseDurable(tail);
         return next;
     }
@@ -148,7 +155,11 @@ internal sealed unsafe partial class StoreLog
         block->Tail = LogPath.FirstPosition;
         block->Durable = LogPath.FirstPosition;
         Volatile.Write(ref block->LogId, logId);
+        FlushMarks();
     }
+
+    // Before the first record in a new piece is acknowledged (LogBlock I5).
+    private void FlushMarks() => _memory.Region.Flush(0, StoreLayout.SuperblockBytes);
 
     private long FileBytesFor(long recordBytes) => Math.Max(_options.FileBytes, LogFileHeader.PageBytes + recordBytes);
 
@@ -167,7 +178,7 @@ internal sealed unsafe partial class StoreLog
         }
 
         Span<byte> record = _gathered.AsSpan(0, gathered);
-        LogRecord.WriteHeader(record, state.Salt, position, kind, collection, place, body.Length, bodySum);
+        LogRecord.WriteHeader(record, state.Salt, position, kind, collection, place, body.Length, bodySum, Durable);
         if (gathered == bytes)
         {
             body.CopyTo(record[LogRecord.HeaderBytes..]);

@@ -66,6 +66,7 @@ internal sealed unsafe partial class StoreLog
             if (Exists && !HasFailed)
             {
                 WaitCounted(Tail, isUrgent: true);
+                Seal();
             }
         }
         catch (StoreException)
@@ -230,7 +231,23 @@ internal sealed unsafe partial class StoreLog
         long durable;
         while ((durable = Volatile.Read(ref block->Durable)) < position)
         {
-            Interlocked.CompareExchange(ref block->Durable, position, durable);
+            if (Interlocked.CompareExchange(ref block->Durable, position, durable) == durable)
+            {
+                // After the flush has returned, never before: a mark that the disk has must be true (LogBlock I5). Of two who raise it at once the
+                // later may store the lower mark; that says less, until the next.
+                Volatile.Write(ref block->DurableMark, LogMark.OfPosition(position));
+            }
+        }
+    }
+
+    // The present piece says how far the log is durable, because nothing may follow.
+    private void Seal()
+    {
+        LogBlock* block = Block;
+        LogFileState state = *StateOf(block, Volatile.Read(ref block->Current) & 1);
+        if (FileOf(state.Sequence) is { } file)
+        {
+            LogFiles.Seal(file, state, Durable, next: 0);
         }
     }
 

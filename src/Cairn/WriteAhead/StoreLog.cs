@@ -58,6 +58,9 @@ internal sealed unsafe partial class StoreLog
     /// <summary>Everything below it is on the disk.</summary>
     public long Durable => Volatile.Read(ref Block->Durable);
 
+    /// <summary>The number of the piece that is being written.</summary>
+    public long Sequence => Volatile.Read(ref StateOf(Block, Volatile.Read(ref Block->Current) & 1)->Sequence);
+
     public bool HasFailed => Volatile.Read(ref Block->Failed) != 0;
 
     /// <summary>

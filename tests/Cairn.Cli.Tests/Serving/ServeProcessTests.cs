@@ -105,7 +105,7 @@ public sealed class ServeProcessTests : IDisposable
 
         Assert.Equal(ExitCode.Server, run.Code);
         Assert.Contains(
-            $"Somebody else listens on 127.0.0.1:{port} already, so 'memcached' cannot. Stop the other one, or choose another port: --memcached 127.0.0.1:{Math.Min(port + 1, IPEndPoint.MaxPort)}.",
+            $"Another program listens on 127.0.0.1:{port} already, so this server cannot listen there for memcached. Stop the other program, or choose another port: --memcached 127.0.0.1:{Math.Min(port + 1, IPEndPoint.MaxPort)}.",
             run.Error, StringComparison.Ordinal);
     }
 

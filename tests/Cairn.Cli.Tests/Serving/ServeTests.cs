@@ -136,10 +136,10 @@ public sealed class ServeTests : ToolTest
     }
 
     [Theory]
-    [InlineData("--max-connections", "many", "--max-connections takes a number from 1 to 1000000, not 'many'")]
+    [InlineData("--max-connections", "many", "--max-connections (-c) takes a number from 1 to 1000000, not 'many'")]
     [InlineData("--idle-timeout", "5", "--idle-timeout takes a number with ms, s, m, h, d or w")]
     [InlineData("--io", "kqueue", "--io takes auto, uring, epoll or sockets, not 'kqueue'")]
-    [InlineData("--unix-mode", "rw", "--unix-mode takes permissions as chmod has them, such as 660, not 'rw'")]
+    [InlineData("--unix-mode", "rw", "--unix-mode (-a) takes permissions as chmod has them, such as 660, not 'rw'")]
     [InlineData("--slow", "soon", "--slow takes a number with ms, s, m, h, d or w, such as 90s, 5m, 1h30m or 2d, or off, not 'soon'")]
     [InlineData("--otlp", "collector", "--otlp takes a URL such as http://127.0.0.1:4318, not 'collector'")]
     [InlineData("--insecure", "perhaps", "--insecure takes on or off, not 'perhaps'")]
@@ -155,7 +155,7 @@ public sealed class ServeTests : ToolTest
     [InlineData("""{"memcache": "off"}""", "there is no setting \"memcache\". Known are store, ephemeral")]
     [InlineData("""{"threads": "1", "threads": 2}""", "\"threads\" is there twice")]
     [InlineData("""{"threads": [1]}""", "\"threads\" must be a text, a number, true or false")]
-    [InlineData("""{"threads": -1}""", "takes a number from 0 to 1024, not '-1'")]
+    [InlineData("""{"threads": -1}""", "takes a number from 1 to 1024; without it there is one per core, not '-1'")]
     [InlineData("""["threads"]""", "it must be one JSON object")]
     [InlineData("{\n\"threads\": oops}", "it is not JSON: line 2")]
     public void Mistake_in_the_file_is_an_error_that_names_it(string json, string message)
@@ -243,19 +243,6 @@ public sealed class ServeTests : ToolTest
 
         Assert.Equal(ExitCode.Server, run.Code);
         Assert.Contains("nowhere.pem", run.Error, StringComparison.Ordinal);
-    }
-
-    [Theory]
-    [InlineData("--memcached", "--memcached-users", "reader:secret")]
-    [InlineData("--resp", "--resp-users", "default sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b read-only")]
-    public void Address_that_others_reach_is_served_to_users(string protocol, string option, string users)
-    {
-        string file = PathOf("users");
-        File.WriteAllText(file, users + "\n");
-
-        Assert.Equal(ExitCode.Server, Run("serve", "--check", protocol, "*:0").Code);
-        Assert.Equal(ExitCode.Done, Run("serve", "--check", protocol, "*:0", option, file).Code);
-        Assert.Equal(ExitCode.Server, Run("serve", "--check", "--both", "*:0", option, file).Code);
     }
 
     [Fact]

@@ -23,7 +23,7 @@ public sealed class LogTests
         server.Sessions.TakeClosed();
 
         Assert.Contains(
-            (ServerLogLevel.Warning, $"The client {address} on 'test' was disconnected: its request is longer than 100,000 bytes."), server.Log.Lines);
+            (ServerLogLevel.Warning, $"The client {address} on 'test' was disconnected: its request is longer than 97.7 KiB."), server.Log.Lines);
     }
 
     [Fact]

@@ -18,6 +18,7 @@ internal sealed class RespHost : IDisposable
             Path = _directory.FilePath,
             CapacityBytes = 32 << 20,
             FlushOnClose = false,
+            RemovesExpired = false,
             Clock = clock ?? TimeProvider.System,
         });
         Server = new RespServer(Store, clock) { MaxValueBytes = maxValueBytes, MaxKeyBytes = maxKeyBytes };
@@ -29,7 +30,8 @@ internal sealed class RespHost : IDisposable
 
     public RespServer Server { get; }
 
-    public RespClient Connect(bool looksAhead = true) => new(this, ++_lastId) { LooksAhead = looksAhead };
+    public RespClient Connect(bool looksAhead = true, int? fullAt = null, ConnectionLimits? limits = null) =>
+        new(this, Interlocked.Increment(ref _lastId), fullAt, limits) { LooksAhead = looksAhead };
 
     public void Dispose()
     {
@@ -43,12 +45,16 @@ internal sealed class RespHost : IDisposable
 internal sealed class RespClient : RespPeer
 {
     private readonly RespSession _session;
-    private readonly OutputBuffer _output = new();
+    private readonly OutputBuffer _output;
     private readonly List<byte> _waiting = [];
     private readonly ConcurrentQueue<Action<OutputBuffer>> _posts = new();
 
-    public RespClient(RespHost host, long id)
+    public RespClient(RespHost host, long id, int? fullAt, ConnectionLimits? limits)
     {
+        var arena = new OutputArena(new BlockPool(new MemoryAccount(long.MaxValue)));
+        arena.FullAt = fullAt ?? arena.FullAt;
+        _output = new OutputBuffer(arena);
+        Limits = limits ?? base.Limits;
         Id = id;
         ConnectedAt = host.Server.Clock.GetUtcNow();
         _session = new RespSession(host.Server, this);
@@ -63,6 +69,13 @@ internal sealed class RespClient : RespPeer
     public override DateTimeOffset ConnectedAt { get; }
 
     public override TimeSpan IdleTime => TimeSpan.Zero;
+
+    public override HeldMemory Held { get; } = new();
+
+    public override ConnectionLimits Limits { get; }
+
+    /// <summary>Bytes that came back and were not taken.</summary>
+    public long UnsentBytes => _output.UnsentBytes;
 
     public CloseReason ClosedFor { get; private set; }
 
@@ -87,18 +100,23 @@ internal sealed class RespClient : RespPeer
     /// <summary>Sends bytes in pieces and returns all that came back.</summary>
     public string Send(byte[] bytes, int pieceBytes)
     {
+        var text = new StringBuilder();
         for (int start = 0; start == 0 || start < bytes.Length; start += Math.Max(pieceBytes, 1))
         {
             _waiting.AddRange(bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start)));
             int consumed;
             while (_waiting.Count > 0 && ClosedFor == CloseReason.None
-                && (consumed = Execute(_waiting.ToArray(), budget: 3)) > 0)
+                && ((consumed = Execute(_waiting.ToArray(), budget: 3)) > 0 || _output.IsFull || _session.HasUnfinishedRequest))
             {
                 _waiting.RemoveRange(0, consumed);
+                if (_output.IsFull)
+                {
+                    text.Append(Written()); // The client reads.
+                }
             }
         }
 
-        return Take();
+        return text.Append(Take()).ToString();
     }
 
     /// <summary>Has input executed as the engine does. What came back stays where it is.</summary>
@@ -133,6 +151,11 @@ internal sealed class RespClient : RespPeer
     public string Take()
     {
         RunPosts();
+        return Written();
+    }
+
+    private string Written()
+    {
         string text = Encoding.Latin1.GetString(_output.ToArray());
         _output.Clear();
         return text;

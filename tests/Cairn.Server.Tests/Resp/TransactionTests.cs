@@ -48,11 +48,11 @@ public class TransactionTests
         const int Clients = 4;
         const int Rounds = 200;
         using var host = new RespHost();
-        RespClient[] clients = [.. Enumerable.Range(0, Clients).Select(_ => host.Connect())];
 
         // Keys in different orders: locks that were not taken in one order would wait for each other.
-        await Task.WhenAll(clients.Select((client, number) => OwnThread.Run(() =>
+        await Task.WhenAll(Enumerable.Range(0, Clients).Select(number => OwnThread.Run(() =>
         {
+            RespClient client = host.Connect(); // Each thread is a worker with sessions of its own.
             string[] keys = number % 2 == 0 ? ["a", "b", "c"] : ["c", "b", "a"];
             for (int round = 0; round < Rounds; round++)
             {
@@ -63,6 +63,6 @@ public class TransactionTests
             }
         })));
 
-        Assert.Equal("*3\r\n$3\r\n800\r\n$3\r\n800\r\n$3\r\n800\r\n", clients[0].Run("MGET a b c"));
+        Assert.Equal("*3\r\n$3\r\n800\r\n$3\r\n800\r\n$3\r\n800\r\n", host.Connect().Run("MGET a b c"));
     }
 }

@@ -16,12 +16,14 @@ internal sealed class StoreServer : IAsyncDisposable
 
     private readonly RespServer _resp;
 
-    private StoreServer(long capacityBytes)
+    private StoreServer(long capacityBytes, bool removesExpired)
     {
-        _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false });
+        _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false, RemovesExpired = removesExpired });
         _memcached = new MemcachedSessions(_store, _memcachedOptions);
         _resp = new RespServer(_store);
     }
+
+    public CairnStore Store => _store;
 
     public ServerEngine Engine { get; private set; } = null!; // Set by StartAsync.
 
@@ -29,13 +31,15 @@ internal sealed class StoreServer : IAsyncDisposable
     /// <param name="configure">Changes what the engine is given.</param>
     /// <param name="configureResp">Sets up what serves RESP.</param>
     /// <param name="capacityBytes">Of the store.</param>
+    /// <param name="removesExpired">Whether what has expired is removed in the background.</param>
     public static async Task<StoreServer> StartAsync(
         LoopUnderTest? loop = null,
         Func<EngineOptions, EngineOptions>? configure = null,
         Action<RespServer>? configureResp = null,
-        long capacityBytes = 64 << 20)
+        long capacityBytes = 64 << 20,
+        bool removesExpired = true)
     {
-        var server = new StoreServer(capacityBytes);
+        var server = new StoreServer(capacityBytes, removesExpired);
         configureResp?.Invoke(server._resp);
         var options = new EngineOptions
         {

@@ -59,6 +59,15 @@ internal sealed partial class TestClient : IDisposable
         }
     }
 
+    /// <summary>Sends, unless the server ends it before all is sent.</summary>
+    public void SendUntilClosed(ReadOnlySpan<byte> bytes)
+    {
+        while (bytes.Length > 0 && Socket.Send(bytes, SocketFlags.None, out _) is > 0 and var sent)
+        {
+            bytes = bytes[sent..];
+        }
+    }
+
     /// <summary>Sends what is taken without waiting.</summary>
     public int SendWhatIsTaken(ReadOnlySpan<byte> bytes)
     {

@@ -137,7 +137,7 @@ public sealed unsafe class MappingTests : IDisposable
 
         var error = Assert.Throws<StoreException>(() => file.Map(1L << 60, writable: true));
 
-        Assert.Contains("1152921504606846976 bytes of address space", error.Message, StringComparison.Ordinal);
+        Assert.Contains("1024 PiB of address space", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -60,8 +60,8 @@ public sealed class PreallocationTests : IDisposable
 
         var full = Assert.Throws<StoreException>(() => file.Preallocate(512 << 10, 1 << 20));
 
-        Assert.Contains($"'{mount["store"]}' needs 1048576 bytes", full.Message, StringComparison.Ordinal);
-        Assert.Contains("full (524288 bytes are available)", full.Message, StringComparison.Ordinal);
+        Assert.Contains($"'{mount["store"]}' needs 1 MiB", full.Message, StringComparison.Ordinal);
+        Assert.Contains("full (512 KiB are available)", full.Message, StringComparison.Ordinal);
         Assert.Equal(512 << 10, file.Length);
         file.Preallocate(512 << 10, 512 << 10);
     }
@@ -75,8 +75,8 @@ public sealed class PreallocationTests : IDisposable
 
         var full = Assert.Throws<StoreException>(() => file.Preallocate(0, 100_001));
 
-        Assert.Contains($"'{directory["store"]}' needs 100001 bytes, but its file system is in memory", full.Message, StringComparison.Ordinal);
-        Assert.Contains("(100000 bytes are available)", full.Message, StringComparison.Ordinal);
+        Assert.Contains($"'{directory["store"]}' needs 97.7 KiB, but its file system is in memory", full.Message, StringComparison.Ordinal);
+        Assert.Contains("(97.7 KiB are available)", full.Message, StringComparison.Ordinal);
         Assert.Equal(0, file.Length);
         file.Preallocate(0, 100_000);
     }
@@ -103,7 +103,7 @@ public sealed class PreallocationTests : IDisposable
 
         var full = Assert.Throws<StoreException>(() => file.Preallocate(1 << 20, 1L << 30));
 
-        Assert.Contains("needs 1073741824 bytes", full.Message, StringComparison.Ordinal);
+        Assert.Contains("needs 1 GiB", full.Message, StringComparison.Ordinal);
         Assert.Equal(1 << 20, file.Length);
 
         // All but a few blocks that the file system keeps for describing the file.
@@ -134,7 +134,7 @@ public sealed class PreallocationTests : IDisposable
         string length = child.ReadLine();
 
         Assert.StartsWith("StoreException: ", report, StringComparison.Ordinal);
-        Assert.Contains("needs 1000000 bytes", report, StringComparison.Ordinal);
+        Assert.Contains("needs 977 KiB", report, StringComparison.Ordinal);
         Assert.Contains("ulimit -f", report, StringComparison.Ordinal);
         Assert.Equal("0", length);
         Assert.Equal(0, child.Finish());
@@ -181,7 +181,7 @@ public sealed class PreallocationTests : IDisposable
 
         var full = Assert.Throws<StoreException>(() => file.Write(0, new byte[128 << 10]));
 
-        Assert.Contains("needs 131072 bytes, but its file system is full", full.Message, StringComparison.Ordinal);
+        Assert.Contains("needs 128 KiB, but its file system is full", full.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -189,7 +189,7 @@ public sealed class PreallocationTests : IDisposable
     {
         const int NoSpace = LinuxErrors.NoSpace;
 
-        Assert.Contains("(5 bytes are available)", LinuxErrors.NoRoom("f", 9, 5, NoSpace).Message, StringComparison.Ordinal);
+        Assert.Contains("(5 B are available)", LinuxErrors.NoRoom("f", 9, 5, NoSpace).Message, StringComparison.Ordinal);
         Assert.DoesNotContain("available", LinuxErrors.NoRoom("f", 9, null, NoSpace).Message, StringComparison.Ordinal);
         Assert.Contains(
             "quota", LinuxErrors.NoRoom("f", 9, 5, LinuxErrors.QuotaExceeded).Message, StringComparison.Ordinal);

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Cairn.Platform;
 using Cairn.WriteAhead;
 
@@ -101,12 +102,12 @@ public sealed class LogRecordTests : IDisposable
     public void Header_with_any_byte_changed_is_no_header()
     {
         var page = new byte[LogFileHeader.PageBytes];
-        LogFileHeader.Write(page, LogFileKind.Log, 11, Salt, 3, 8192, 12345, [1, 2, 3]);
+        LogFileHeader.Write(page, LogFileKind.Log, 11, Salt, 3, 8192, 12345, [1, 2, 3], fileBytes: 65536);
 
         Assert.True(LogFileHeader.TryRead(page, out LogFileHeader header));
-        Assert.Equal((LogFileKind.Log, 11ul, Salt, 3L, 8192L, 12345L),
-            (header.Kind, header.LogId, header.Salt, header.Sequence, header.StartPosition, header.CreatedUnixMs));
-        for (int at = 0; at < page.Length; at++)
+        Assert.Equal((LogFileKind.Log, 11ul, Salt, 3L, 8192L, 12345L, 65536L),
+            (header.Kind, header.LogId, header.Salt, header.Sequence, header.StartPosition, header.CreatedUnixMs, header.FileBytes));
+        for (int at = 0; at < LogFileHeader.ClosedSealOffset; at++)
         {
             page[at] ^= 0x10;
             Assert.False(LogFileHeader.TryRead(page, out _), $"byte {at}");
@@ -114,6 +115,61 @@ public sealed class LogRecordTests : IDisposable
         }
 
         Assert.False(LogFileHeader.TryRead(page.AsSpan(0, page.Length - 1), out _));
+    }
+
+    [Fact]
+    public void Seal_with_any_bit_changed_says_nothing()
+    {
+        var page = new byte[LogFileHeader.PageBytes];
+        LogFileHeader.Write(page, LogFileKind.Log, 11, Salt, 3, 8192, 12345, []);
+        LogSeal closed = LogSeal.Of(durable: 9000, next: 0, Salt);
+        LogSeal continued = LogSeal.Of(durable: 10_000, next: 4, Salt);
+        MemoryMarshal.Write(page.AsSpan(LogFileHeader.ClosedSealOffset), in closed);
+        MemoryMarshal.Write(page.AsSpan(LogFileHeader.ContinuedSealOffset), in continued);
+
+        Assert.True(LogFileHeader.TryRead(page, out LogFileHeader header));
+        Assert.Equal((10_000, 4), (header.SealedDurable, header.SealedNext));
+        for (int bit = 0; bit < 24 * 8; bit++)
+        {
+            int at = LogFileHeader.ContinuedSealOffset + (bit / 8);
+            page[at] ^= (byte)(1 << (bit % 8));
+            Assert.True(LogFileHeader.TryRead(page, out header));
+            Assert.Equal((9000, 0), (header.SealedDurable, header.SealedNext));
+            page[at] ^= (byte)(1 << (bit % 8));
+        }
+    }
+
+    [Fact]
+    public void Mark_with_any_bit_changed_says_nothing()
+    {
+        foreach (long number in (long[])[1, 2, 4096, 123_456_789, (1L << 48) - 1])
+        {
+            ulong mark = LogMark.Of(number);
+            Assert.Equal(number, LogMark.NumberOf(mark));
+            for (int bit = 0; bit < 64; bit++)
+            {
+                Assert.Equal(0, LogMark.NumberOf(mark ^ (1UL << bit)));
+            }
+        }
+
+        Assert.Equal(0ul, LogMark.Of(0));
+        Assert.Equal(0ul, LogMark.Of(1L << 48));
+        Assert.Equal(0, LogMark.NumberOf(0));
+    }
+
+    [Theory]
+    [InlineData(4096, 4096)]
+    [InlineData(1L << 40, 4096)]
+    [InlineData(8192, 0)]
+    [InlineData(8192, 4104)]
+    public void Record_says_how_far_the_log_was_durable_unless_that_is_too_far_away(long position, long durable)
+    {
+        var bytes = new byte[LogRecord.SizeOf(5)];
+        LogRecord.Write(bytes, Salt, position, LogKind.Clear, 5, 0, BodyOf(5), durable);
+
+        Assert.True(LogRecord.TryRead(bytes, Salt, position, out LogRecord record));
+        Assert.Equal(position - durable < 100_000 ? durable : 0, record.Durable);
+        Assert.Equal(LogKind.Clear, record.Kind);
     }
 
     [Fact]

@@ -109,38 +109,40 @@ internal static class BrokenHybrid
 
         public override bool HasLeases => whole.HasLeases;
 
+        public override ValueTask WhenReadyAsync(LevelWait wait) => whole.WhenReadyAsync(wait);
+
         public override ValueTask<LevelStatus> ReadAsync(
-            string key, ulong hash, IBufferWriter<byte> target, CancellationToken cancellationToken) =>
-            whole.ReadAsync(key, hash, target, cancellationToken);
+            string key, ulong hash, IBufferWriter<byte> target, LevelWait wait) =>
+            whole.ReadAsync(key, hash, target, wait);
 
         public override ValueTask ReadManyAsync(
             ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses,
-            CancellationToken cancellationToken) =>
-            whole.ReadManyAsync(keys, hashes, targets, statuses, cancellationToken);
+            LevelWait wait) =>
+            whole.ReadManyAsync(keys, hashes, targets, statuses, wait);
 
         public override ValueTask<LevelStatus> WriteAsync(
             string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease,
-            CancellationToken cancellationToken) =>
-            whole.WriteAsync(key, hash, envelope, expiration, lease, cancellationToken);
+            LevelWait wait) =>
+            whole.WriteAsync(key, hash, envelope, expiration, lease, wait);
 
-        public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, CancellationToken cancellationToken) =>
-            whole.RemoveAsync(key, hash, cancellationToken);
+        public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait) =>
+            whole.RemoveAsync(key, hash, wait);
 
         public override ValueTask<LevelStatus> TouchAsync(
-            string key, ulong hash, LevelExpiration expiration, CancellationToken cancellationToken) =>
-            whole.TouchAsync(key, hash, expiration, cancellationToken);
+            string key, ulong hash, LevelExpiration expiration, LevelWait wait) =>
+            whole.TouchAsync(key, hash, expiration, wait);
 
         public override ValueTask<LeaseResult> AcquireLeaseAsync(
-            string key, ulong hash, bool replacesStale, TimeSpan wait, CancellationToken cancellationToken) =>
-            whole.AcquireLeaseAsync(key, hash, replacesStale, wait, cancellationToken);
+            string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait) =>
+            whole.AcquireLeaseAsync(key, hash, replacesStale, leaseWait, wait);
 
-        public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, CancellationToken cancellationToken) =>
-            whole.ReadStampAsync(tag, hash, cancellationToken);
+        public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait) =>
+            whole.ReadStampAsync(tag, hash, wait);
 
-        public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, CancellationToken cancellationToken) =>
-            whole.RenewStampAsync(tag, hash, cancellationToken);
+        public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait) =>
+            whole.RenewStampAsync(tag, hash, wait);
 
-        public override ValueTask<LevelStatus> ClearAsync(CancellationToken cancellationToken) => whole.ClearAsync(cancellationToken);
+        public override ValueTask<LevelStatus> ClearAsync(LevelWait wait) => whole.ClearAsync(wait);
 
         public override int ChangesOf(LevelStatus write) => whole.ChangesOf(write);
 

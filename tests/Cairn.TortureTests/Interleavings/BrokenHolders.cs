@@ -23,7 +23,7 @@ internal static unsafe class BrokenHolders
             byte* target = Reserve(engine, partition, bytes, out SegmentLog log);
             Buffer.MemoryCopy(old.Entry.Start, target, bytes, bytes);
             ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
-            log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
+            log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue, long.MaxValue);
             TryReplace(old, Bucket.Pack(key.Place.Tag, old.Entry.Version, engine.Memory.OffsetOf(target)), isPlain);
         }
 
@@ -58,7 +58,7 @@ internal static unsafe class BrokenHolders
         ulong version = ++partition->Version;
         Assert.True(content.TryWrite(target, key, version, engine.Memory.ChecksumSeed));
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
-        log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue);
+        log.Commit(partition, PartitionBlock.LogSmall, target, bytes, long.MaxValue, long.MaxValue);
         return TryReplace(old, Bucket.Pack(key.Place.Tag, version, engine.Memory.OffsetOf(target)), isPlain);
     }
 

@@ -138,7 +138,7 @@ internal static unsafe class BrokenLog
         Assert.True(target is not null, "The segment has no room.");
         ulong version = ++partition->Version;
         Assert.True(content.TryWrite(target, key, version, engine.Memory.ChecksumSeed));
-        log.Commit(partition, PartitionBlock.LogKeep, target, bytes, long.MaxValue);
+        log.Commit(partition, PartitionBlock.LogKeep, target, bytes, long.MaxValue, long.MaxValue);
         slot = Bucket.Pack(key.Place.Tag, version, engine.Memory.OffsetOf(target));
         return target;
     }

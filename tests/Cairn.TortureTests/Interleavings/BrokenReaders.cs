@@ -43,23 +43,22 @@ internal static unsafe class BrokenReaders
         return false;
     }
 
-    /// <summary>The hazard cell, or -1.</summary>
-    public static int TryPin(StoreEngine engine, in KeyRef key, ReaderDefect defect, out EntryView entry)
+    public static bool TryPin(StoreEngine engine, in KeyRef key, ReaderDefect defect, out int cell, out EntryView entry)
     {
-        int cell = engine.Owners.TakeHazardCell();
+        engine.Owners.TryTakeHazardCell(isLasting: false, out cell);
         while (HashIndex.Find(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
         {
             engine.Owners.Pin(cell, engine.Memory.SegmentOf(located.Slot));
             if (Validate(located, defect))
             {
                 entry = located.Entry;
-                return cell;
+                return true;
             }
         }
 
         engine.Owners.Unpin(cell);
         entry = default;
-        return -1;
+        return false;
     }
 
     /// <summary>Takes a key for missing if only the versions have not changed, whatever became of the slot it looked into.</summary>

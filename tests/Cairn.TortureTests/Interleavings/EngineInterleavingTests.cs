@@ -42,6 +42,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
             LockTimeout = lockTimeout,
             FlushOnClose = false,
             Clock = new ManualClock(),
+            RemovesExpired = false, // No steps but the actors'.
         };
         Stage.Create(options, (ulong)torture.Seed);
         using CairnStore first = ScheduledPlatform.OpenStore(options);

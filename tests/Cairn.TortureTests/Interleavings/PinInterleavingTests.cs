@@ -33,6 +33,15 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
     }
 
     [Fact]
+    public void Bytes_that_two_threads_pin_through_one_cell_stay_until_both_have_read_them()
+    {
+        var entry = new EvictedEntry(_stage, isUsed: false);
+
+        new Exploration(output) { Quiet = EvictedEntry.Quiet, Interruptions = TortureRun.Count(1, 2) }.ExpectHolds(
+            () => Beside(entry, () => Pin(_stage[1], entry), () => Pin(_stage[1], entry)));
+    }
+
+    [Fact]
     public void Pinned_bytes_stay_while_their_entry_is_recycled()
     {
         var entry = new RecycledEntry(_stage);
@@ -123,8 +132,7 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
 
     private static unsafe string? FaultOfBrokenPin(RecycledEntry entry, ReaderDefect defect)
     {
-        int cell = BrokenReaders.TryPin(entry.Store.Engine, entry.Ref, defect, out EntryView view);
-        if (cell < 0)
+        if (!BrokenReaders.TryPin(entry.Store.Engine, entry.Ref, defect, out int cell, out EntryView view))
         {
             return null;
         }

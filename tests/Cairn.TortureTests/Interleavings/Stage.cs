@@ -35,6 +35,7 @@ internal sealed unsafe class Stage : IDisposable
             FlushOnClose = false,
             LogFileBytes = StoreOptions.SmallestLogFileBytes,
             CheckpointsByItself = false,
+            RemovesExpired = false,
             LockTimeout = TimeSpan.FromHours(1),
             Clock = Clock,
         };

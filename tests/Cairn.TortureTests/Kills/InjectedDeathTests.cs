@@ -43,7 +43,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     [
         LockTaken, EntryCopied, TailStored, BucketVersionRaised, SlotStored, SlotCleared, CountersStored, RingCellStored,
         RingPositionStored, SegmentTaken, SegmentOpened, SegmentSealed, VictimChosen, SurvivorCopied, SurvivorMoved, VictimCleared,
-        SegmentRecycled, WatermarkRaised, LeaseWritten,
+        SegmentRecycled, SweepBegun, SweepAdvanced, WatermarkRaised, LeaseWritten,
     ];
 
     private static readonly ProtocolStep[] Working =
@@ -163,6 +163,8 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     // Steps that are passed once in an opening, a recovery or a growth, or seldom; the others are passed all the time.
     private static int Reaches(ProtocolStep step, Random random) => step switch
     {
+        // Few entries expire while the victim works: how many depends on how fast the machine is.
+        SweepBegun or SweepAdvanced => 1,
         LockStolen or LockSeizing or RecoveryStarted or RecoveryQueuesRebuilt or RecoveryFinished
             or OwnerSlotTaken or OwnerSlotCleaned or OpenGateTaken or ResetStarted or KillSlot or OverflowRaised => 1,
         Growing or Grown or CloseFlushed or CloseMarked or WatermarkRaised => random.Next(1, 4),

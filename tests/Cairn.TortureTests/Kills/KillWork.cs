@@ -43,6 +43,7 @@ internal sealed class KillWork
     public KillWork(CairnStore store, KillJournal journal, int worker, Random random, KillSizes sizes)
     {
         _store = store;
+        _store.Engine.SweepIntervalSeconds = 0;
         _journal = journal;
         _worker = worker;
         _firstKey = worker * KeysPerWorker;
@@ -78,6 +79,9 @@ internal sealed class KillWork
                 break;
             case 63 when _random.Next(20) == 0:
                 Clear();
+                break;
+            case 64 or 65:
+                _store.SweepExpired();
                 break;
             default:
                 ReadNext();

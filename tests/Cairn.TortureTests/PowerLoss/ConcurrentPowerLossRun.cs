@@ -22,6 +22,9 @@ internal sealed class ConcurrentPowerLossRun(int seed)
     /// <summary>How many disks were looked at.</summary>
     public int Images { get; private set; }
 
+    /// <summary>What damage to them came to.</summary>
+    public DamageCounts Damages { get; } = new();
+
     public void Execute(int looks)
     {
         try
@@ -116,20 +119,36 @@ internal sealed class ConcurrentPowerLossRun(int seed)
         StorePlatform.BootIdOverride = BootId();
         try
         {
-            using CairnStore store = CairnStore.Open(OptionsFor(image));
-            CairnCollection[] collections = OpenBoth(store);
-            for (int thread = 0; thread < Threads; thread++)
+            if (_random.Next(6) == 0)
             {
-                if (models[thread].FaultOf(Read(collections, thread), moment) is { } fault)
-                {
-                    throw new InvalidOperationException($"When the power fails after change {moment} of {changes.Count}, thread {thread}: {fault}");
-                }
+                Damages.Look(
+                    image, ImageDamage.DurableOf(image.Path), _random, copy => CairnStore.Open(OptionsFor(copy)), store => FaultOf(store, moment, models));
+            }
+
+            using CairnStore store = CairnStore.Open(OptionsFor(image));
+            if (FaultOf(store, moment, models) is { } fault)
+            {
+                throw new InvalidOperationException($"When the power fails after change {moment} of {changes.Count}, {fault}");
             }
         }
         finally
         {
             StorePlatform.BootIdOverride = null;
         }
+    }
+
+    private static string? FaultOf(CairnStore store, int moment, LoggedModel[] models)
+    {
+        CairnCollection[] collections = OpenBoth(store);
+        for (int thread = 0; thread < Threads; thread++)
+        {
+            if (models[thread].FaultOf(Read(collections, thread), moment) is { } fault)
+            {
+                return $"thread {thread}: {fault}";
+            }
+        }
+
+        return null;
     }
 
     private static Dictionary<string, string> Read(CairnCollection[] collections, int thread)

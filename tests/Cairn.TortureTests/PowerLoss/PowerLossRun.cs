@@ -21,6 +21,12 @@ internal sealed class PowerLossRun(int seed)
     /// <summary>How many disks were looked at.</summary>
     public int Images { get; private set; }
 
+    /// <summary>What damage to the disks came to.</summary>
+    public DamageCounts Damages { get; } = new();
+
+    /// <summary>What the log of a broken twin does.</summary>
+    public WatermarkDefect Defect { get; init; }
+
     /// <summary>How many changes a full disk has refused.</summary>
     public int Refusals { get; private set; }
 
@@ -176,10 +182,17 @@ internal sealed class PowerLossRun(int seed)
     private Dictionary<string, string> LookAt(StoreDirectory image, IReadOnlyList<DiskChange> changes, int moment, LoggedModel model)
     {
         Images++;
-        DiskImage.Write(changes, moment, _random, image.Path);
+        int choice = _random.Next();
+        DiskImage.Write(BrokenWatermark.Of(changes, Defect), moment, new Random(choice), image.Path);
         StorePlatform.BootIdOverride = BootId();
         try
         {
+            if (_random.Next(6) == 0)
+            {
+                Damages.Look(
+                    image, DurableOf(image, changes, moment, choice), _random, copy => CairnStore.Open(OptionsFor(copy)), store => model.FaultOf(Read(store), moment));
+            }
+
             using CairnStore store = CairnStore.Open(OptionsFor(image));
             Dictionary<string, string> found = Read(store);
             if (model.FaultOf(found, moment) is { } fault)
@@ -197,6 +210,19 @@ internal sealed class PowerLossRun(int seed)
         {
             StorePlatform.BootIdOverride = null;
         }
+    }
+
+    // What a twin says of itself is not to be believed.
+    private long DurableOf(StoreDirectory image, IReadOnlyList<DiskChange> changes, int moment, int choice)
+    {
+        if (Defect == WatermarkDefect.None)
+        {
+            return ImageDamage.DurableOf(image.Path);
+        }
+
+        using var truth = new StoreDirectory();
+        DiskImage.Write(changes, moment, new Random(choice), truth.Path);
+        return ImageDamage.DurableOf(truth.Path);
     }
 
     private void Work(RecordingPlatform platform, List<CairnStore> openings, StoreDirectory directory, LoggedModel model)

@@ -17,6 +17,8 @@ public sealed class PowerLossTests(ITestOutputHelper output)
         int runs = TortureRun.Count(20, 20_000);
         int images = 0;
         int refusals = 0;
+        int damaged = 0;
+        int unprovable = 0;
         for (int run = 0; run < runs; run++)
         {
             int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
@@ -32,11 +34,43 @@ public sealed class PowerLossTests(ITestOutputHelper output)
 
             images += power.Images;
             refusals += power.Refusals;
+            damaged += power.Damages.Refused;
+            unprovable += power.Damages.Unprovable;
         }
 
         Assert.True(refusals > 0);
+        Assert.True(damaged > unprovable, $"{damaged} damaged logs were refused, and {unprovable} could not be told from torn ones.");
 
-        output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{images} disks were looked at; full ones refused {refusals} changes."));
+        output.WriteLine(string.Create(
+            CultureInfo.InvariantCulture,
+            $"{images} disks were looked at; full ones refused {refusals} changes; {damaged} damaged ones were refused, {unprovable} flips were at the end of the log."));
+    }
+
+    [Fact]
+    public void Watermark_that_comes_before_its_flush_refuses_a_store_after_mere_loss_of_power() => FindOut(WatermarkDefect.TooEarly, "was on the disk");
+
+    [Fact]
+    public void Watermark_that_never_comes_lets_damage_pass() => FindOut(WatermarkDefect.TooLate, "and the store opens");
+
+    private void FindOut(WatermarkDefect defect, string complaint, [CallerMemberName] string test = "")
+    {
+        var torture = new TortureRun(output, test);
+        for (int run = 0; run < 100; run++)
+        {
+            int seed = TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
+            try
+            {
+                new PowerLossRun(seed) { Defect = defect }.Execute(lives: 2, looks: 9);
+            }
+            catch (InvalidOperationException fault)
+            {
+                Assert.Contains(complaint, fault.Message, StringComparison.Ordinal);
+                output.WriteLine($"Found out in run {run}: {fault.Message}");
+                return;
+            }
+        }
+
+        Assert.Fail($"The twin that is {defect} passed. {torture.Replay}");
     }
 
     [Fact]
@@ -49,18 +83,23 @@ public sealed class PowerLossTests(ITestOutputHelper output)
     public void Loss_of_power_while_many_write_at_once_loses_nothing_that_was_acknowledged()
     {
         var torture = new TortureRun(output);
+        int damaged = 0;
         for (int run = 0; run < TortureRun.Count(5, 2_000); run++)
         {
             int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
             try
             {
-                new ConcurrentPowerLossRun(seed).Execute(looks: 25);
+                var power = new ConcurrentPowerLossRun(seed);
+                power.Execute(looks: 25);
+                damaged += power.Damages.Refused;
             }
             catch (InvalidOperationException fault)
             {
                 throw new InvalidOperationException($"{fault.Message}\nAgain, in another order: {torture.ReplayOf(seed)}", fault);
             }
         }
+
+        Assert.True(damaged > 0);
     }
 
     private void FirstOpening(Mishap mishap, [CallerMemberName] string test = "")

@@ -11,6 +11,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
     private readonly StorePlatform _real = Current;
 
     private readonly Lock _lock = new();
+    private readonly Lock _rangeLock = new();
     private readonly Dictionary<FileIdentity, int> _files = [];
     private readonly Dictionary<int, StoreFile> _watched = [];
     private readonly string _directory;
@@ -209,10 +210,15 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         public void FlushRange(MappedRegion region, long offset, long length)
         {
             Recorder.Fault?.Invoke(DiskChangeKind.RangeFlushed, Path);
-            long end = Math.Min(offset + length, Length);
-            byte[] bytes = end <= offset ? [] : new ReadOnlySpan<byte>(region.Address + offset, (int)(end - offset)).ToArray();
-            region.Flush(offset, length);
-            Recorder.Add(DiskChangeKind.RangeFlushed, number, offset, bytes);
+
+            // One at a time: bytes that were looked at earlier must not replace those of a flush that began later.
+            lock (platform._rangeLock)
+            {
+                long end = Math.Min(offset + length, Length);
+                byte[] bytes = end <= offset ? [] : new ReadOnlySpan<byte>(region.Address + offset, (int)(end - offset)).ToArray();
+                region.Flush(offset, length);
+                Recorder.Add(DiskChangeKind.RangeFlushed, number, offset, bytes);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
+using Cairn.Engine;
 
 namespace Cairn.TortureTests.Reference;
 
@@ -27,6 +28,9 @@ internal sealed class ReferenceRun : IDisposable
     private readonly Dictionary<(int Collection, string Key), ulong> _lastVersions = [];
     private readonly List<(StoreLease Lease, (int Collection, string Key) Id)> _leases = [];
     private readonly HashSet<StoreLease> _cancelled = [];
+
+    // Keys whose value a lease may have carried on since it was written.
+    private readonly HashSet<(int Collection, string Key)> _hasCarried = [];
     private readonly string[] _names;
     private readonly byte[] _buffer;
     private readonly bool _isKept;
@@ -54,6 +58,7 @@ internal sealed class ReferenceRun : IDisposable
             CapacityBytes = StoreOptions.SmallestCapacityBytes,
             AverageEntryBytes = _random.Next(2) == 0 ? 128 : 2048,
             FlushOnClose = _random.Next(4) == 0,
+            RemovesExpired = false, // Only when the run says so, which repeats it.
             Clock = _clock,
             Encryption = encryption,
         };
@@ -172,6 +177,9 @@ internal sealed class ReferenceRun : IDisposable
                 break;
             case < 94:
                 OpenAgain();
+                break;
+            case < 97:
+                Sweep();
                 break;
             default:
                 Fill();
@@ -382,6 +390,7 @@ internal sealed class ReferenceRun : IDisposable
                 Expect(_leases.Exists(held => held.Id == id && !_cancelled.Contains(held.Lease)), "nobody holds it");
                 break;
             case LeaseStatus.Acquired:
+                _hasCarried.Add(id);
                 _leases.ForEach(held => CancelIf(held.Id == id, held.Lease)); // Its time was up, or its marker evicted.
                 _leases.Add((lease!, id));
                 if (IsLive(id))
@@ -623,6 +632,32 @@ internal sealed class ReferenceRun : IDisposable
         Log($"the clock moves by {time}");
     }
 
+    // Everything that has expired is gone, but for what a lease carries.
+    private void Sweep()
+    {
+        _store.Engine.SweepIntervalSeconds = 0;
+        SweepTurn turn = _store.SweepExpired();
+        Log($"sweep: {turn}");
+        if (!turn.IsComplete)
+        {
+            return; // The last one asked for a pause.
+        }
+
+        foreach (((int Collection, string Key) id, ReferenceEntry entry) in _entries.ToArray())
+        {
+            if (!entry.IsLive(Now) && !_leases.Exists(held => held.Id == id))
+            {
+                Span<byte> buffer = _buffer;
+                bool isThere = _collections[id.Collection].TryGetStale(id.Key, buffer, out _);
+                Expect(!isThere || _hasCarried.Contains(id), $"{Describe(id)} has been swept");
+                if (!isThere)
+                {
+                    _entries.Remove(id);
+                }
+            }
+        }
+    }
+
     private void OpenAgain()
     {
         bool isSecond = _random.Next(2) == 0;
@@ -649,6 +684,7 @@ internal sealed class ReferenceRun : IDisposable
     private void Put((int, string) id, byte[] value, uint flags, long deadline, long slidingMs)
     {
         Forget(id);
+        _hasCarried.Remove(id);
         var entry = new ReferenceEntry { Value = value, Flags = flags };
         entry.Expire(deadline, slidingMs, Now);
         if (entry.IsLive(Now))

@@ -129,7 +129,11 @@ internal sealed unsafe class EpollLoop : IoLoop
         _ = LinuxSockets.Write(_wake, &one, sizeof(ulong));
     }
 
-    public override void Dispose() => CloseDescriptors();
+    public override void Dispose()
+    {
+        CloseDescriptors();
+        _received.Free();
+    }
 
     public void Forget(EpollChannel channel) => _slots.Remove(channel.Slot);
 

@@ -82,7 +82,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         OutputBuffer output = Connection.WireOutput;
         while (output.First is { } first)
         {
-            int sent = _socket.Send(first.Block.Array.AsSpan(first.Start, first.Length), SocketFlags.None, out SocketError error);
+            int sent = _socket.Send(first.Bytes, SocketFlags.None, out SocketError error);
             if (error is not (SocketError.Success or SocketError.WouldBlock))
             {
                 _loop.Worker.OnReset(Connection);
@@ -247,7 +247,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
 
         OutputSegment first = output.First!;
-        _send.SetBuffer(first.Block.Array, first.Start, first.Length);
+        _send.SetBuffer(first.Memory);
         _isSending = true;
         if (!_socket.SendAsync(_send))
         {

@@ -108,6 +108,7 @@ internal sealed unsafe class SocketsLoop : IoLoop
         }
 
         _signal.Dispose();
+        _received.Free();
     }
 
     /// <summary>Any thread.</summary>
@@ -166,7 +167,7 @@ internal sealed unsafe class SocketsLoop : IoLoop
         }
 
         int room = Math.Min(ReceiveBytes - _receivedBytes, LargestReceiveBytes);
-        int count = channel.Receive(_received.Array.AsSpan(_receivedBytes, room), out SocketError error);
+        int count = channel.Receive(_received.Span.Slice(_receivedBytes, room), out SocketError error);
         if (count > 0)
         {
             byte* start = _received.Pointer + _receivedBytes;

@@ -86,6 +86,13 @@ internal sealed unsafe class UringBuffers : IDisposable
     /// <summary>The kernel ran out: from now on there are twice as many, if there is room.</summary>
     public void Double() => Grow(Count);
 
+    /// <summary>
+    /// Returns the pages of all buffers, which are zero from then on. The kernel writes into buffers only while this thread is in a call of
+    /// the ring (DEFER_TASKRUN), so nothing is lost if no completion waits.
+    /// </summary>
+    public void Trim() =>
+        _ = LinuxNative.Advise(_buffers, (nuint)Count * StrideBytes / PageBytes * PageBytes, LinuxNative.AdviseDrop);
+
     public void Dispose()
     {
         NativeMemory.AlignedFree(_ring);

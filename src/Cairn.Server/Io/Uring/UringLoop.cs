@@ -209,6 +209,14 @@ internal sealed unsafe class UringLoop : IoLoop
         }
     }
 
+    public override void Trim()
+    {
+        if ((_ring.Features & UringFeatures.DeferredWork) != 0 && _ring.CompletionCount() == 0 && !_ring.HasOverflow)
+        {
+            _buffers.Trim();
+        }
+    }
+
     public override void Wake()
     {
         ulong one = 1;

@@ -1,10 +1,12 @@
 using System.Globalization;
 using Cairn.Protocol;
 using Cairn.Server.Metrics;
+using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
-// CONFIG. Most settings are given when the server starts, and can be read here; those of the slow log can be changed.
+// CONFIG. Most settings are given when the server starts and can be read here. Those of the slow log and the classes of keyspace
+// events can be changed.
 internal static class ConfigCommands
 {
     private const CommandFlags Flags = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Admin | CommandFlags.NoScript;
@@ -17,7 +19,7 @@ internal static class ConfigCommands
         new("maxclients", server => Number(server.Engine?.Limits.Connections ?? 0)),
         new("maxmemory", server => Number(server.Store.GetStatistics().FileBytes)),
         new("maxmemory-policy", _ => "allkeys-lru"),
-        new("notify-keyspace-events", _ => ""),
+        new("notify-keyspace-events", server => EventLetters.Format(server.Events.Classes)) { Prepare = PrepareEvents },
         new("port", server => Number(server.Port)),
         new("proto-max-bulk-len", _ => "536870912"),
         new("replica-read-only", _ => "yes"),
@@ -25,14 +27,13 @@ internal static class ConfigCommands
         new("slave-read-only", _ => "yes"),
         new("slowlog-log-slower-than", server => Number(MicrosecondsOf(server.Metrics.SlowLog)))
         {
-            Least = -1,
-            Set = (server, value) => server.Metrics.SlowLog.Threshold = value < 0 || value > long.MaxValue / TimeSpan.TicksPerMicrosecond
+            Prepare = ANumber(-1, (server, value) => server.Metrics.SlowLog.Threshold = value < 0 || value > long.MaxValue / TimeSpan.TicksPerMicrosecond
                 ? Timeout.InfiniteTimeSpan
-                : TimeSpan.FromMicroseconds(value),
+                : TimeSpan.FromMicroseconds(value)),
         },
         new("slowlog-max-len", server => Number(server.Metrics.SlowLog.Capacity))
         {
-            Set = (server, value) => server.Metrics.SlowLog.Capacity = (int)Math.Min(value, MostSlowRequests),
+            Prepare = ANumber(0, (server, value) => server.Metrics.SlowLog.Capacity = (int)Math.Min(value, MostSlowRequests)),
         },
         new("timeout", server => Number(
             server.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0)),
@@ -90,7 +91,7 @@ internal static class ConfigCommands
             return;
         }
 
-        List<(Setting Setting, long Value)> changes = [];
+        List<Action> changes = [];
         HashSet<string> named = new(StringComparer.OrdinalIgnoreCase);
         for (int i = 2; i < arguments.Count; i += 2)
         {
@@ -102,32 +103,63 @@ internal static class ConfigCommands
                 return;
             }
 
-            long value = 0;
-            string? mistake = !named.Add(name) ? "duplicate parameter" : MistakeOf(session.Server, setting, arguments[i + 1], out value);
+            Action? change = null;
+            string? mistake = !named.Add(name) ? "duplicate parameter" : Prepare(session.Server, setting, arguments[i + 1], out change);
             if (mistake is not null)
             {
                 writer.WriteError(Text.Bytes($"ERR CONFIG SET failed (possibly related to argument '{name}') - {mistake}"));
                 return;
             }
 
-            changes.Add((setting, value));
+            if (change is not null)
+            {
+                changes.Add(change);
+            }
         }
 
-        changes.ForEach(change => change.Setting.Set?.Invoke(session.Server, change.Value));
+        changes.ForEach(change => change());
         writer.WriteOk();
     }
 
-    private static string? MistakeOf(RespServer server, Setting setting, ReadOnlySpan<byte> text, out long value)
+    private static string? Prepare(RespServer server, Setting setting, ReadOnlySpan<byte> text, out Action? change)
     {
-        value = 0;
-        if (setting.Set is null)
+        if (setting.Prepare is { } prepare)
         {
-            return setting.Get(server).Equals(Text.Latin(text), StringComparison.OrdinalIgnoreCase) ? null : "can't set immutable config";
+            return prepare(server, text, out change);
         }
 
-        return !Text.TryParse(text, out value) ? "argument couldn't be parsed into an integer"
-            : value < setting.Least ? $"argument must be between {setting.Least} and {long.MaxValue} inclusive"
-            : null;
+        change = null;
+        return setting.Get(server).Equals(Text.Latin(text), StringComparison.OrdinalIgnoreCase) ? null : "can't set immutable config";
+    }
+
+    private static PrepareChange ANumber(long least, Action<RespServer, long> set) =>
+        (RespServer server, ReadOnlySpan<byte> text, out Action? change) =>
+        {
+            change = null;
+            if (!Text.TryParse(text, out long value))
+            {
+                return "argument couldn't be parsed into an integer";
+            }
+
+            if (value < least)
+            {
+                return $"argument must be between {least} and {long.MaxValue} inclusive";
+            }
+
+            change = () => set(server, value);
+            return null;
+        };
+
+    private static string? PrepareEvents(RespServer server, ReadOnlySpan<byte> text, out Action? change)
+    {
+        change = null;
+        if (!EventLetters.TryParse(Text.Latin(text), out EventClasses classes))
+        {
+            return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+        }
+
+        change = () => server.Events.Classes = classes;
+        return null;
     }
 
     private static void ResetStatistics(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -143,11 +175,12 @@ internal static class ConfigCommands
 
     private static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
 
+    /// <summary>Checks a value. Returns the mistake, or null and the change to make.</summary>
+    private delegate string? PrepareChange(RespServer server, ReadOnlySpan<byte> text, out Action? change);
+
     private sealed record Setting(string Name, Func<RespServer, string> Get)
     {
         /// <summary>Null if it is given when the server starts.</summary>
-        public Action<RespServer, long>? Set { get; init; }
-
-        public long Least { get; init; }
+        public PrepareChange? Prepare { get; init; }
     }
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.Security;
@@ -67,6 +68,10 @@ internal static class ConnectionCommands
         {
             writer.WriteError("ERR wrong number of arguments for 'ping' command"u8);
         }
+        else if (arguments.Count == 2 && session.MustAwaitMemory(arguments[1].Length, 1, ref writer))
+        {
+            return;
+        }
         else if (!session.IsResp3 && session.SubscriptionCount > 0)
         {
             // So that it can be told from messages.
@@ -84,8 +89,13 @@ internal static class ConnectionCommands
         }
     }
 
-    private static void Echo(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteBulk(arguments[1]);
+    private static void Echo(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!session.MustAwaitMemory(arguments[1].Length, 1, ref writer))
+        {
+            writer.WriteBulk(arguments[1]);
+        }
+    }
 
     private static void Quit(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -308,11 +318,23 @@ internal static class ConnectionCommands
             return;
         }
 
-        IEnumerable<string> lines = session.Server.Sessions
+        var text = new StringBuilder();
+        foreach (RespSession other in session.Server.Sessions
             .Where(other => (wanted is null || wanted.Contains(other.Peer.Id)) && (kind is null || kind == KindOf(other)))
-            .OrderBy(other => other.Peer.Id)
-            .Select(other => Describe(other) + "\n");
-        writer.WriteVerbatim(Text.Bytes(string.Concat(lines)), "txt"u8);
+            .OrderBy(other => other.Peer.Id))
+        {
+            text.Append(Describe(other)).Append('\n');
+            if (text.Length > session.MaxReplyBytes)
+            {
+                writer.WriteError(RespErrors.ReplyTooLong(session.MaxReplyBytes, "Name the clients: CLIENT LIST ID."));
+                return;
+            }
+        }
+
+        if (!session.MustAwaitMemory(text.Length, 1, ref writer))
+        {
+            writer.WriteVerbatim(Text.Bytes(text.ToString()), "txt"u8);
+        }
     }
 
     private static void Kill(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)

@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
@@ -83,6 +84,7 @@ internal static class CounterCommands
                 : keys.Write(key, EntryType.Value, formatted, ResolvedExpiration.Never, WriteCondition.IfAbsent);
             if (status == WriteStatus.Stored)
             {
+                session.Events.Notify(EventClasses.Strings, "incrby"u8, key);
                 writer.WriteInteger(sum);
                 return;
             }
@@ -127,6 +129,7 @@ internal static class CounterCommands
                 : keys.Write(arguments[1], EntryType.Value, sum, ResolvedExpiration.Never, WriteCondition.IfAbsent);
             if (status == WriteStatus.Stored)
             {
+                session.Events.Notify(EventClasses.Strings, "incrbyfloat"u8, arguments[1]);
                 writer.WriteBulk(sum);
                 return;
             }

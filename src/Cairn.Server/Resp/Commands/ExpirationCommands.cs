@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
@@ -31,6 +32,11 @@ internal static class ExpirationCommands
         IfLater = 4,
         IfEarlier = 8,
     }
+
+    /// <summary>Reports that a key has another time to live. A moment in the past has removed the key.</summary>
+    public static void Notify(RespSession session, ReadOnlySpan<byte> key, in ResolvedExpiration expiration) =>
+        session.Events.Notify(
+            EventClasses.Generic, expiration.IsNever ? "persist"u8 : expiration.IsPast ? "del"u8 : "expire"u8, key);
 
     private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) => new()
     {
@@ -70,9 +76,11 @@ internal static class ExpirationCommands
             }
 
             // A moment in the past removes the key.
-            WriteStatus status = keys.Touch(arguments[1], keys.At(moment), info.Version);
+            ResolvedExpiration expiration = keys.At(moment);
+            WriteStatus status = keys.Touch(arguments[1], expiration, info.Version);
             if (status == WriteStatus.Stored)
             {
+                Notify(session, arguments[1], expiration);
                 writer.WriteInteger(1);
                 return;
             }
@@ -159,6 +167,7 @@ internal static class ExpirationCommands
             WriteStatus status = session.Keys.Touch(arguments[1], ResolvedExpiration.Never, info.Version);
             if (status == WriteStatus.Stored)
             {
+                Notify(session, arguments[1], ResolvedExpiration.Never);
                 writer.WriteInteger(1);
                 return;
             }

@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Hashes;
 
 namespace Cairn.Server.Resp.Commands;
@@ -8,7 +9,11 @@ namespace Cairn.Server.Resp.Commands;
 internal static class HashCommands
 {
     private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
+    private const CommandFlags ReadsAll = CommandFlags.ReadOnly | CommandFlags.RepliesValues;
     private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;
+
+    // Of HMGET.
+    private const int FirstField = 2;
 
     public static CommandInfo[] All { get; } =
     [
@@ -17,7 +22,7 @@ internal static class HashCommands
         Make("hsetnx", 4, Writes, SetNx),
         Make("hget", 3, Reads, Get),
         Make("hmget", -3, Reads, MGet),
-        Make("hgetall", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: true, ref w)),
+        Make("hgetall", 2, ReadsAll, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: true, ref w)),
         Make("hkeys", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: false, ref w)),
         Make("hvals", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: false, hasValues: true, ref w)),
         Make("hdel", -3, CommandFlags.Write | CommandFlags.Fast, Delete),
@@ -99,6 +104,24 @@ internal static class HashCommands
         return true;
     }
 
+    private static void Notify(RespSession session, ReadOnlySpan<byte> key, bool isStored, ReadOnlySpan<byte> name)
+    {
+        if (isStored)
+        {
+            session.Events.Notify(EventClasses.Hashes, name, key);
+        }
+    }
+
+    // The hash goes with its last field.
+    private static void NotifyDeletion(RespSession session, ReadOnlySpan<byte> key, int removedFields)
+    {
+        Notify(session, key, removedFields > 0, "hdel"u8);
+        if (removedFields > 0 && session.Editor.Count == 0)
+        {
+            session.Events.Notify(EventClasses.Generic, "del"u8, key);
+        }
+    }
+
     private static void Set(RespSession session, scoped in RespArguments arguments, string name, bool isOkReply, ref RespWriter writer)
     {
         if (arguments.Count % 2 != 0)
@@ -117,6 +140,7 @@ internal static class HashCommands
 
             if (TrySave(session, arguments[1], info, out bool isStored, ref writer))
             {
+                Notify(session, arguments[1], isStored, "hset"u8);
                 if (isStored && isOkReply)
                 {
                     writer.WriteOk();
@@ -157,6 +181,7 @@ internal static class HashCommands
             if (session.Editor.Set(arguments[2], arguments[3])
                 && TrySave(session, arguments[1], info, out bool isStored, ref writer))
             {
+                Notify(session, arguments[1], isStored, "hset"u8);
                 if (isStored)
                 {
                     writer.WriteInteger(1);
@@ -172,13 +197,63 @@ internal static class HashCommands
         using PinnedEntry entry = session.Keys.Pin(arguments[1]);
         if (IsHash(entry, ref writer))
         {
-            WriteField(new HashView(entry.Bytes), arguments[2], ref writer);
+            var hash = new HashView(entry.Bytes);
+            bool isFound = hash.TryGet(arguments[2], out ReadOnlySpan<byte> value);
+            if (!session.MustAwaitMemory(value.Length, 1, ref writer))
+            {
+                WriteBulkOrNull(isFound, value, ref writer);
+            }
         }
     }
 
-    private static void WriteField(HashView hash, ReadOnlySpan<byte> field, ref RespWriter writer)
+    // A hash is one value, so all fields are of one moment: a reply in pieces is made from a copy.
+    private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (hash.Find(field) is var index and >= 0 && hash.TryGet(index, out _, out ReadOnlySpan<byte> value))
+        if (session.HeldValue.IsHeld)
+        {
+            if (TryWriteFields(session, new HashView(session.HeldValue.Bytes), arguments, ref writer))
+            {
+                session.HeldValue.Release();
+            }
+
+            return;
+        }
+
+        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+        if (IsHash(entry, ref writer) && !TryWriteFields(session, new HashView(entry.Bytes), arguments, ref writer)
+            && session.ResumeAt >= FirstField)
+        {
+            session.HeldValue.Hold(entry.Bytes);
+        }
+    }
+
+    // False if the command must return. Before the first field nothing is written, so that the hash may change until then.
+    private static bool TryWriteFields(RespSession session, HashView hash, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        for (int i = Math.Max(session.ResumeAt, FirstField - 1); i < arguments.Count; i++)
+        {
+            int field = Math.Max(i, FirstField);
+            bool isFound = hash.TryGet(arguments[field], out ReadOnlySpan<byte> value);
+            if (session.MustPause(i, ref writer) || session.MustAwaitMemory(value.Length, i, ref writer))
+            {
+                return false;
+            }
+
+            if (i < FirstField)
+            {
+                writer.WriteArrayHeader(arguments.Count - FirstField);
+                continue;
+            }
+
+            WriteBulkOrNull(isFound, value, ref writer);
+        }
+
+        return true;
+    }
+
+    private static void WriteBulkOrNull(bool isFound, ReadOnlySpan<byte> value, ref RespWriter writer)
+    {
+        if (isFound)
         {
             writer.WriteBulk(value);
         }
@@ -188,20 +263,8 @@ internal static class HashCommands
         }
     }
 
-    private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
-    {
-        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
-        if (!IsHash(entry, ref writer))
-        {
-            return;
-        }
-
-        writer.WriteArrayHeader(arguments.Count - 2);
-        for (int i = 2; i < arguments.Count; i++)
-        {
-            WriteField(new HashView(entry.Bytes), arguments[i], ref writer);
-        }
-    }
+    // At most: what the fields and values take, each with a header.
+    private static long ReplyBytesOf(HashView hash, int bytes) => bytes + (hash.Count * 2L * RespWriter.MaxHeaderBytes);
 
     private static void GetAll(
         RespSession session, scoped in RespArguments arguments, bool hasFields, bool hasValues, ref RespWriter writer)
@@ -213,6 +276,11 @@ internal static class HashCommands
         }
 
         var hash = new HashView(entry.Bytes);
+        if (session.MustAwaitMemory(ReplyBytesOf(hash, entry.Bytes.Length), 1, ref writer))
+        {
+            return;
+        }
+
         if (hasFields && hasValues)
         {
             writer.WriteMapHeader(hash.Count);
@@ -250,6 +318,7 @@ internal static class HashCommands
             bool isStored = true;
             if (removed == 0 || TrySave(session, arguments[1], info, out isStored, ref writer))
             {
+                NotifyDeletion(session, arguments[1], isStored ? removed : 0);
                 if (isStored)
                 {
                     writer.WriteInteger(removed);
@@ -283,9 +352,7 @@ internal static class HashCommands
         using PinnedEntry entry = session.Keys.Pin(arguments[1]);
         if (IsHash(entry, ref writer))
         {
-            var hash = new HashView(entry.Bytes);
-            writer.WriteInteger(
-                hash.Find(arguments[2]) is var index and >= 0 && hash.TryGet(index, out _, out ReadOnlySpan<byte> value) ? value.Length : 0);
+            writer.WriteInteger(new HashView(entry.Bytes).TryGet(arguments[2], out ReadOnlySpan<byte> value) ? value.Length : 0);
         }
     }
 
@@ -317,6 +384,7 @@ internal static class HashCommands
             session.Editor.Set(arguments[2], text[..DecimalText.Format(sum, text)]);
             if (TrySave(session, arguments[1], info, out bool isStored, ref writer))
             {
+                Notify(session, arguments[1], isStored, "hincrby"u8);
                 if (isStored)
                 {
                     writer.WriteInteger(sum);
@@ -361,6 +429,7 @@ internal static class HashCommands
             session.Editor.Set(arguments[2], text);
             if (TrySave(session, arguments[1], info, out bool isStored, ref writer))
             {
+                Notify(session, arguments[1], isStored, "hincrbyfloat"u8);
                 if (isStored)
                 {
                     writer.WriteBulk(text);
@@ -416,6 +485,11 @@ internal static class HashCommands
         {
             hash.TryGet(i, out ReadOnlySpan<byte> field, out _);
             matches += filter is null || filter.Matches(field) ? 1 : 0;
+        }
+
+        if (session.MustAwaitMemory(ReplyBytesOf(hash, entry.Bytes.Length), 1, ref writer))
+        {
+            return;
         }
 
         writer.WriteArrayHeader(2);

@@ -108,7 +108,6 @@ internal static class InfoCommand
 
     private static string[] Stats(RespServer server)
     {
-        StoreStatistics store = server.Store.GetStatistics();
         RespStatistics.Numbers numbers = server.Statistics.Current;
         RespStatistics.Rates rates = server.Statistics.TakeRates();
         return
@@ -117,7 +116,7 @@ internal static class InfoCommand
             $"instantaneous_ops_per_sec:{rates.Commands}", $"total_net_input_bytes:{numbers.BytesReceived}",
             $"total_net_output_bytes:{numbers.BytesSent}", $"instantaneous_input_kbps:{Fixed(rates.KilobytesReceived)}",
             $"instantaneous_output_kbps:{Fixed(rates.KilobytesSent)}", $"rejected_connections:{numbers.Refused}", "sync_full:0",
-            "sync_partial_ok:0", "sync_partial_err:0", $"expired_keys:{store.Expirations}", $"evicted_keys:{store.Evictions}",
+            "sync_partial_ok:0", "sync_partial_err:0", $"expired_keys:{numbers.Expired}", $"evicted_keys:{numbers.Evicted}",
             $"keyspace_hits:{numbers.Hits}", $"keyspace_misses:{numbers.Misses}",
             $"pubsub_channels:{server.Messages.FindChannels(null).Count}", $"pubsub_patterns:{server.Messages.PatternCount}",
             "latest_fork_usec:0", "total_forks:0", "migrate_cached_sockets:0", $"tracking_total_keys:{server.Tracking.KeyCount}",
@@ -151,7 +150,8 @@ internal static class InfoCommand
     private static string[] Keyspace(RespServer server)
     {
         long keys = CountKeys(server.Store.GetStatistics());
-        return keys > 0 ? [$"db0:keys={keys},expires=0,avg_ttl=0"] : [];
+        (long expiring, TimeSpan average) = server.Store.GetExpiring();
+        return keys > 0 ? [$"db0:keys={keys},expires={Math.Min(expiring, keys)},avg_ttl={(long)average.TotalMilliseconds}"] : [];
     }
 
     private static string Microseconds(LatencyHistogram latencies, double part) => Invariant($"{latencies.Percentile(part) / 1000.0:F3}");

@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
@@ -12,6 +13,9 @@ internal static class KeyCommands
     // A scan that finds little still ends soon.
     private const int BucketsPerWantedKey = 10;
     private const int FewestBuckets = 4096;
+
+    // One that finds much, too: COUNT is a hint.
+    private const int LongestScanBytes = 1 << 20;
 
     public static CommandInfo[] All { get; } =
     [
@@ -51,7 +55,11 @@ internal static class KeyCommands
         int removed = 0;
         for (int i = 1; i < arguments.Count; i++)
         {
-            removed += session.Keys.Remove(arguments[i]) ? 1 : 0;
+            if (session.Keys.Remove(arguments[i]))
+            {
+                session.Events.Notify(EventClasses.Generic, "del"u8, arguments[i]);
+                removed++;
+            }
         }
 
         writer.WriteInteger(removed);
@@ -100,7 +108,7 @@ internal static class KeyCommands
 
             if (!isSame)
             {
-                WriteStatus status = keys.Write(arguments[2], info.Type, value, keys.SameAs(info), flags: info.Flags);
+                WriteStatus status = keys.Duplicate(arguments[2], value, info);
                 if (status != WriteStatus.Stored)
                 {
                     writer.WriteError(RespErrors.Of(status));
@@ -108,6 +116,8 @@ internal static class KeyCommands
                 }
 
                 keys.Remove(arguments[1]);
+                session.Events.Notify(EventClasses.Generic, "rename_from"u8, arguments[1]);
+                session.Events.Notify(EventClasses.Generic, "rename_to"u8, arguments[2]);
             }
 
             if (isOnlyIfAbsent)
@@ -170,16 +180,22 @@ internal static class KeyCommands
         try
         {
             KeySpace keys = session.Keys;
-            if (!keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info)
-                || (!isReplacing && keys.TryGetInfo(arguments[2], out _)))
+            bool isFound = keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info);
+            if (!isFound)
+            {
+                keys.ReportMiss(arguments[1]);
+            }
+
+            if (!isFound || (!isReplacing && keys.TryGetInfo(arguments[2], out _)))
             {
                 writer.WriteInteger(0);
                 return;
             }
 
-            WriteStatus status = keys.Write(arguments[2], info.Type, value, keys.SameAs(info), flags: info.Flags);
+            WriteStatus status = keys.Duplicate(arguments[2], value, info);
             if (status == WriteStatus.Stored)
             {
+                session.Events.Notify(EventClasses.Generic, "copy_to"u8, arguments[2]);
                 writer.WriteInteger(1);
             }
             else
@@ -195,26 +211,22 @@ internal static class KeyCommands
 
     private static void Keys(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        KeyFilter filter = KeyFilter.Glob(arguments[1]);
-        byte[] prefix = session.User!.KeyPrefix;
-        var found = new List<byte[]>();
-        var cursor = default(ScanCursor);
-        void Visit(ReadOnlySpan<byte> key)
+        StoreEngine engine = session.Keys.Engine;
+        KeyScan scan = session.KeyScan;
+        scan.Begin(session.User!.KeyPrefix, KeyFilter.Glob(arguments[1]), type: null);
+        for (long bucket = 0; bucket < engine.BucketCount; bucket++)
         {
-            if (key.StartsWith(prefix))
+            engine.VisitBucket(bucket, scan.Visitor);
+            if (scan.ReplyBytes > session.MaxReplyBytes)
             {
-                found.Add(key.ToArray());
+                writer.WriteError(RespErrors.ReplyTooLong(session.MaxReplyBytes, "SCAN has no such limit."));
+                return;
             }
         }
 
-        while (session.Server.Store.Scan(ref cursor, filter, (key, _) => Visit(key)))
+        if (!session.MustAwaitMemory(scan.ReplyBytes, 1, ref writer))
         {
-        }
-
-        writer.WriteArrayHeader(found.Count);
-        foreach (byte[] key in found)
-        {
-            writer.WriteBulk(key);
+            scan.WriteKeys(ref writer);
         }
     }
 
@@ -277,9 +289,14 @@ internal static class KeyCommands
         scan.Begin(session.User!.KeyPrefix, filter, type);
         long bucket = (long)Math.Min(start, (ulong)engine.BucketCount);
         long end = Math.Min(engine.BucketCount, bucket + Math.Max(FewestBuckets, Math.Min(wanted, int.MaxValue) * BucketsPerWantedKey));
-        for (; bucket < end && scan.Seen < wanted; bucket++)
+        for (; bucket < end && scan.Seen < wanted && scan.UsedBytes < LongestScanBytes; bucket++)
         {
             engine.VisitBucket(bucket, scan.Visitor);
+        }
+
+        if (session.MustAwaitMemory(scan.ReplyBytes, 1, ref writer))
+        {
+            return;
         }
 
         writer.WriteArrayHeader(2);

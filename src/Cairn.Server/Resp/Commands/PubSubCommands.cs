@@ -9,6 +9,8 @@ internal static class PubSubCommands
     private const CommandFlags AnyTime = CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale;
     private const CommandFlags Subscriptions = AnyTime | CommandFlags.NoScript | CommandFlags.Subscribed;
 
+    private const int KeptReceivers = 1024;
+
     public static CommandInfo[] All { get; } =
     [
         Make("subscribe", -2, Subscriptions, (s, scoped in a, ref w) => Subscribe(s, a, "subscribe"u8, isPattern: false, ref w)),
@@ -36,7 +38,7 @@ internal static class PubSubCommands
     private static void Subscribe(
         RespSession session, scoped in RespArguments arguments, ReadOnlySpan<byte> kind, bool isPattern, ref RespWriter writer)
     {
-        for (int i = 1; i < arguments.Count; i++)
+        for (int i = Math.Max(session.ResumeAt, 1); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
             session.Subscribe(Text.Latin(arguments[i]), isPattern);
             WriteChange(session, kind, arguments[i], ref writer);
@@ -46,8 +48,13 @@ internal static class PubSubCommands
     private static void Unsubscribe(
         RespSession session, scoped in RespArguments arguments, ReadOnlySpan<byte> kind, bool isPattern, ref RespWriter writer)
     {
-        for (int i = 1; i < arguments.Count; i++)
+        for (int i = Math.Max(session.ResumeAt, 1); i < arguments.Count; i++)
         {
+            if (session.MustPause(i, ref writer))
+            {
+                return;
+            }
+
             session.Unsubscribe(Text.Latin(arguments[i]), isPattern);
             WriteChange(session, kind, arguments[i], ref writer);
         }
@@ -57,19 +64,19 @@ internal static class PubSubCommands
             return;
         }
 
-        string[] names = [.. session.Subscriptions(isPattern)];
-        foreach (string name in names)
-        {
-            session.Unsubscribe(name, isPattern);
-            WriteChange(session, kind, Text.Bytes(name), ref writer);
-        }
-
-        if (names.Length == 0)
+        if (session.ResumeAt == 0 && session.Subscriptions(isPattern).Count == 0)
         {
             writer.WritePushHeader(3);
             writer.WriteBulk(kind);
             writer.WriteNull();
             writer.WriteInteger(session.SubscriptionCount);
+        }
+
+        while (session.Subscriptions(isPattern) is { Count: > 0 } names && !session.MustPause(1, ref writer))
+        {
+            string name = names.First;
+            session.Unsubscribe(name, isPattern);
+            WriteChange(session, kind, Text.Bytes(name), ref writer);
         }
     }
 
@@ -88,7 +95,7 @@ internal static class PubSubCommands
         session.Server.Messages.FindReceivers(arguments[1], receivers);
         if (receivers.Count > 0)
         {
-            var message = PublishedMessage.Rent(arguments[1], arguments[2]);
+            var message = PublishedMessage.Rent(arguments[1], arguments[2], session.Peer.Held.Account);
             foreach ((RespSession receiver, string? pattern) in receivers)
             {
                 if (receiver == session)
@@ -106,6 +113,10 @@ internal static class PubSubCommands
 
         writer.WriteInteger(receivers.Count);
         receivers.Clear(); // Keeps no session alive that has ended.
+        if (receivers.Capacity > KeptReceivers)
+        {
+            receivers.TrimExcess();
+        }
     }
 
     private static void Channels(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -118,6 +129,18 @@ internal static class PubSubCommands
 
         PubSubHub messages = session.Server.Messages;
         IReadOnlyList<string> channels = messages.FindChannels(arguments.Count == 3 ? KeyFilter.Glob(arguments[2]) : null);
+        long bytes = channels.Sum(channel => (long)channel.Length + RespWriter.MaxHeaderBytes);
+        if (bytes > session.MaxReplyBytes)
+        {
+            writer.WriteError(RespErrors.ReplyTooLong(session.MaxReplyBytes, "Name a pattern that matches fewer channels."));
+            return;
+        }
+
+        if (session.MustAwaitMemory(bytes, 1, ref writer))
+        {
+            return;
+        }
+
         writer.WriteArrayHeader(channels.Count);
         foreach (string channel in channels)
         {
@@ -127,8 +150,12 @@ internal static class PubSubCommands
 
     private static void NumSub(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        writer.WriteArrayHeader((arguments.Count - 2) * 2);
-        for (int i = 2; i < arguments.Count; i++)
+        if (session.ResumeAt == 0)
+        {
+            writer.WriteArrayHeader((arguments.Count - 2) * 2);
+        }
+
+        for (int i = Math.Max(session.ResumeAt, 2); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
             writer.WriteBulk(arguments[i]);
             writer.WriteInteger(session.Server.Messages.CountSubscribers(arguments[i]));

@@ -1,5 +1,7 @@
 using System.Security.Cryptography;
+using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Hashes;
 
 namespace Cairn.Server.Resp.Commands;
@@ -113,6 +115,7 @@ internal static class ScriptCommands
         KeySpace keys = session.Keys;
         ReadOnlySpan<byte> key = arguments[KeyArgument];
         WriteStatus status;
+        ResolvedExpiration expiration;
         do
         {
             EntryInfo old;
@@ -137,13 +140,19 @@ internal static class ScriptCommands
                 return;
             }
 
-            status = keys.WriteIfUnchanged(
-                key, EntryType.Hash, encoded, seconds == -1 ? keys.SameAs(old) : keys.At(keys.NowMs + (seconds * 1000)), old);
+            expiration = seconds == -1 ? keys.SameAs(old) : keys.At(keys.NowMs + (seconds * 1000));
+            status = keys.WriteIfUnchanged(key, EntryType.Hash, encoded, expiration, old);
         }
         while (KeySpace.IsOvertaken(status));
 
         if (status == WriteStatus.Stored)
         {
+            session.Events.Notify(EventClasses.Hashes, "hset"u8, key);
+            if (seconds != -1)
+            {
+                ExpirationCommands.Notify(session, key, expiration);
+            }
+
             writer.WriteInteger(1);
         }
         else
@@ -182,8 +191,12 @@ internal static class ScriptCommands
 
     private static void Exists(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        writer.WriteArrayHeader(arguments.Count - 2);
-        for (int i = 2; i < arguments.Count; i++)
+        if (session.ResumeAt == 0)
+        {
+            writer.WriteArrayHeader(arguments.Count - 2);
+        }
+
+        for (int i = Math.Max(session.ResumeAt, 2); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
             writer.WriteInteger(Text.EqualsIgnoreCase(arguments[i], KnownDigest) ? 1 : 0);
         }

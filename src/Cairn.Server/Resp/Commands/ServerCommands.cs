@@ -8,6 +8,9 @@ internal static class ServerCommands
 {
     private const CommandFlags AnyTime = CommandFlags.Loading | CommandFlags.Stale;
 
+    // What all commands take at most, with everything that is said of them.
+    private const int DocsBytes = 256 << 10;
+
     private static readonly (CommandFlags Flag, string Name)[] s_flagNames =
     [
         (CommandFlags.Write, "write"), (CommandFlags.ReadOnly, "readonly"), (CommandFlags.DenyOom, "denyoom"),
@@ -129,6 +132,11 @@ internal static class ServerCommands
 
     private static void AllCommands(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        if (session.MustAwaitMemory(DocsBytes, 1, ref writer))
+        {
+            return;
+        }
+
         writer.WriteArrayHeader(CommandTable.All.Length);
         foreach (CommandInfo command in CommandTable.All)
         {
@@ -141,44 +149,67 @@ internal static class ServerCommands
 
     private static void Docs(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        List<CommandInfo> commands = [];
-        for (int i = 2; i < arguments.Count; i++)
+        if (arguments.Count == 2)
+        {
+            if (!session.MustAwaitMemory(DocsBytes, 1, ref writer))
+            {
+                WriteDocs(CommandTable.All, ref writer);
+            }
+
+            return;
+        }
+
+        if (session.ResumeAt == 0)
+        {
+            int found = 0;
+            for (int i = 2; i < arguments.Count; i++)
+            {
+                found += FindWhole(arguments[i]) is null ? 0 : 1;
+            }
+
+            writer.WriteMapHeader(found);
+        }
+
+        for (int i = Math.Max(session.ResumeAt, 2); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
             if (FindWhole(arguments[i]) is { } command)
             {
-                commands.Add(command);
+                WriteDocs(command, ref writer);
             }
         }
-
-        WriteDocs(arguments.Count == 2 ? CommandTable.All : commands, ref writer);
     }
 
-    private static void WriteDocs(IReadOnlyCollection<CommandInfo> commands, ref RespWriter writer)
+    private static void WriteDocs(CommandInfo[] commands, ref RespWriter writer)
     {
-        writer.WriteMapHeader(commands.Count);
+        writer.WriteMapHeader(commands.Length);
         foreach (CommandInfo command in commands)
         {
-            CommandDocs docs = CommandDocs.Of(command);
-            bool hasArguments = docs.Arguments.Length > 0;
-            writer.WriteText(command.Name);
-            writer.WriteMapHeader(3 + (command.Subcommands.Length > 0 ? 1 : 0) + (hasArguments ? 1 : 0));
-            writer.WriteBulk("summary"u8);
-            writer.WriteText(docs.Summary);
-            writer.WriteBulk("since"u8);
-            writer.WriteText(docs.Since);
-            writer.WriteBulk("group"u8);
-            writer.WriteText(command.Group);
-            if (hasArguments)
-            {
-                writer.WriteBulk("arguments"u8);
-                WriteArguments(docs.Arguments, ref writer);
-            }
+            WriteDocs(command, ref writer);
+        }
+    }
 
-            if (command.Subcommands.Length > 0)
-            {
-                writer.WriteBulk("subcommands"u8);
-                WriteDocs(command.Subcommands, ref writer);
-            }
+    private static void WriteDocs(CommandInfo command, ref RespWriter writer)
+    {
+        CommandDocs docs = CommandDocs.Of(command);
+        bool hasArguments = docs.Arguments.Length > 0;
+        writer.WriteText(command.Name);
+        writer.WriteMapHeader(3 + (command.Subcommands.Length > 0 ? 1 : 0) + (hasArguments ? 1 : 0));
+        writer.WriteBulk("summary"u8);
+        writer.WriteText(docs.Summary);
+        writer.WriteBulk("since"u8);
+        writer.WriteText(docs.Since);
+        writer.WriteBulk("group"u8);
+        writer.WriteText(command.Group);
+        if (hasArguments)
+        {
+            writer.WriteBulk("arguments"u8);
+            WriteArguments(docs.Arguments, ref writer);
+        }
+
+        if (command.Subcommands.Length > 0)
+        {
+            writer.WriteBulk("subcommands"u8);
+            WriteDocs(command.Subcommands, ref writer);
         }
     }
 
@@ -225,8 +256,12 @@ internal static class ServerCommands
             return;
         }
 
-        writer.WriteArrayHeader(arguments.Count - 2);
-        for (int i = 2; i < arguments.Count; i++)
+        if (session.ResumeAt == 0)
+        {
+            writer.WriteArrayHeader(arguments.Count - 2);
+        }
+
+        for (int i = Math.Max(session.ResumeAt, 2); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
             if (FindWhole(arguments[i]) is { } command)
             {
@@ -282,8 +317,12 @@ internal static class ServerCommands
         }
 
         int last = command.LastKeyOf(count);
-        writer.WriteArrayHeader(((last - command.FirstKey) / command.KeyStep) + 1);
-        for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+        if (session.ResumeAt == 0)
+        {
+            writer.WriteArrayHeader(((last - command.FirstKey) / command.KeyStep) + 1);
+        }
+
+        for (int i = Math.Max(session.ResumeAt, command.FirstKey); i <= last && !session.MustPause(i, ref writer); i += command.KeyStep)
         {
             writer.WriteBulk(arguments[i + 2]);
         }

@@ -39,6 +39,11 @@ internal static class SlowLogCommands
         }
 
         SlowRequest[] requests = session.Server.Metrics.SlowLog.Latest(count < 0 ? int.MaxValue : (int)Math.Min(count, int.MaxValue));
+        if (session.MustAwaitMemory(requests.Sum(request => request.Arguments.Sum(argument => (long)argument.Length + RespWriter.MaxHeaderBytes)), 1, ref writer))
+        {
+            return;
+        }
+
         writer.WriteArrayHeader(requests.Length);
         foreach (SlowRequest request in requests)
         {

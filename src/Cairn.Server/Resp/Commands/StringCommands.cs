@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
@@ -17,15 +18,15 @@ internal static class StringCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("get", 2, Reads, Get),
+        Make("get", 2, Reads | CommandFlags.RepliesValues, Get),
         Make("set", -3, Writes, Set),
         Make("setex", 4, Writes, SetEx),
         Make("psetex", 4, Writes, SetEx),
         Make("setnx", 3, Writes | CommandFlags.Fast, SetNx),
-        Make("getset", 3, Writes | CommandFlags.Fast, GetSet),
-        Make("getdel", 2, CommandFlags.Write | CommandFlags.Fast, GetDel),
-        Make("getex", -2, CommandFlags.Write | CommandFlags.Fast, GetEx),
-        Make("mget", -2, Reads, MGet, lastKey: -1),
+        Make("getset", 3, Writes | CommandFlags.Fast | CommandFlags.RepliesValues, GetSet),
+        Make("getdel", 2, CommandFlags.Write | CommandFlags.Fast | CommandFlags.RepliesValues, GetDel),
+        Make("getex", -2, CommandFlags.Write | CommandFlags.Fast | CommandFlags.RepliesValues, GetEx),
+        Make("mget", -2, Reads | CommandFlags.RepliesValues, MGet, lastKey: -1),
         Make("mset", -3, Writes, MSet, lastKey: -1, keyStep: 2),
         Make("msetnx", -3, Writes, MSetNx, lastKey: -1, keyStep: 2),
         Make("append", 3, Writes | CommandFlags.Fast, Append),
@@ -40,8 +41,10 @@ internal static class StringCommands
     /// <param name="key">The key.</param>
     /// <param name="writer">Where to.</param>
     /// <param name="isHashNull">A hash is written as null, not as an error.</param>
-    /// <returns>False if it is a hash.</returns>
-    public static bool WriteValue(RespSession session, ReadOnlySpan<byte> key, ref RespWriter writer, bool isHashNull = false)
+    /// <param name="element">With which a reply of several elements goes on, if there is no memory for this one now.</param>
+    /// <returns>False if the command must return, because there is no memory.</returns>
+    public static bool WriteValue(
+        RespSession session, ReadOnlySpan<byte> key, ref RespWriter writer, bool isHashNull = false, int element = 1)
     {
         int digits = session.LikelyLengthDigits;
         Span<byte> room = writer.Reserve(512);
@@ -68,13 +71,18 @@ internal static class StringCommands
                         writer.WriteError(RespErrors.WrongType);
                     }
 
-                    return false;
+                    return true;
                 }
 
                 length = info.ValueBytes;
                 if (outcome == ReadOutcome.Hit)
                 {
                     break;
+                }
+
+                if (session.MustAwaitMemory(length, element, ref writer))
+                {
+                    return false;
                 }
 
                 digits = CountDigits(length);
@@ -116,6 +124,7 @@ internal static class StringCommands
     {
         if (arguments.Count == 3 && session.Keys.TryReplacePlain(arguments[1], arguments[2]))
         {
+            NotifySet(session, arguments[1]);
             writer.WriteOk();
             return;
         }
@@ -142,10 +151,12 @@ internal static class StringCommands
             status = keys.Write(
                 key, EntryType.Value, value, expiration,
                 options.IfAbsent ? WriteCondition.IfAbsent : options.IfPresent ? WriteCondition.IfPresent : WriteCondition.Always);
+            NotifyIfStored(session, key, status, expiration);
             WriteStored(status, ref writer);
             return;
         }
 
+        bool isMissReported = false;
         while (true)
         {
             bool isFound = keys.TryRead(key, out ReadOnlySpan<byte> old, out EntryInfo info);
@@ -153,6 +164,17 @@ internal static class StringCommands
             {
                 writer.WriteError(RespErrors.WrongType);
                 return;
+            }
+
+            if (options.ReturnsOld && session.MustAwaitMemory(old.Length, 1, ref writer))
+            {
+                return;
+            }
+
+            if (options.ReturnsOld && !isFound && !isMissReported)
+            {
+                keys.ReportMiss(key);
+                isMissReported = true;
             }
 
             bool isWanted = options.IfAbsent ? !isFound : !options.IfPresent || isFound;
@@ -163,6 +185,7 @@ internal static class StringCommands
                 continue;
             }
 
+            NotifyIfStored(session, key, status, expiration);
             if (!options.ReturnsOld || (isWanted && status != WriteStatus.Stored))
             {
                 WriteStored(status, ref writer);
@@ -211,13 +234,38 @@ internal static class StringCommands
             return;
         }
 
-        WriteStored(session.Keys.Write(arguments[1], EntryType.Value, arguments[3], session.Keys.At(moment)), ref writer);
+        ResolvedExpiration expiration = session.Keys.At(moment);
+        WriteStatus status = session.Keys.Write(arguments[1], EntryType.Value, arguments[3], expiration);
+        NotifyIfStored(session, arguments[1], status, expiration);
+        WriteStored(status, ref writer);
+    }
+
+    private static void NotifySet(RespSession session, ReadOnlySpan<byte> key) => session.Events.Notify(EventClasses.Strings, "set"u8, key);
+
+    // Redis sets the value and then the time. A value whose time had passed when it was written has expired at once.
+    private static void NotifyIfStored(RespSession session, ReadOnlySpan<byte> key, WriteStatus status, in ResolvedExpiration expiration)
+    {
+        if (status != WriteStatus.Stored || !session.Events.IsOn)
+        {
+            return;
+        }
+
+        NotifySet(session, key);
+        if (!expiration.IsNever)
+        {
+            session.Events.Notify(EventClasses.Generic, "expire"u8, key);
+            if (expiration.IsPast)
+            {
+                session.Events.Notify(EventClasses.Expired, "expired"u8, key);
+            }
+        }
     }
 
     private static void SetNx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         WriteStatus status = session.Keys.Write(
             arguments[1], EntryType.Value, arguments[2], ResolvedExpiration.Never, WriteCondition.IfAbsent);
+        NotifyIfStored(session, arguments[1], status, ResolvedExpiration.Never);
         if (status is WriteStatus.Stored or WriteStatus.Exists)
         {
             writer.WriteInteger(status == WriteStatus.Stored ? 1 : 0);
@@ -237,6 +285,7 @@ internal static class StringCommands
         {
             if (!session.Keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
             {
+                session.Keys.ReportMiss(arguments[1]);
                 writer.WriteNull();
                 return;
             }
@@ -247,9 +296,15 @@ internal static class StringCommands
                 return;
             }
 
+            if (session.MustAwaitMemory(value.Length, 1, ref writer))
+            {
+                return;
+            }
+
             WriteStatus status = session.Keys.RemoveIfUnchanged(arguments[1], info.Version);
             if (status == WriteStatus.Stored)
             {
+                session.Events.Notify(EventClasses.Generic, "del"u8, arguments[1]);
                 writer.WriteBulk(value);
                 return;
             }
@@ -276,6 +331,7 @@ internal static class StringCommands
         {
             if (!keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
             {
+                keys.ReportMiss(arguments[1]);
                 writer.WriteNull();
                 return;
             }
@@ -286,7 +342,7 @@ internal static class StringCommands
                 return;
             }
 
-            if (!options.TryResolve(arguments, keys.NowMs, "getex", ref writer))
+            if (!options.TryResolve(arguments, keys.NowMs, "getex", ref writer) || session.MustAwaitMemory(value.Length, 1, ref writer))
             {
                 return;
             }
@@ -294,8 +350,12 @@ internal static class StringCommands
             WriteStatus status = WriteStatus.Stored;
             if (options.HasMoment || (options.Persists && info.DeadlineUnixMs != long.MaxValue))
             {
-                status = keys.Touch(
-                    arguments[1], options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never, info.Version);
+                ResolvedExpiration expiration = options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never;
+                status = keys.Touch(arguments[1], expiration, info.Version);
+                if (status == WriteStatus.Stored)
+                {
+                    ExpirationCommands.Notify(session, arguments[1], expiration);
+                }
             }
 
             if (status == WriteStatus.Stored)
@@ -314,11 +374,25 @@ internal static class StringCommands
 
     private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        writer.WriteArrayHeader(arguments.Count - 1);
-        for (int i = 1; i < arguments.Count; i++)
+        int i = session.ResumeAt;
+        if (i == 0)
         {
+            writer.WriteArrayHeader(arguments.Count - 1);
+            i = 1;
+        }
+
+        for (; i < arguments.Count; i++)
+        {
+            if (session.MustPause(i, ref writer))
+            {
+                return;
+            }
+
             session.FetchMore(arguments, i);
-            WriteValue(session, arguments[i], ref writer, isHashNull: true);
+            if (!WriteValue(session, arguments[i], ref writer, isHashNull: true, i))
+            {
+                return;
+            }
         }
     }
 
@@ -394,6 +468,7 @@ internal static class StringCommands
         for (int i = 1; i < arguments.Count; i += 2)
         {
             WriteStatus status = session.Keys.Write(arguments[i], EntryType.Value, arguments[i + 1], ResolvedExpiration.Never);
+            NotifyIfStored(session, arguments[i], status, ResolvedExpiration.Never);
             result = status == WriteStatus.Stored ? result : status;
         }
 
@@ -418,6 +493,7 @@ internal static class StringCommands
                 : keys.Write(arguments[1], EntryType.Value, joined, ResolvedExpiration.Never, WriteCondition.IfAbsent);
             if (status == WriteStatus.Stored)
             {
+                session.Events.Notify(EventClasses.Strings, "append"u8, arguments[1]);
                 writer.WriteInteger((long)info.ValueBytes + arguments[2].Length);
                 return;
             }
@@ -475,7 +551,11 @@ internal static class StringCommands
 
         start = Math.Max(start < 0 ? length + start : start, 0);
         end = Math.Min(Math.Max(end < 0 ? length + end : end, 0), length - 1);
-        writer.WriteBulk(start > end || length == 0 ? default : value[(int)start..(int)(end + 1)]);
+        ReadOnlySpan<byte> part = start > end || length == 0 ? default : value[(int)start..(int)(end + 1)];
+        if (!session.MustAwaitMemory(part.Length, 1, ref writer))
+        {
+            writer.WriteBulk(part);
+        }
     }
 
     private static void SetRange(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -524,6 +604,7 @@ internal static class StringCommands
                 : keys.Write(arguments[1], EntryType.Value, changed, ResolvedExpiration.Never, WriteCondition.IfAbsent);
             if (status == WriteStatus.Stored)
             {
+                session.Events.Notify(EventClasses.Strings, "setrange"u8, arguments[1]);
                 writer.WriteInteger(changed.Length);
                 return;
             }

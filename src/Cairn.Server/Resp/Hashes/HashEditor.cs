@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Resp.Hashes;
 
-/// <summary>Makes a hash's bytes from those it had: fields are set and removed, then everything is written anew. One serves a
-/// session, again and again.</summary>
+/// <summary>Makes a hash's bytes from those it had: fields are set and removed, then everything is written anew. One serves all sessions of
+/// a worker.</summary>
 internal sealed class HashEditor
 {
     private const int KeptBytes = 64 << 10;
@@ -21,11 +21,6 @@ internal sealed class HashEditor
     /// <summary>Begins with these fields.</summary>
     public void Load(HashView hash)
     {
-        if (_bytes.Length > KeptBytes)
-        {
-            _bytes = [];
-        }
-
         _used = 0;
         _hashes.Clear();
         _records.Clear();
@@ -97,7 +92,7 @@ internal sealed class HashEditor
             return false;
         }
 
-        if (_encoded.Length < length || (_encoded.Length > KeptBytes && length <= KeptBytes))
+        if (_encoded.Length < length)
         {
             _encoded = GC.AllocateUninitializedArray<byte>((int)Math.Max(length, 256));
         }
@@ -121,6 +116,24 @@ internal sealed class HashEditor
 
         encoded = target;
         return true;
+    }
+
+    /// <summary>Lets go of what only a long hash needed.</summary>
+    /// <returns>Its bytes.</returns>
+    public int Trim()
+    {
+        int bytes = _bytes.Length + _encoded.Length;
+        if (bytes <= KeptBytes)
+        {
+            return 0;
+        }
+
+        _bytes = _encoded = [];
+        _records.Clear();
+        _hashes.Clear();
+        _records.TrimExcess();
+        _hashes.TrimExcess();
+        return bytes;
     }
 
     private int Find(ReadOnlySpan<byte> field)

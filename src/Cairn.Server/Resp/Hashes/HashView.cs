@@ -76,6 +76,14 @@ internal readonly ref struct HashView
         return -1;
     }
 
+    /// <summary>A field's value. False if it is not there.</summary>
+    public bool TryGet(ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value)
+    {
+        value = default;
+        int index = Find(field);
+        return index >= 0 && TryGet(index, out _, out value);
+    }
+
     /// <summary>A field and its value. False only if the bytes were damaged while they were looked at.</summary>
     public bool TryGet(int index, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value)
     {

@@ -1,14 +1,24 @@
 namespace Cairn.Server.Resp.Tracking;
 
-// Which clients have read which keys: so many keys at most, in the order in which they came. One that comes when all places are taken
-// gets that of the key that has been there longest, whose clients are told that it changed.
-internal sealed class TrackedKeys(int mostKeys)
+// Which clients have read which keys: so many keys and bytes at most, in the order in which they came. One that comes when all places are
+// taken gets that of the key that has been there longest, whose clients are told that it changed. So does one for which bytes lack.
+internal sealed class TrackedKeys(int mostKeys, long mostBytes)
 {
+    // What a key costs beyond its bytes, and a reader after the first.
+    private const int KeyBytes = 128;
+    private const int ReaderBytes = 16;
+
     private readonly Dictionary<ulong, int> _places = [];
     private readonly Stack<int> _free = new();
     private TrackedKey[] _keys = [];
     private int _used;
     private int _oldest;
+
+    /// <summary>Memory that it takes.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Whether keys must be removed.</summary>
+    public bool IsTooLong => Bytes > mostBytes;
 
     /// <summary>How many keys are remembered.</summary>
     public int Count => _places.Count;
@@ -45,6 +55,28 @@ internal sealed class TrackedKeys(int mostKeys)
         return oldest;
     }
 
+    /// <summary>The place of the key that has been there longest, or nearly so. There must be one.</summary>
+    public int OldestPlace()
+    {
+        while (true)
+        {
+            int place = _oldest % _used;
+            _oldest = (_oldest + 1) % mostKeys;
+            if (_keys[place].Key is not null)
+            {
+                return place;
+            }
+        }
+    }
+
+    public void AddReader(int place, RespSession session)
+    {
+        if (_keys[place].AddReader(session))
+        {
+            Bytes += ReaderBytes;
+        }
+    }
+
     /// <summary>Remembers a key at the place that <see cref="NextPlace"/> gave.</summary>
     public void Add(int place, ulong hash, byte[] key, bool wasThere, RespSession session)
     {
@@ -54,12 +86,14 @@ internal sealed class TrackedKeys(int mostKeys)
         }
 
         _places.Add(hash, place);
+        Bytes += key.Length + KeyBytes;
         _keys[place] = new TrackedKey { Hash = hash, Key = key, WasThere = wasThere, First = session };
     }
 
     public void Remove(int place)
     {
         _places.Remove(_keys[place].Hash);
+        Bytes -= _keys[place].Key!.Length + KeyBytes + (ReaderBytes * (_keys[place].More?.Count ?? 0));
         _keys[place] = default;
         _free.Push(place);
     }
@@ -68,7 +102,10 @@ internal sealed class TrackedKeys(int mostKeys)
     {
         _places.Clear();
         _free.Clear();
+        _places.TrimExcess();
+        _free.TrimExcess();
         _keys = [];
+        Bytes = 0;
         _used = _oldest = 0;
     }
 }
@@ -89,11 +126,15 @@ internal struct TrackedKey
     /// <summary>The other readers; null if there are none.</summary>
     public List<RespSession>? More;
 
-    public void AddReader(RespSession session)
+    /// <summary>False if it is known as one.</summary>
+    public bool AddReader(RespSession session)
     {
-        if (First != session && More?.Contains(session) != true)
+        if (First == session || More?.Contains(session) == true)
         {
-            (More ??= []).Add(session);
+            return false;
         }
+
+        (More ??= []).Add(session);
+        return true;
     }
 }

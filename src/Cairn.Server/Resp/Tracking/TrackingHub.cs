@@ -1,4 +1,5 @@
 using Cairn.Engine;
+using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp.Tracking;
 
@@ -21,7 +22,11 @@ internal sealed class TrackingHub : IDisposable
     /// <summary>Keys that are remembered.</summary>
     public const int DefaultMostKeys = 262_144;
 
+    /// <summary>Bytes of keys that are remembered, and of who read them.</summary>
+    public const long DefaultMostBytes = 64 << 20;
+
     private const int MostNames = 4096;
+    private const int MostNameBytes = 1 << 20;
 
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan s_round = TimeSpan.FromSeconds(1);
@@ -40,12 +45,14 @@ internal sealed class TrackingHub : IDisposable
     private volatile int _broadcastCount;
     private int _flushes;
     private int _nextLook;
+    private int _nameBytes;
+    private long _countedBytes;
 
-    public TrackingHub(RespServer server, int mostKeys = DefaultMostKeys)
+    public TrackingHub(RespServer server, int mostKeys = DefaultMostKeys, long mostBytes = DefaultMostBytes)
     {
         _server = server;
         _keySpace = new KeySpace(server.Store, server.MaxValueBytes);
-        _keys = new TrackedKeys(mostKeys);
+        _keys = new TrackedKeys(mostKeys, mostBytes);
         _cursors = new InvalidationCursor[server.Store.PartitionCount];
         _writers = new RespSession?[_cursors.Length];
         _timer = server.Clock.CreateTimer(_ => Tick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
@@ -102,6 +109,8 @@ internal sealed class TrackingHub : IDisposable
             _trackerCount = _trackers.Count;
             _broadcastCount += (after is { IsBroadcast: true } ? 1 : 0) - (before is { IsBroadcast: true } ? 1 : 0);
             _names.Clear();
+            _nameBytes = 0;
+            CountBytes(session.Peer.Held.Account);
         }
     }
 
@@ -122,8 +131,9 @@ internal sealed class TrackingHub : IDisposable
             int place = _keys.Find(hash);
             if (place >= 0)
             {
-                _keys.At(place).AddReader(session);
+                _keys.AddReader(place, session);
                 _keys.At(place).WasThere |= isThere;
+                KeepWithinBytes(session.Peer.Held.Account);
                 return;
             }
 
@@ -134,7 +144,26 @@ internal sealed class TrackingHub : IDisposable
             }
 
             _keys.Add(place, hash, key.ToArray(), isThere, session);
+            KeepWithinBytes(session.Peer.Held.Account);
         }
+    }
+
+    // The table counts against the memory of all connections, but connections cannot give it back: so it has a limit of its own.
+    private void KeepWithinBytes(MemoryAccount account)
+    {
+        while (_keys.IsTooLong)
+        {
+            TellReaders(_keys.OldestPlace(), isChange: false);
+        }
+
+        CountBytes(account);
+    }
+
+    private void CountBytes(MemoryAccount account)
+    {
+        account.Add(_keys.Bytes - _countedBytes);
+        account.CountHeap(Math.Max(0, _keys.Bytes - _countedBytes));
+        _countedBytes = _keys.Bytes;
     }
 
     /// <summary>A command is about to change this key, and may remove it.</summary>
@@ -142,8 +171,10 @@ internal sealed class TrackingHub : IDisposable
     {
         lock (_lock)
         {
-            if (_names.Count >= MostNames)
+            _nameBytes += key.Length;
+            if (_names.Count >= MostNames || _nameBytes > MostNameBytes)
             {
+                _nameBytes = key.Length;
                 _names.Clear(); // Not known any more: then who is told of all changes drops everything.
             }
 

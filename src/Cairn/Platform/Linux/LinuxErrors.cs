@@ -1,5 +1,6 @@
 // Error numbers of x64 and arm64 Linux, and what they mean to somebody whose store does not open.
 using System.Runtime.InteropServices;
+using Cairn.Messages;
 
 namespace Cairn.Platform.Linux;
 
@@ -95,7 +96,7 @@ internal static class LinuxErrors
     /// <summary>The failure to make space in a file.</summary>
     public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error)
     {
-        string available = bytesAvailable is { } bytes ? $" ({bytes} bytes are available)" : "";
+        string available = bytesAvailable is { } bytes ? $" ({ByteText.Of(bytes)} are available)" : "";
         string remedy = error switch
         {
             NoSpace => $"its file system is full{available}. Free some space",
@@ -107,7 +108,7 @@ internal static class LinuxErrors
             _ => $"making room failed: {Text(error)}. Check the disk",
         };
         return new StoreException(
-            $"The store '{path}' needs {bytesNeeded} bytes, but {remedy}, choose a smaller capacity, or put the store " +
+            $"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but {remedy}, choose a smaller capacity, or put the store " +
             "elsewhere.");
     }
 
@@ -115,7 +116,7 @@ internal static class LinuxErrors
     public static StoreException Map(string path, long bytes, int error) => new(error switch
     {
         NoMemory =>
-            $"The store '{path}' could not be mapped: {bytes} bytes of address space are not to be had. Raise the " +
+            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space are not to be had. Raise the " +
             "limits 'ulimit -v' and vm.max_map_count, or use a smaller (maximum) capacity.",
         AccessDenied =>
             $"The store '{path}' could not be mapped for writing: the file was opened for reading only, or a security " +
@@ -123,7 +124,7 @@ internal static class LinuxErrors
         NotSupportedByDevice =>
             $"The store '{path}' could not be mapped: its file system does not support mapped files. Put it on a local " +
             "disk or in /dev/shm.",
-        _ => $"The store '{path}' could not be mapped ({bytes} bytes): {Text(error)}.",
+        _ => $"The store '{path}' could not be mapped ({ByteText.Of(bytes)}): {Text(error)}.",
     });
 
     public static StoreException Failed(string what, int error) =>

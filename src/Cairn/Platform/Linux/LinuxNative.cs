@@ -51,9 +51,11 @@ internal static unsafe partial class LinuxNative
     public const int ProtectWrite = 2;
     public const int MapShared = 1;
     public const int MapPrivate = 2;
+    public const int MapAnonymous = 0x20;
     public const int MapNoReserve = 0x4000;
     public const int SyncNow = 4;
     public const int AdviseRandom = 1;
+    public const int AdviseDrop = 4;
     public const int AdvisePopulateRead = 22;
     public const int AdvisePopulateWrite = 23;
 
@@ -172,6 +174,27 @@ internal static unsafe partial class LinuxNative
     [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]
     public static partial nint Map(nint address, nuint length, int protection, int flags, SafeHandle file, long offset);
+
+    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    public static partial nint MapMemory(nint address, nuint length, int protection, int flags, int file, long offset);
+
+    /// <summary>Returns what the C library's allocator keeps, if it is one that has a function for it.</summary>
+    public static void TrimHeap()
+    {
+        try
+        {
+            _ = TrimAllocator(0);
+        }
+        catch (EntryPointNotFoundException)
+        {
+            // musl, whose allocator returns memory by itself.
+        }
+    }
+
+    [LibraryImport("libc", EntryPoint = "malloc_trim")]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int TrimAllocator(nuint kept);
 
     [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]

@@ -1,5 +1,6 @@
 // Error numbers of macOS, and what they mean to somebody whose store does not open.
 using System.Runtime.InteropServices;
+using Cairn.Messages;
 
 namespace Cairn.Platform.MacOs;
 
@@ -75,21 +76,21 @@ internal static class MacErrors
     {
         NoSpace => FileFailures.Full(path, bytesNeeded, bytesAvailable),
         QuotaExceeded => new StoreException(
-            $"The store '{path}' needs {bytesNeeded} bytes, but this user's disk quota is exhausted. Raise it, free some space, choose a smaller capacity, or " +
+            $"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but this user's disk quota is exhausted. Raise it, free some space, choose a smaller capacity, or " +
             "put the store elsewhere."),
         FileTooBig => new StoreException(
-            $"The store '{path}' needs {bytesNeeded} bytes, but a file of that size exceeds this process's limit ('ulimit -f') or the file system's. Raise " +
+            $"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but a file of that size exceeds this process's limit ('ulimit -f') or the file system's. Raise " +
             "the limit, or choose a smaller capacity."),
-        _ => Failed($"The store '{path}' needs {bytesNeeded} bytes, but making room failed", error),
+        _ => Failed($"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but making room failed", error),
     };
 
     /// <summary>The failure of a mapping.</summary>
     public static StoreException Map(string path, long bytes, int error) => error switch
     {
         NoMemory => new StoreException(
-            $"The store '{path}' could not be mapped: {bytes} bytes of address space are not to be had. Use a smaller (maximum) capacity."),
+            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space are not to be had. Use a smaller (maximum) capacity."),
         AccessDenied => new StoreException($"The store '{path}' could not be mapped for writing: the file was opened for reading only."),
-        _ => Failed($"The store '{path}' could not be mapped ({bytes} bytes)", error),
+        _ => Failed($"The store '{path}' could not be mapped ({ByteText.Of(bytes)})", error),
     };
 
     public static StoreException Failed(string what, int error) => new($"{what}: {Text(error)}.");

@@ -1,6 +1,7 @@
 // Error numbers of Windows, and what they mean to somebody whose store does not open. Files are opened by .NET, whose exceptions carry the number
 // in the lower half of their HResult.
 using System.Runtime.InteropServices;
+using Cairn.Messages;
 
 namespace Cairn.Platform.Windows;
 
@@ -77,11 +78,11 @@ internal static class WindowsErrors
     {
         DiskFull or HandleDiskFull => FileFailures.Full(path, bytesNeeded, BytesAvailable(path)),
         DiskQuotaExceeded => new StoreException(
-            $"The store '{path}' needs {bytesNeeded} bytes, but this user's disk quota is exhausted. Raise it, free some space, choose a smaller capacity, or " +
+            $"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but this user's disk quota is exhausted. Raise it, free some space, choose a smaller capacity, or " +
             "put the store elsewhere."),
         FileTooLarge or InvalidParameter => new StoreException(
-            $"The store '{path}' needs {bytesNeeded} bytes, more than its file system lets a file have. Choose a smaller capacity, or put the store elsewhere."),
-        _ => Failed($"The store '{path}' needs {bytesNeeded} bytes, but making room failed", error),
+            $"The store '{path}' needs {ByteText.Of(bytesNeeded)}, more than its file system lets a file have. Choose a smaller capacity, or put the store elsewhere."),
+        _ => Failed($"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but making room failed", error),
     };
 
     /// <summary>The failure of a mapping.</summary>
@@ -89,9 +90,9 @@ internal static class WindowsErrors
     {
         DiskFull or HandleDiskFull => NoRoom(path, bytes, error),
         NotEnoughMemory or NoSystemResources or CommitmentLimit => new StoreException(
-            $"The store '{path}' could not be mapped: {bytes} bytes of address space or of the paging file are not to be had. Use a smaller (maximum) capacity."),
+            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space or of the paging file are not to be had. Use a smaller (maximum) capacity."),
         AccessDenied => new StoreException($"The store '{path}' could not be mapped for writing: the file was opened for reading only."),
-        _ => Failed($"The store '{path}' could not be mapped ({bytes} bytes)", error),
+        _ => Failed($"The store '{path}' could not be mapped ({ByteText.Of(bytes)})", error),
     };
 
     public static StoreException Failed(string what, int error) => new($"{what}: {Text(error)}.");

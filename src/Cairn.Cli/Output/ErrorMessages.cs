@@ -1,0 +1,51 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+
+namespace Cairn.Cli.Output;
+
+/// <summary>What is said on standard error: a line that begins with the tool's name, or a JSON object where JSON was asked for.</summary>
+internal static class ErrorMessages
+{
+    /// <summary>Why the command ends with this exit code.</summary>
+    public static void WriteError(ToolConsole console, bool isJson, string message, int exitCode) =>
+        Write(console, isJson, message, "error", message, exitCode);
+
+    /// <summary>Something that changes no exit code, but that the user should know.</summary>
+    public static void WriteWarning(ToolConsole console, bool isJson, string message) =>
+        Write(console, isJson, $"warning: {message}", "warning", message, null);
+
+    /// <summary>Something about the answer.</summary>
+    public static void WriteNote(ToolConsole console, bool isJson, string message) => Write(console, isJson, message, "note", message, null);
+
+    private static void Write(ToolConsole console, bool isJson, string line, string property, string message, int? exitCode)
+    {
+        if (isJson)
+        {
+            WriteJson(console, property, message, exitCode);
+        }
+        else
+        {
+            console.Error.WriteLine($"{Tool.Name}: {line}");
+        }
+    }
+
+    // A separate method, so that what writes JSON is loaded only when JSON is asked for.
+    private static void WriteJson(ToolConsole console, string property, string message, int? exitCode)
+    {
+        var bytes = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(bytes, JsonLine.Options))
+        {
+            writer.WriteStartObject();
+            writer.WriteString(property, message);
+            if (exitCode is { } code)
+            {
+                writer.WriteNumber("exitCode"u8, code);
+            }
+
+            writer.WriteEndObject();
+        }
+
+        console.Error.WriteLine(Encoding.UTF8.GetString(bytes.WrittenSpan));
+    }
+}

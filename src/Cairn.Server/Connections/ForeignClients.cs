@@ -1,0 +1,67 @@
+// Clients that speak what their port does not: told in the log with what they sent and what to do, because such a client often says nothing
+// useful itself.
+//
+// One line for each address and listener in a minute: AddressLimiter.
+namespace Cairn.Server.Connections;
+
+/// <summary>Tells of clients that speak another protocol than their port. Any thread.</summary>
+internal sealed class ForeignClients(ServerLog log, TimeProvider clock)
+{
+    private readonly AddressLimiter _limiter = new(clock);
+
+    /// <summary>Looks at the first bytes of a connection. Tells of them if they belong to a protocol that the listener does not speak.</summary>
+    public void Look(ClientConnection connection, ReadOnlySpan<byte> bytes)
+    {
+        RequestForm form = FirstBytes.Recognise(bytes);
+        bool isExpected = form switch
+        {
+            _ when connection.Spoken == SpokenProtocols.Unknown => true,
+            _ when connection.IsEncrypted => FirstBytes.BeginsTls(bytes), // The rest may be on its way.
+            RequestForm.Unknown => true, // The session decides.
+            RequestForm.Memcached => connection.Spoken.HasFlag(SpokenProtocols.Memcached),
+            RequestForm.Resp => connection.Spoken.HasFlag(SpokenProtocols.Resp),
+            _ => false,
+        };
+        if (!isExpected)
+        {
+            Tell(connection, bytes, form, isWire: true);
+        }
+    }
+
+    /// <summary>Tells of bytes for which a session ends the connection.</summary>
+    public void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes) => Tell(connection, bytes, FirstBytes.Recognise(bytes), isWire: false);
+
+    private void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes, RequestForm form, bool isWire)
+    {
+        connection.IsForeign = true;
+        if (!_limiter.MayTell(connection.Remote?.Address, connection.ListenerName, out long untold))
+        {
+            return;
+        }
+
+        (string what, string advice) = Explain(connection, form, isWire);
+        string others = untold == 0 ? "" : $" ({untold} others since the last such line)";
+        log.Write(
+            ServerLogLevel.Warning,
+            $"The client {connection.RemoteText} on '{connection.ListenerName}' {what}: it sent {FirstBytes.Quote(bytes, form)}. {advice}{others}");
+    }
+
+    private static (string What, string Advice) Explain(ClientConnection connection, RequestForm form, bool isWire) => form switch
+    {
+        not RequestForm.Tls when isWire && connection.IsEncrypted =>
+            ("does not speak TLS, which this port requires", "Let the client use TLS, or serve without --tls-certificate."),
+        RequestForm.Tls =>
+            ("speaks TLS, and this port does not", "Let the client connect without TLS, or give the server a certificate with --tls-certificate."),
+        RequestForm.Http =>
+            ("speaks HTTP, and this port does not", "The dashboard, figures and health are at the address of --http."),
+        RequestForm.MemcachedBinary =>
+            ("speaks memcached's binary protocol, which is not offered", "Set the client to the text protocol."),
+        RequestForm.Resp when !connection.Spoken.HasFlag(SpokenProtocols.Resp) =>
+            ("speaks RESP, the protocol of Redis, and this port does not",
+            "Connect the client to the port of --resp, or serve both protocols on one port with --both."),
+        RequestForm.Memcached when !connection.Spoken.HasFlag(SpokenProtocols.Memcached) =>
+            ("speaks memcached's protocol, and this port does not",
+            "Connect the client to the port of --memcached, or serve both protocols on one port with --both."),
+        _ => ("broke the protocol of this port", "Find out which program connects to this port."),
+    };
+}

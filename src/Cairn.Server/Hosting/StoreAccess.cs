@@ -1,0 +1,83 @@
+using System.Globalization;
+using Cairn.Messages;
+using Cairn.Opening;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Hosting;
+
+/// <summary>The store that a server serves: examined before anything is opened, opened, and removed again if the start fails after it was created.</summary>
+internal static class StoreAccess
+{
+    /// <summary>Checks that the store could be opened. Changes nothing.</summary>
+    /// <exception cref="StoreException">It cannot be used.</exception>
+    /// <exception cref="ArgumentException">An option is outside its range.</exception>
+    public static void Examine(ServerPlan plan, ServerLog log)
+    {
+        ServerOptions options = plan.Options;
+        if (options.IsEphemeral || (plan.HasDefaultStore && !Directory.Exists(Path.GetDirectoryName(options.StorePath))))
+        {
+            StoreExamination.RequireCreatable(OptionsOf(options));
+            return;
+        }
+
+        StoreExamination found = Readable(options, () => StoreExamination.Of(OptionsOf(options)));
+        if (found.DescribeOtherSize(options.GivenCapacityBytes, options.GivenMaxCapacityBytes) is { } difference)
+        {
+            log.Write(ServerLogLevel.Warning, difference);
+        }
+    }
+
+    /// <summary>Opens the store, or creates it.</summary>
+    /// <param name="options">Which one.</param>
+    /// <param name="log">Told about it.</param>
+    /// <param name="isNew">Whether this call created its file.</param>
+    public static CairnStore Open(ServerOptions options, ServerLog log, out bool isNew)
+    {
+        string path = options.StorePath!;
+        bool wasThere = File.Exists(path);
+        CairnStore store = Readable(options, () => CairnStore.Open(OptionsOf(options)));
+        isNew = !wasThere && store.IsFirstOpening;
+        foreach (string warning in store.Warnings)
+        {
+            log.Write(ServerLogLevel.Warning, warning);
+        }
+
+        if (options.IsEphemeral)
+        {
+            File.Delete(path); // The mapping keeps it; nothing is left behind however the server ends.
+        }
+
+        StoreStatistics statistics = store.GetStatistics();
+        string size = ByteText.Of(statistics.FileBytes);
+        log.Write(
+            ServerLogLevel.Information,
+            options.IsEphemeral
+                ? $"The store lies in memory ({size}) and goes with the server."
+                : string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"The store is '{path}' ({size}) and holds {statistics.Entries:N0} {(statistics.Entries == 1 ? "entry" : "entries")}."));
+        return store;
+    }
+
+    private static StoreOptions OptionsOf(ServerOptions options) => new()
+    {
+        Path = options.StorePath!,
+        CapacityBytes = options.CapacityBytes,
+        MaxCapacityBytes = options.MaxCapacityBytes,
+        FlushOnClose = !options.IsEphemeral,
+    };
+
+    private static T Readable<T>(ServerOptions options, Func<T> open)
+    {
+        try
+        {
+            return open();
+        }
+        catch (StoreEncryptionException encrypted)
+        {
+            throw new StoreEncryptionException(
+                $"The store '{options.StorePath}' is encrypted, and the server does not serve encrypted stores. Name another, or decrypt it with 'cairn rekey --full --decrypt'.",
+                encrypted);
+        }
+    }
+}

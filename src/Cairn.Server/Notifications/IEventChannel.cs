@@ -1,0 +1,11 @@
+namespace Cairn.Server.Notifications;
+
+/// <summary>Carries keyspace events to the clients that subscribed to their channels.</summary>
+internal interface IEventChannel
+{
+    /// <summary>Sends a message soon. One thread at a time.</summary>
+    /// <param name="key">The key that the event is about. Only clients that may use the key receive the message.</param>
+    /// <param name="channel">The channel.</param>
+    /// <param name="message">The message.</param>
+    void Send(ReadOnlySpan<byte> key, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message);
+}

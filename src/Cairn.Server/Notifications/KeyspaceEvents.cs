@@ -1,0 +1,254 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using Cairn.Engine;
+using Cairn.Eviction;
+using Cairn.Keys;
+
+namespace Cairn.Server.Notifications;
+
+// Keyspace events, as notify-keyspace-events of Redis has them, for the changes that this server makes:
+//
+//   a command of either protocol changed a key  -- Notify -->                       channels
+//   the store expired or evicted a key          -- OnDeparted --> waiting -- drain --> channels
+//
+//   I1  While no class is on, a change costs one read and one branch, and the store has no observer.
+//   I2  OnDeparted runs under a partition's lock. It copies the key and takes no lock but _waitingLock, under which no other is taken.
+//   I3  Events are sent under _sendLock, those that wait first. So a client that changes keys one after another sees their events
+//       in that order, and what a change evicted or found expired comes before the change's own event.
+//   I4  At most MostWaiting departures wait. Those beyond are dropped and counted: a departure cannot wait for its receivers.
+//
+// Only keys of collection 0 have events: clients see no others. Changes that other processes make are known by hash only, so they
+// have none.
+internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) : IEntryObserver, IThreadPoolWorkItem
+{
+    /// <summary>Departures that may wait to be sent.</summary>
+    public const int MostWaiting = 65_536;
+
+    private const int KeptChannelBytes = 4 << 10;
+
+    private readonly Lock _sendLock = new();
+    private readonly Lock _waitingLock = new();
+    private readonly Queue<Departure> _waiting = new();
+    private volatile EventClasses _active; // None unless a form is on.
+    private volatile int _waitingCount;
+    private EventClasses _classes;
+    private bool _isScheduled;
+    private long _dropped;
+    private byte[] _channelName = new byte[256];
+
+    /// <summary>For servers that send none. Cannot be switched on.</summary>
+    public static KeyspaceEvents Off { get; } = new(null, null);
+
+    /// <summary>Departures that were not sent because too many waited (I4).</summary>
+    public long Dropped => Interlocked.Read(ref _dropped);
+
+    /// <summary>What is sent. Any thread.</summary>
+    public EventClasses Classes
+    {
+        get => _classes;
+        set
+        {
+            StoreEngine engine = store?.Engine ?? throw new InvalidOperationException("Events cannot be switched on without a store.");
+            lock (_sendLock)
+            {
+                _classes = value;
+                _active = (value & EventClasses.Forms) != 0 ? value : EventClasses.None;
+                engine.Observer = IsSent(EventClasses.Expired | EventClasses.Evicted) ? this : null;
+            }
+        }
+    }
+
+    /// <summary>Whether the store reports what it expires and evicts.</summary>
+    public bool IsObserving => store?.Engine.Observer == this;
+
+    /// <summary>Whether any event is sent.</summary>
+    public bool IsOn => _active != EventClasses.None;
+
+    /// <summary>Sends an event, if its class is on.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Notify(EventClasses type, ReadOnlySpan<byte> name, ReadOnlySpan<byte> key)
+    {
+        if (IsSent(type))
+        {
+            Send(name, key);
+        }
+    }
+
+    /// <summary>Writes as <see cref="StoreEngine.Write"/> does. If the key had no value, its first event is <c>new</c>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public WriteStatus Write(
+        StoreEngine target, in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version) =>
+        IsSent(EventClasses.New)
+            ? WriteNoticingNew(target, key, content, condition, expectedVersion, out version)
+            : target.Write(key, content, condition, expectedVersion, out version);
+
+    /// <summary>A read found no value: an expired entry is dropped now, as Redis does, so that its event is sent.</summary>
+    public void OnMiss(StoreEngine target, in KeyRef key)
+    {
+        if (IsSent(EventClasses.Expired))
+        {
+            // The entry may have been taken out before, when the miss was counted.
+            target.TryExpire(key);
+            SendWaiting();
+        }
+    }
+
+    /// <summary>Sends the departures that wait (I3).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void SendWaiting()
+    {
+        if (_waitingCount != 0)
+        {
+            Drain();
+        }
+    }
+
+    void IEntryObserver.OnDeparted(ReadOnlySpan<byte> key, uint collection, EntryDeparture departure)
+    {
+        EventClasses type = departure == EntryDeparture.Expired ? EventClasses.Expired : EventClasses.Evicted;
+        if (collection == 0 && IsSent(type))
+        {
+            AddWaiting(key, type);
+        }
+    }
+
+    /// <summary>Takes the key of an entry that left (I2, I4).</summary>
+    public void AddWaiting(ReadOnlySpan<byte> key, EventClasses type)
+    {
+        byte[] copy = ArrayPool<byte>.Shared.Rent(key.Length);
+        key.CopyTo(copy);
+        bool isFirst;
+        lock (_waitingLock)
+        {
+            if (_waiting.Count >= MostWaiting)
+            {
+                Interlocked.Increment(ref _dropped);
+                ArrayPool<byte>.Shared.Return(copy);
+                return;
+            }
+
+            _waiting.Enqueue(new Departure(copy, key.Length, type));
+            _waitingCount = _waiting.Count;
+            isFirst = !_isScheduled;
+            _isScheduled = true;
+        }
+
+        if (isFirst)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+    }
+
+    void IThreadPoolWorkItem.Execute()
+    {
+        lock (_waitingLock)
+        {
+            _isScheduled = false;
+        }
+
+        Drain();
+    }
+
+    private bool IsSent(EventClasses type) => (_active & type) != 0;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private WriteStatus WriteNoticingNew(
+        StoreEngine target, in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
+    {
+        WriteStatus status;
+        bool isNew = false;
+        do
+        {
+            // An unconditional write becomes two with conditions, of which the one that succeeds says whether the key was there.
+            status = target.Write(key, content, condition == WriteCondition.Always ? WriteCondition.IfPresent : condition, expectedVersion, out version);
+            if (condition == WriteCondition.Always && status == WriteStatus.NotFound)
+            {
+                status = target.Write(key, content, WriteCondition.IfAbsent, 0, out version);
+                isNew = status == WriteStatus.Stored;
+            }
+        }
+        while (condition == WriteCondition.Always && status == WriteStatus.Exists);
+
+        if (condition == WriteCondition.Always && status != WriteStatus.Stored)
+        {
+            return target.Write(key, content, condition, expectedVersion, out version); // Which also retracts the old value.
+        }
+
+        if (isNew || (condition == WriteCondition.IfAbsent && status == WriteStatus.Stored))
+        {
+            NotifyNew(key);
+        }
+
+        return status;
+    }
+
+    private unsafe void NotifyNew(in KeyRef key) => Notify(EventClasses.New, "new"u8, new ReadOnlySpan<byte>(key.Bytes, key.Length));
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Send(ReadOnlySpan<byte> name, ReadOnlySpan<byte> key)
+    {
+        lock (_sendLock)
+        {
+            SendAllWaiting();
+            SendOne(name, key);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Drain()
+    {
+        lock (_sendLock)
+        {
+            SendAllWaiting();
+        }
+    }
+
+    private void SendAllWaiting()
+    {
+        while (_waitingCount != 0)
+        {
+            Departure next;
+            lock (_waitingLock)
+            {
+                next = _waiting.Dequeue();
+                _waitingCount = _waiting.Count;
+            }
+
+            if (IsSent(next.Type))
+            {
+                SendOne(next.Type == EventClasses.Expired ? "expired"u8 : "evicted"u8, next.Key.AsSpan(0, next.Length));
+            }
+
+            ArrayPool<byte>.Shared.Return(next.Key);
+        }
+    }
+
+    private void SendOne(ReadOnlySpan<byte> name, ReadOnlySpan<byte> key)
+    {
+        if (IsSent(EventClasses.Keyspace))
+        {
+            channel!.Send(key, ChannelOf("__keyspace@0__:"u8, key), name);
+        }
+
+        if (IsSent(EventClasses.Keyevent))
+        {
+            channel!.Send(key, ChannelOf("__keyevent@0__:"u8, name), key);
+        }
+    }
+
+    // Valid until the next call.
+    private ReadOnlySpan<byte> ChannelOf(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> rest)
+    {
+        int length = prefix.Length + rest.Length;
+        if (_channelName.Length < length || (_channelName.Length > KeptChannelBytes && length <= KeptChannelBytes))
+        {
+            _channelName = new byte[Math.Max(length, KeptChannelBytes)];
+        }
+
+        prefix.CopyTo(_channelName);
+        rest.CopyTo(_channelName.AsSpan(prefix.Length));
+        return _channelName.AsSpan(0, length);
+    }
+
+    private readonly record struct Departure(byte[] Key, int Length, EventClasses Type);
+}

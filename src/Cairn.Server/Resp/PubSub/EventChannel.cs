@@ -1,0 +1,31 @@
+using Cairn.Server.Notifications;
+
+namespace Cairn.Server.Resp.PubSub;
+
+/// <summary>Sends keyspace events as messages.</summary>
+/// <remarks>A user that may use only keys with a prefix receives no event of another key, whatever it subscribed to.</remarks>
+internal sealed class EventChannel(PubSubHub messages) : IEventChannel
+{
+    private readonly List<(RespSession Session, string? Pattern)> _receivers = [];
+
+    public void Send(ReadOnlySpan<byte> key, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    {
+        messages.FindReceivers(channel, _receivers);
+        if (_receivers.Count == 0)
+        {
+            return;
+        }
+
+        var published = PublishedMessage.Rent(channel, message, _receivers[0].Session.Peer.Held.Account);
+        foreach ((RespSession receiver, string? pattern) in _receivers)
+        {
+            if (receiver.User is { } user && user.MayUse(key))
+            {
+                receiver.Deliver(published, pattern);
+            }
+        }
+
+        published.Release();
+        _receivers.Clear(); // Keeps no session alive that has ended.
+    }
+}

@@ -1,0 +1,94 @@
+using Cairn.Platform;
+
+namespace Cairn.WriteAhead;
+
+// Visits the records of a log, piece after piece, and judges where they end.
+//
+//   I1  A piece behind which another begins reaches that one's first record.
+//   I2  The last piece reaches every position that anything says was durable: the store's file (LogPromise), the piece's seals (LogSeal), and the
+//       header of any record behind the end (LogRecord I3). A flush had returned for what was below, and a loss of power does not undo that.
+//       So a shorter piece is damaged. What is not whole above all of those positions is a torn tail, and does not count: nothing on the disk says that
+//       a flush had returned for it.
+internal static class LogWalk
+{
+    /// <summary>Visits the records from a position up to another, or to the end.</summary>
+    /// <param name="platform">Where the files are.</param>
+    /// <param name="files">All files of the log.</param>
+    /// <param name="start">Position of the first record to visit.</param>
+    /// <param name="stop">
+    /// Where to stop in a log that is still written, which it must reach; <see cref="long.MaxValue"/> for the end of one that is not.
+    /// </param>
+    /// <param name="promise">What the log must have.</param>
+    /// <param name="visitor">Called with each record.</param>
+    /// <param name="onDamage">Called with damage, after which the walk goes on behind it; null if damage ends the walk.</param>
+    /// <exception cref="StoreCorruptException">The log is damaged, and <paramref name="onDamage"/> is null.</exception>
+    public static LogEnd Read(
+        StorePlatform platform, LogFileSet files, long start, long stop, LogPromise promise, LogRecordVisitor visitor,
+        Action<StoreCorruptException>? onDamage = null)
+    {
+        files.RequireComplete(promise, onDamage, isWritten: stop != long.MaxValue);
+        IReadOnlyList<LogFileInfo> pieces = files.From(start);
+        long position = start;
+        string? torn = null;
+        for (int i = 0; i < pieces.Count && position < stop; i++)
+        {
+            LogFileInfo piece = pieces[i];
+            long next = i + 1 < pieces.Count ? pieces[i + 1].Header.StartPosition : long.MaxValue;
+            long durable = next != long.MaxValue ? next
+                : stop != long.MaxValue ? stop
+                : Math.Max(promise.Durable, piece.Header.SealedDurable);
+            long last = Math.Min(next, stop);
+            using LogReader reader = LogFileSet.Open(platform, piece);
+            reader.Seek(Math.Max(position, reader.Header.StartPosition));
+            while (true)
+            {
+                while (reader.Position < last && reader.TryRead(out LogRecord record))
+                {
+                    visitor(record);
+                }
+
+                position = reader.Position;
+                if (position >= last)
+                {
+                    break;
+                }
+
+                if (DamageAt(reader, piece.Path, durable) is not { } damage)
+                {
+                    torn = reader.IsAnythingHere() ? piece.Path : null;
+                    break;
+                }
+
+                StoreCorruptException.Report(damage, onDamage);
+                if (!reader.TrySkip(out _))
+                {
+                    break;
+                }
+            }
+        }
+
+        return new LogEnd(position, torn);
+    }
+
+    // Null if what is not whole here is a torn tail (I2).
+    private static StoreCorruptException? DamageAt(LogReader reader, string path, long durable)
+    {
+        long end = reader.Position;
+        while (durable <= end && reader.TrySkip(out long stated))
+        {
+            durable = stated;
+        }
+
+        reader.Seek(end);
+        return durable <= end ? null : StoreCorruptException.Log(
+            path, reader.Offset, $"a whole record at position {end:N0}, because everything below position {durable:N0} was on the disk",
+            reader.IsAnythingHere() ? "none that is whole" : "nothing");
+    }
+}
+
+/// <summary>Where the records of a log end.</summary>
+/// <param name="Position">Behind the last one.</param>
+/// <param name="Torn">The piece in which something lies behind it that is not whole; null if there is nothing.</param>
+internal readonly record struct LogEnd(long Position, string? Torn);
+
+internal delegate void LogRecordVisitor(in LogRecord record);

@@ -1,0 +1,146 @@
+using System.Globalization;
+using System.Net;
+using System.Text;
+using Cairn.Server.Connections;
+using Cairn.Server.Tests.Testing;
+
+namespace Cairn.Server.Tests.Connections;
+
+/// <summary>A client that speaks what its port does not is told of in the log, with what it sent and what to do.</summary>
+public sealed class ForeignClientTests : IDisposable
+{
+    private const string Hello = "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003";
+
+    private readonly TestDirectory _directory = new();
+    private readonly TestLog _log = new();
+    private readonly TestClock _clock = new();
+
+    public void Dispose() => _directory.Dispose();
+
+    [Theory]
+    [InlineData(WireProtocol.Memcached, "GET /metrics?token=secret HTTP/1.1\r\nHost: x\r\n\r\n", "speaks HTTP", "\"GET /metrics\"...", "--http")]
+    [InlineData(WireProtocol.Resp, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "speaks HTTP", "\"POST / HTTP/1.1\"...", "--http")]
+    [InlineData(WireProtocol.Memcached, Hello, "speaks TLS", "\"\\x16\\x03\\x01\\x02\\x00\"...", "--tls-certificate")]
+    [InlineData(WireProtocol.Resp, Hello, "speaks TLS", "\"\\x16\\x03\\x01\\x02\\x00\"...", "--tls-certificate")]
+    [InlineData(WireProtocol.Memcached, "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n", "speaks RESP", "\"*2\\r\\n$4\\r\\nAUTH\\r\\n\"...", "--resp")]
+    [InlineData(WireProtocol.Resp, "set key 0 0 6\r\nsecret\r\n", "speaks memcached's protocol", "\"set\"...", "--memcached")]
+    [InlineData(WireProtocol.Resp, "version\r\n", "speaks memcached's protocol", "\"version\"...", "--memcached")]
+    [InlineData(WireProtocol.Memcached, "\u0080\u0000\u0000\u0003\u0000\u0000", "speaks memcached's binary protocol", "\"\\x80\\x00\\x00\\x03\\x00\"...", "text protocol")]
+    [InlineData(WireProtocol.Resp, "*1\r\n+PING\r\n", "broke the protocol", "\"*1\\r\\n+PING\\r\\n\"", "Find out which program")]
+    public async Task Foreign_protocol_is_told_with_what_came_and_what_to_do(WireProtocol protocol, string sent, string what, string quoted, string advice)
+    {
+        await using StoreServer server = await StoreServer.StartAsync(configure: options => options with { Log = _log, Clock = _clock });
+        using TestClient client = server.Connect(protocol);
+
+        await client.Socket.SendAsync(Encoding.Latin1.GetBytes(sent));
+
+        string line = WaitForLine(client);
+        Assert.Contains($"on '{protocol}' {what}", line, StringComparison.Ordinal);
+        Assert.Contains($"it sent {quoted}.", line, StringComparison.Ordinal);
+        Assert.Contains(advice, line, StringComparison.Ordinal);
+        Assert.DoesNotContain("secret", line, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(WireProtocol.Memcached, "get key\r\n")]
+    [InlineData(WireProtocol.Resp, "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n")]
+    public async Task Plain_bytes_on_a_port_with_tls_are_told_once_and_as_such(WireProtocol protocol, string sent)
+    {
+        var certificates = new TestCertificates(_directory.Path);
+        var tls = new TlsOptions { CertificatePath = certificates.ServerPath, KeyPath = certificates.ServerKeyPath };
+        await using StoreServer server = await StoreServer.StartAsync(configure: options => options with
+        {
+            Log = _log,
+            Clock = _clock,
+            Listeners = [.. options.Listeners.Select(listener => listener with { Tls = tls })],
+        });
+        using TestClient client = server.Connect(protocol);
+
+        await client.Socket.SendAsync(Encoding.Latin1.GetBytes(sent));
+        client.ReadToEnd();
+
+        string line = WaitForLine(client);
+        Assert.Contains("does not speak TLS, which this port requires", line, StringComparison.Ordinal);
+        Assert.Contains("serve without --tls-certificate", line, StringComparison.Ordinal);
+        Assert.DoesNotContain("secret", line, StringComparison.Ordinal);
+        Assert.DoesNotContain(_log.Lines, other => other.Message.StartsWith("TLS with", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData(WireProtocol.Memcached, "get key\r\n")]
+    [InlineData(WireProtocol.Memcached, "quit\r\n")]
+    [InlineData(WireProtocol.Memcached, "bad\r\n")]
+    [InlineData(WireProtocol.Resp, "*1\r\n$4\r\nPING\r\n")]
+    [InlineData(WireProtocol.Resp, "get key\r\n")]
+    [InlineData(WireProtocol.Resp, "set key value\r\n")]
+    public async Task Client_that_speaks_what_its_port_does_is_not_told(WireProtocol protocol, string sent)
+    {
+        await using StoreServer server = await StoreServer.StartAsync(configure: options => options with { Log = _log });
+        using TestClient client = server.Connect(protocol);
+        int lines = _log.Lines.Count;
+
+        client.Send(sent);
+        client.Socket.Shutdown(System.Net.Sockets.SocketShutdown.Send);
+        client.ReadToEnd();
+
+        Assert.Equal(lines, _log.Lines.Count);
+    }
+
+    [Fact]
+    public async Task Address_is_told_once_in_a_minute()
+    {
+        await using StoreServer server = await StoreServer.StartAsync(configure: options => options with { Log = _log, Clock = _clock });
+
+        SendHttp(server);
+        SendHttp(server);
+        _clock.Advance(TimeSpan.FromSeconds(59));
+        SendHttp(server);
+        int inTheFirstMinute = Told();
+        _clock.Advance(TimeSpan.FromSeconds(1));
+        SendHttp(server);
+
+        Assert.Equal((1, 2), (inTheFirstMinute, Told()));
+    }
+
+    [Fact]
+    public void Addresses_beyond_those_that_are_remembered_are_counted_and_told_when_there_is_room()
+    {
+        var limiter = new AddressLimiter(_clock);
+
+        int told = Enumerable.Range(0, 10_000).Count(i => limiter.MayTell(new IPAddress(i), "resp", out _));
+        _clock.Advance(TimeSpan.FromMinutes(1));
+        bool mayTell = limiter.MayTell(new IPAddress(20_000), "resp", out long untold);
+
+        Assert.Equal((AddressLimiter.MostAddresses, true, 10_000 - AddressLimiter.MostAddresses, 1), (told, mayTell, (int)untold, limiter.Count));
+    }
+
+    [Fact]
+    public void Quotation_is_short_and_prints_whatever_the_bytes_are()
+    {
+        byte[] bytes = [.. Enumerable.Range(0, 100_000).Select(i => (byte)(i * 7))];
+
+        foreach (RequestForm form in Enum.GetValues<RequestForm>())
+        {
+            string quoted = FirstBytes.Quote(bytes, form);
+
+            Assert.True(quoted.Length <= 200, quoted.Length.ToString(CultureInfo.InvariantCulture));
+            Assert.All(quoted, character => Assert.InRange(character, ' ', '~'));
+        }
+    }
+
+    private string WaitForLine(TestClient client)
+    {
+        string start = $"The client {client.Socket.LocalEndPoint} ";
+        _log.WaitFor(line => line.Message.StartsWith(start, StringComparison.Ordinal));
+        return _log.Lines.First(line => line.Message.StartsWith(start, StringComparison.Ordinal)).Message;
+    }
+
+    private int Told() => _log.Lines.Count(line => line.Message.Contains("speaks HTTP", StringComparison.Ordinal));
+
+    private static void SendHttp(StoreServer server)
+    {
+        using TestClient client = server.Connect(WireProtocol.Memcached);
+        client.Send("GET / HTTP/1.1\r\n\r\nquit\r\n");
+        client.ReadToEnd();
+    }
+}

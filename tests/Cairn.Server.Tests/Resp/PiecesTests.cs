@@ -1,0 +1,186 @@
+using System.Text;
+using Cairn.Server.Connections;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>Long replies in pieces: the same bytes as at once, of one moment where they are one value, with nothing in their midst.</summary>
+public sealed class PiecesTests : IDisposable
+{
+    private const int Many = 20_000;
+
+    private readonly RespHost _host = new();
+
+    public PiecesTests()
+    {
+        RespClient client = _host.Connect();
+        client.Run("SET k value", "HSET h f value");
+    }
+
+    /// <summary>Commands whose replies are as long as their clients like, by the arguments before those that are repeated.</summary>
+    public static TheoryData<string, string> LongReplies => new()
+    {
+        { "MGET", "k" },
+        { "HMGET h", "f" },
+        { "HMGET nothing", "f" },
+        { "SUBSCRIBE", "c" },
+        { "PSUBSCRIBE", "c" },
+        { "UNSUBSCRIBE", "c" },
+        { "PUNSUBSCRIBE", "c" },
+        { "PUBSUB NUMSUB", "c" },
+        { "SCRIPT EXISTS", "3915ee22fda531a1d5661f2523d0443fd35ff0a4" },
+        { "COMMAND INFO", "get" },
+        { "COMMAND DOCS", "get" },
+        { "COMMAND GETKEYS MGET", "k" },
+    };
+
+    public void Dispose() => _host.Dispose();
+
+    [Theory]
+    [MemberData(nameof(LongReplies))]
+    public void Long_reply_stops_at_a_full_output_and_is_the_same_in_pieces(string command, string repeated)
+    {
+        byte[] request = Request([.. command.Split(' '), .. Enumerable.Repeat(repeated, Many)]);
+        RespClient whole = _host.Connect(fullAt: int.MaxValue);
+        RespClient inPieces = _host.Connect();
+
+        Assert.Equal(0, inPieces.Execute(request, budget: 1));
+        Assert.InRange(inPieces.UnsentBytes, OutputBuffer.FullBytes, OutputBuffer.FullBytes + (16 << 10));
+        Assert.True(inPieces.Session.HasUnfinishedRequest);
+
+        string pieces = inPieces.Take() + inPieces.Send(request, request.Length);
+        Assert.False(inPieces.Session.HasUnfinishedRequest);
+        Assert.Equal(whole.Send(request, request.Length), pieces);
+    }
+
+    [Fact]
+    public void Requests_after_a_paused_one_are_executed_after_it()
+    {
+        RespClient client = _host.Connect();
+
+        string replies = client.Send([.. Request(["MGET", .. Enumerable.Repeat("k", Many)]), .. Request("SET", "k", "new"), .. Request("GET", "k")], 1000);
+
+        Assert.Equal($"*{Many}\r\n{string.Concat(Enumerable.Repeat("$5\r\nvalue\r\n", Many))}+OK\r\n$3\r\nnew\r\n", replies);
+    }
+
+    [Fact]
+    public void Fields_of_a_hash_are_of_one_moment_though_the_hash_changes_between_pieces()
+    {
+        byte[] request = Request(["HMGET", "h", .. Enumerable.Repeat("f", Many)]);
+        RespClient reader = _host.Connect();
+        reader.Execute(request, budget: 1);
+        string begin = reader.Take();
+
+        _host.Connect().Run("SET h string");
+
+        Assert.Equal($"*{Many}\r\n{string.Concat(Enumerable.Repeat("$5\r\nvalue\r\n", Many))}", begin + reader.Send(request, request.Length));
+        Assert.Equal(0, reader.Held.Bytes);
+    }
+
+    [Fact]
+    public void Message_waits_until_a_reply_in_pieces_is_complete()
+    {
+        byte[] request = Request(["MGET", .. Enumerable.Repeat("k", Many)]);
+        RespClient reader = _host.Connect();
+        reader.Run("HELLO 3", "SUBSCRIBE news");
+        reader.Execute(request, budget: 1);
+        string begin = reader.Take();
+
+        _host.Connect().Run("PUBLISH news today");
+        string rest = reader.Take() + reader.Send(request, request.Length);
+
+        Assert.Equal(
+            $"*{Many}\r\n{string.Concat(Enumerable.Repeat("$5\r\nvalue\r\n", Many))}>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\ntoday\r\n", begin + rest);
+    }
+
+    [Fact]
+    public void Reply_that_nobody_wants_lets_others_be_served_in_between()
+    {
+        RespClient client = _host.Connect();
+        client.Run($"SET long {new string('v', 10_000)}", "CLIENT REPLY OFF");
+
+        Assert.Equal(0, client.Execute(Request(["MGET", .. Enumerable.Repeat("long", 100)]), budget: 1));
+
+        Assert.True(client.Session.HasUnfinishedRequest);
+        Assert.Equal(0, client.UnsentBytes);
+    }
+
+    [Theory]
+    [InlineData("KEYS *", "-ERR the reply would take more than 65536 bytes (--max-waiting). SCAN has no such limit.\r\n")]
+    [InlineData("PUBSUB CHANNELS", "-ERR the reply would take more than 65536 bytes (--max-waiting). Name a pattern that matches fewer channels.\r\n")]
+    [InlineData("CLIENT LIST", "-ERR the reply would take more than 65536 bytes (--max-waiting). Name the clients: CLIENT LIST ID.\r\n")]
+    public void Reply_that_must_be_made_at_once_is_refused_beyond_the_limit(string command, string error)
+    {
+        RespClient others = _host.Connect();
+        for (int i = 0; i < 3000; i++)
+        {
+            others.Run($"SET key-{i:D20} value", $"SUBSCRIBE channel-{i:D20}", "RESET");
+        }
+
+        for (int i = 0; i < 400; i++)
+        {
+            _host.Connect().Run($"SUBSCRIBE channel-{i:D200}");
+        }
+
+        RespClient client = _host.Connect(limits: new ConnectionLimits { OutputBytesPerConnection = 64 << 10 });
+
+        Assert.Equal(error, client.Run(command));
+        Assert.Equal("+PONG\r\n", client.Run("PING"));
+    }
+
+    [Fact]
+    public void Everything_that_a_session_keeps_is_counted_and_no_more_when_it_is_gone()
+    {
+        string word = new('w', 10_000);
+        RespClient client = _host.Connect();
+        (string Request, string Undo)[] kept =
+        [
+            ($"CLIENT SETNAME {word}", "CLIENT SETNAME ''"),
+            ($"CLIENT SETINFO LIB-NAME {word}", "CLIENT SETINFO LIB-NAME ''"),
+            ($"WATCH {word}", "UNWATCH"),
+            ($"CLIENT TRACKING ON BCAST PREFIX {word}", "CLIENT TRACKING OFF"),
+            ($"SUBSCRIBE {word}", "UNSUBSCRIBE"),
+            ($"PSUBSCRIBE {word}", "PUNSUBSCRIBE"),
+            ($"MULTI\r\nSET k {word}", "DISCARD"),
+        ];
+
+        foreach ((string request, string undo) in kept)
+        {
+            client.Run(request);
+            Assert.True(client.Held.Bytes >= word.Length, $"{request[..12]}: {client.Held.Bytes}");
+
+            client.Run(undo);
+            Assert.True(client.Held.Bytes == 0, $"{undo}: {client.Held.Bytes}");
+        }
+
+        Array.ForEach(kept, pair => client.Run(pair.Request));
+        client.End();
+        client.Held.Release();
+        Assert.Equal(0, client.Held.Bytes);
+    }
+
+    [Fact]
+    public void Arguments_of_a_request_that_is_not_complete_are_counted()
+    {
+        RespClient client = _host.Connect();
+        var request = new StringBuilder("*100001\r\n$4\r\nMGET\r\n");
+        request.Insert(request.Length, "$1\r\nk\r\n", 99_999);
+
+        client.Execute(Encoding.ASCII.GetBytes(request.ToString()), budget: 1);
+        Assert.InRange(client.Held.Bytes, 800_000, 2_000_000);
+
+        client.Send(request.Append("$1\r\nk\r\n").ToString());
+        Assert.Equal(0, client.Held.Bytes);
+    }
+
+    private static byte[] Request(params string[] words)
+    {
+        var text = new StringBuilder();
+        text.Append('*').Append(words.Length).Append("\r\n");
+        foreach (string word in words)
+        {
+            text.Append('$').Append(word.Length).Append("\r\n").Append(word).Append("\r\n");
+        }
+
+        return Encoding.ASCII.GetBytes(text.ToString());
+    }
+}

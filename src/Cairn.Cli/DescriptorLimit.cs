@@ -14,6 +14,8 @@ internal static unsafe partial class DescriptorLimit
     private const int OpenFiles = 7; // RLIMIT_NOFILE of Linux.
     private const int StandardError = 2;
 
+    private static ulong s_allowed = ulong.MaxValue;
+
     /// <summary>Raises the limit to the highest that is allowed. Says so if that is too few.</summary>
     /// <returns>Whether the tool can run.</returns>
     public static bool Require(string[] args)
@@ -37,13 +39,13 @@ internal static unsafe partial class DescriptorLimit
             limits = SetLimit(OpenFiles, &raised) == 0 ? raised : limits;
         }
 
+        s_allowed = limits.Soft;
         if (limits.Soft >= Least)
         {
             return true;
         }
 
-        string problem = $"this process may have {limits.Soft} files open, and {Least} are the least ('cairn serve' takes 513, and one for each connection)."
-            + " Raise the limit: 'ulimit -n 1024' in the shell, LimitNOFILE=1024 in a unit of systemd, --ulimit nofile=1024 for a container";
+        string problem = Problem(Least, "the tool needs", 1024);
         bool isJson = false;
         foreach (string word in args)
         {
@@ -53,6 +55,22 @@ internal static unsafe partial class DescriptorLimit
         Write(isJson ? $"{{\"error\":\"{problem}\",\"exitCode\":{ExitCode.File}}}\n" : $"cairn: {problem}\n");
         return false;
     }
+
+    /// <summary>Fails if a command needs more than the process may have.</summary>
+    /// <param name="count">How many the command needs: as many as it was seen to use, rounded up.</param>
+    /// <param name="what">The command, as the subject of the message: "'cairn open'".</param>
+    /// <exception cref="ToolException">The limit is lower. The message says how to raise it.</exception>
+    public static void RequireFor(int count, string what)
+    {
+        if (s_allowed < (ulong)count)
+        {
+            throw new ToolException(ExitCode.File, Problem(count, $"{what} needs", Math.Max(1024, count)));
+        }
+    }
+
+    private static string Problem(int least, string subject, int raised) =>
+        $"this process may have {s_allowed} files open, and {subject} at least {least} ('cairn serve' needs 513, and one for each connection)."
+        + $" Raise the limit: 'ulimit -n {raised}' in the shell, LimitNOFILE={raised} in a unit of systemd, --ulimit nofile={raised} for a container";
 
     // The text is ASCII. Encodings are in an assembly of their own (I1).
     private static void Write(string text)

@@ -71,18 +71,46 @@ public sealed class DescriptorLimitTests : ToolTest
         Assert.Equal(run.Code, error.RootElement.GetProperty("exitCode").GetInt32());
     }
 
+    [Theory]
+    [InlineData("bench", "127.0.0.1:1")]
+    [InlineData("open", "no.cairn")]
+    [InlineData("serializers", "-n", "50")]
+    [InlineData("top", "127.0.0.1:1")]
+    public void Command_with_too_few_descriptors_says_how_many_it_needs(params string[] args)
+    {
+        using ToolProcess process = Start(64, args);
+
+        ToolRun run = process.Finish();
+
+        Assert.Equal(ExitCode.File, run.Code);
+        Assert.StartsWith($"cairn: this process may have 64 files open, and 'cairn {args[0]}'", run.Error, StringComparison.Ordinal);
+        Assert.Contains("ulimit -n", run.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Script_of_a_clone_tells_of_limits_as_json_where_json_was_asked_for()
+    {
+        using ToolProcess process = StartLimited(40, RepositoryFile.At("cairn"), "stats", "--json");
+
+        ToolRun run = process.Finish();
+
+        using var error = System.Text.Json.JsonDocument.Parse(run.Error);
+        Assert.Contains("40 files", error.RootElement.GetProperty("error").GetString(), StringComparison.Ordinal);
+        Assert.Equal(run.Code, error.RootElement.GetProperty("exitCode").GetInt32());
+    }
+
     [Fact]
     public void Script_of_a_clone_tells_of_limits_that_are_too_small_for_the_runtime_itself()
     {
         string script = RepositoryFile.At("cairn");
-        for (int limit = 20; limit < 64; limit++)
+        for (int limit = 20; limit < 64; limit += 11)
         {
             using ToolProcess process = StartLimited(limit, script, "serve");
 
             ToolRun run = process.Finish();
 
             Assert.Equal(ExitCode.File, run.Code);
-            Assert.StartsWith(string.Create(CultureInfo.InvariantCulture, $"cairn: this process may have {limit} files open, and 64 are the least"), run.Error, StringComparison.Ordinal);
+            Assert.StartsWith(string.Create(CultureInfo.InvariantCulture, $"cairn: this process may have {limit} files open, and the tool needs at least 64"), run.Error, StringComparison.Ordinal);
         }
     }
 

@@ -14,6 +14,9 @@ internal sealed class BenchCommand : ToolCommand
     private const int MaxKeys = 1_000_000_000;
     private const int MaxBytes = 64 << 20;
 
+    // Besides those of the connections: assemblies of the runtime, of which each takes two.
+    private const int OwnDescriptors = 128;
+
     private readonly ServerArguments _server = new();
     private readonly Option<bool> _remote = new Flag("--allow-remote", "Load a server that is not on this machine.");
     private readonly ValueOption<int> _connections = ValueOptions.Count("--connections", "Connections. Default 50.", 1, 100_000);
@@ -79,6 +82,7 @@ internal sealed class BenchCommand : ToolCommand
     public override int Run(Invocation invocation)
     {
         LoadPlan plan = ReadPlan(invocation);
+        DescriptorLimit.RequireFor(OwnDescriptors + plan.Connections, $"'cairn bench' with {plan.Connections.ToString(CultureInfo.InvariantCulture)} connections");
         ThrowIfRemote(plan.Target.Address, invocation.Get(_remote));
 
         // Taken before anything is sent, so that an interruption finds us ready to clean up.

@@ -46,6 +46,7 @@ internal sealed class OpenCommand : ToolCommand
 
     public override int Run(Invocation invocation)
     {
+        DescriptorLimit.RequireFor(256, "'cairn open'");
         string path = invocation.Get(_file) ?? invocation.StorePath;
         CancellationToken interruption = invocation.Console.Interruption;
 #pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.

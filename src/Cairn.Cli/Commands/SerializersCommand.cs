@@ -59,6 +59,7 @@ internal sealed class SerializersCommand : ToolCommand
 
     public override int Run(Invocation invocation)
     {
+        DescriptorLimit.RequireFor(256, "'cairn serializers'");
         if (invocation.IsGiven(_redis) && invocation.IsGiven(_shared.Store))
         {
             throw ToolException.Usage("--redis and --store exclude each other");

@@ -45,6 +45,7 @@ internal sealed class TopCommand : ToolCommand
 
     public override int Run(Invocation invocation)
     {
+        DescriptorLimit.RequireFor(192, "'cairn top'");
         TimeSpan interval = StatsCommand.IntervalOf(invocation.Get(_interval), DefaultInterval);
         int looks = invocation.Get(_count) ?? int.MaxValue;
         bool isScreen = invocation.Console.IsOutputTerminal && !invocation.IsJson

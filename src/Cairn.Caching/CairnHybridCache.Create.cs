@@ -77,9 +77,9 @@ public sealed partial class CairnHybridCache
             stale = entry;
         }
 
-        bool hasLooked = _isImmediate && policy.ReadsShared;
+        bool hasLooked = false;
         bool isUseless = false;
-        if (hasLooked && TryReadNow(key, hash, policy, ref stale, out isUseless, out T? read))
+        if (_hasLevel && policy.ReadsShared && TryReadNow(key, hash, policy, ref stale, out hasLooked, out isUseless, out T? read))
         {
             return new ValueTask<T>(read!);
         }
@@ -303,6 +303,7 @@ public sealed partial class CairnHybridCache
         {
             // Taken once the flight can be found: whoever joins began after every change that the mark does not know of.
             ChangeMark mark = _hasLevel ? _coherence.Mark(flight.Hash) : default;
+            hasLooked = hasLooked && _coherence.IsUnchanged(flight.Before, flight.Hash); // Else another may have made it since.
             if (!isRefresh && policy.ReadsLocal
                 && await TryTakeFreshAsync<T>(flight).ConfigureAwait(false) is { } fresh && TrySucceed(flight, fresh, CacheCount.LocalHit))
             {

@@ -337,11 +337,11 @@ public sealed partial class CairnHybridCache
         return null;
     }
 
-    // A read that needs nobody's waiting. The mark tells whether what was read may be kept; the detaches tell it of changes of
+    // A read that needs nobody's waiting; false without a look if the level may have to be waited for. The mark tells whether what was read may be kept; the detaches tell it of changes of
     // this process that the level has not taken yet. Useless is what is there and nobody can have: another type's, damaged, or with a
     // tag that was invalidated.
     private bool TryReadNow<T>(
-        string key, ulong hash, EntryPolicy policy, ref LocalEntry? stale, out bool isUseless, [MaybeNullWhen(false)] out T value)
+        string key, ulong hash, EntryPolicy policy, ref LocalEntry? stale, out bool hasLooked, out bool isUseless, [MaybeNullWhen(false)] out T value)
     {
         isUseless = false;
         value = default;
@@ -349,12 +349,14 @@ public sealed partial class CairnHybridCache
         ChangeMark mark = _coherence.Mark(hash);
         PooledBuffer buffer = TakeBuffer();
         LocalEntry? entry = null;
-        ValueTask<LevelStatus> reading = _level.ReadAsync(key, hash, buffer, CancellationToken.None);
-        if (reading.IsCompletedSuccessfully && reading.Result == LevelStatus.Hit)
+        hasLooked = _level.TryReadNow(key, hash, buffer, out LevelStatus status);
+        if (hasLooked && status == LevelStatus.Hit)
         {
+            // Not at once: the stamp of a tag has to be asked for.
             ValueTask<LocalEntry?> decoding = DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, CancellationToken.None);
-            entry = decoding.IsCompletedSuccessfully ? decoding.Result : null;
-            isUseless = entry is null;
+            hasLooked = decoding.IsCompletedSuccessfully;
+            entry = hasLooked ? decoding.Result : null;
+            isUseless = hasLooked && entry is null;
         }
 
         GiveBack(buffer);

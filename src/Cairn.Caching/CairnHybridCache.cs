@@ -54,7 +54,6 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     private readonly ICoherence _coherence;
     private readonly StoreCoherence? _storeCoherence;
     private readonly bool _hasLevel;
-    private readonly bool _isImmediate;
     private readonly Codecs _codecs;
     private readonly CacheClock _clock;
     private readonly TagRegistry _tags;
@@ -80,7 +79,6 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         _defaults = EntryPolicy.Of(options.DefaultEntryOptions ?? new CairnEntryOptions());
         _level = level;
         _hasLevel = hasLevel;
-        _isImmediate = level.IsImmediate;
         _hasher = level.Hasher;
         _coherence = level.Coherence;
         _storeCoherence = level.Coherence as StoreCoherence;

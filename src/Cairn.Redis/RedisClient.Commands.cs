@@ -231,12 +231,11 @@ public sealed partial class RedisClient
         long deadlineMs = Environment.TickCount64 + _timeoutMs;
         RedisNode node = await NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
         ServerConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
-        bool isAdmitted = false;
-        while (!connection.TrySend(command, call: null, isAdmitted))
+        var turn = SendTurn.New;
+        while (!connection.TrySend(command, call: null, turn))
         {
-            await connection.WaitForRoomAsync()
-                .WaitAsync(TimeSpan.FromMilliseconds(Math.Max(0, deadlineMs - Environment.TickCount64)), cancellationToken).ConfigureAwait(false);
-            isAdmitted = true;
+            await WaitForRoomAsync(connection, deadlineMs, cancellationToken).ConfigureAwait(false);
+            turn = SendTurn.Waited;
         }
     }
 }

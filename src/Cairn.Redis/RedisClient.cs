@@ -393,7 +393,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     private static async ValueTask<T> SendOverAsync<T>(
         ServerConnection connection, ReplyParser<T> parser, object? state, RedisArgument[][] commands, long deadlineMs, CancellationToken cancellationToken)
     {
-        bool isAdmitted = false;
+        var turn = SendTurn.New;
         while (true)
         {
             long nowMs = Environment.TickCount64;
@@ -402,8 +402,8 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             try
             {
                 isSent = commands.Length == 1
-                    ? connection.TrySend(commands[0], call, isAdmitted)
-                    : connection.TrySendMany(commands, call, isAdmitted);
+                    ? connection.TrySend(commands[0], call, turn)
+                    : connection.TrySendMany(commands, call, turn);
             }
             catch
             {
@@ -418,16 +418,21 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             }
 
             call.Abandon();
-            try
-            {
-                await connection.WaitForRoomAsync()
-                    .WaitAsync(TimeSpan.FromMilliseconds(Math.Max(0, deadlineMs - nowMs)), cancellationToken).ConfigureAwait(false);
-                isAdmitted = true;
-            }
-            catch (TimeoutException late)
-            {
-                throw new RedisTimeoutException($"{connection.Name} has so many calls to reply to that this one found no room within the time-out.", late);
-            }
+            await WaitForRoomAsync(connection, deadlineMs, cancellationToken).ConfigureAwait(false);
+            turn = SendTurn.Waited;
+        }
+    }
+
+    private static async Task WaitForRoomAsync(ServerConnection connection, long deadlineMs, CancellationToken cancellationToken)
+    {
+        try
+        {
+            long leftMs = Math.Max(0, deadlineMs - Environment.TickCount64);
+            await connection.WaitForRoomAsync(TimeSpan.FromMilliseconds(leftMs), cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException late)
+        {
+            throw new RedisTimeoutException($"{connection.Name} has so many calls to reply to that this one found no room within the time-out.", late);
         }
     }
 }

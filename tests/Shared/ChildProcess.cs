@@ -19,14 +19,17 @@ internal sealed class ChildProcess : IDisposable
     public bool HasEnded => _process.HasExited;
 
     /// <summary>Starts the assembly that holds <paramref name="program"/> with these arguments.</summary>
-    public static ChildProcess Start(Type program, params string[] arguments)
+    public static ChildProcess Start(Type program, params string[] arguments) => StartUnder([], program, arguments);
+
+    /// <summary>The same, started by a command that runs what follows it, such as <c>nice</c>.</summary>
+    public static ChildProcess StartUnder(IReadOnlyList<string> command, Type program, params string[] arguments)
     {
         // An assembly that was published with its own runtime is its own host.
         string? self = Environment.ProcessPath;
         string name = Path.GetFileNameWithoutExtension(self) ?? "";
         bool isOwnHost = name == program.Assembly.GetName().Name;
         string host = self is not null && (isOwnHost || name == "dotnet") ? self : "dotnet";
-        var start = new ProcessStartInfo(host)
+        var start = new ProcessStartInfo(command.Count > 0 ? command[0] : host)
         {
             UseShellExecute = false,
             RedirectStandardInput = true,
@@ -35,6 +38,11 @@ internal sealed class ChildProcess : IDisposable
 
         // Else each child that is killed leaves the runtime's pipes and sockets for debuggers among the temporary files.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
+        foreach (string word in (string[])[.. command.Skip(1), .. command.Count > 0 ? [host] : Array.Empty<string>()])
+        {
+            start.ArgumentList.Add(word);
+        }
+
         if (!isOwnHost)
         {
             start.ArgumentList.Add("exec");

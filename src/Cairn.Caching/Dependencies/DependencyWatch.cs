@@ -1,23 +1,36 @@
-using System.Collections.Concurrent;
 using Cairn.Caching.Timing;
 using Microsoft.Extensions.Primitives;
 
 namespace Cairn.Caching.Dependencies;
 
 // Which keys depend on which change tokens, for as long as the values may be of use, also when the first level has evicted them:
-// the second level still has them then. A token that does not call back is looked at once a second.
+// the second level still has them then. A token that does not call back is looked at once a second. At most KeysAtMost are watched:
+// without room for another, the oldest counts as changed, because its changes would no longer be seen.
 internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged) : IDisposable
 {
+    public const int KeysAtMost = 100_000;
+
     private const int FewestToSweep = 256;
     private static readonly TimeSpan LookEvery = TimeSpan.FromSeconds(1);
 
-    private readonly ConcurrentDictionary<string, Watched> _watched = new(StringComparer.Ordinal);
-    private readonly Lock _looking = new();
+    // Both have the same. Registrations are not disposed of under it: that waits for callbacks, which need it.
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, LinkedListNode<Watched>> _watched = new(StringComparer.Ordinal);
+    private readonly LinkedList<Watched> _byAge = [];
     private ITimer? _timer;
     private int _sweepAt = FewestToSweep;
     private volatile bool _isUsed;
 
-    public int Count => _watched.Count;
+    public int Count
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _watched.Count;
+            }
+        }
+    }
 
     /// <summary>The key has a new value, which depends on these tokens.</summary>
     public void Set(string key, IReadOnlyList<IChangeToken> tokens, long usableUntil)
@@ -25,91 +38,134 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
         // A drop that does not see it yet came before this.
         _isUsed = true;
         var watched = new Watched(this, key, usableUntil);
-        _watched.AddOrUpdate(
-            key,
-            static (_, added) => added,
-            static (_, replaced, added) =>
+        Watched? replaced;
+        Watched? oldest = null;
+        lock (_gate)
+        {
+            replaced = Take(key);
+            if (_watched.Count >= _sweepAt)
             {
-                replaced.Dispose();
-                return added;
-            },
-            watched);
+                Sweep();
+            }
+
+            if (_watched.Count == KeysAtMost)
+            {
+                oldest = Take(_byAge.First!.Value.Key);
+            }
+
+            _watched.Add(key, _byAge.AddLast(watched));
+        }
+
+        replaced?.Dispose();
+        if (oldest is not null)
+        {
+            oldest.Dispose();
+            onChanged(oldest.Key);
+        }
+
         watched.Begin(tokens);
         if (watched.IsPassive)
         {
-            Look();
-        }
-
-        if (_watched.Count >= _sweepAt)
-        {
-            Sweep();
+            lock (_gate)
+            {
+                _timer ??= clock.Provider.CreateTimer(static watch => ((DependencyWatch)watch!).LookAtPassive(), this, LookEvery, LookEvery);
+            }
         }
     }
 
     /// <summary>The key has no value any more, or one that depends on nothing.</summary>
     public void Drop(string key)
     {
-        // Most caches watch nothing, and to ask a concurrent dictionary whether it is empty takes all its locks.
-        if (_isUsed && _watched.TryRemove(key, out Watched? watched))
+        // Most caches watch nothing.
+        if (_isUsed)
         {
-            watched.Dispose();
+            Watched? dropped;
+            lock (_gate)
+            {
+                dropped = Take(key);
+            }
+
+            dropped?.Dispose();
         }
     }
 
     public void Dispose()
     {
-        lock (_looking)
+        Watched[] all;
+        lock (_gate)
         {
             _timer?.Dispose();
+            all = [.. _byAge];
+            _watched.Clear();
+            _byAge.Clear();
         }
 
-        foreach (Watched watched in _watched.Values)
+        foreach (Watched watched in all)
         {
             watched.Dispose();
-        }
-
-        _watched.Clear();
-    }
-
-    private void Look()
-    {
-        lock (_looking)
-        {
-            _timer ??= clock.Provider.CreateTimer(static watch => ((DependencyWatch)watch!).LookAtPassive(), this, LookEvery, LookEvery);
         }
     }
 
     private void LookAtPassive()
     {
-        foreach (Watched watched in _watched.Values)
+        Watched[] all;
+        lock (_gate)
+        {
+            Sweep();
+            all = [.. _byAge];
+        }
+
+        foreach (Watched watched in all)
         {
             watched.Look();
         }
-
-        Sweep();
     }
 
+    // Under the gate. Those that it takes out are of no use to anybody, so they are disposed of at leisure.
     private void Sweep()
     {
         long now = clock.NowMs();
-        foreach ((string key, Watched watched) in _watched)
+        for (LinkedListNode<Watched>? node = _byAge.First; node is not null;)
         {
-            if (watched.UsableUntil <= now && _watched.TryRemove(new KeyValuePair<string, Watched>(key, watched)))
+            LinkedListNode<Watched>? next = node.Next;
+            if (node.Value.UsableUntil <= now)
             {
-                watched.Dispose();
+                Watched expired = Take(node.Value.Key)!;
+                ThreadPool.UnsafeQueueUserWorkItem(static expired => expired.Dispose(), expired, preferLocal: false);
             }
+
+            node = next;
         }
 
         _sweepAt = Math.Max(FewestToSweep, _watched.Count * 2);
     }
 
+    // Under the gate.
+    private Watched? Take(string key)
+    {
+        if (!_watched.Remove(key, out LinkedListNode<Watched>? node))
+        {
+            return null;
+        }
+
+        _byAge.Remove(node);
+        return node.Value;
+    }
+
     private void Changed(Watched watched)
     {
-        if (_watched.TryRemove(new KeyValuePair<string, Watched>(watched.Key, watched)))
+        lock (_gate)
         {
-            watched.Dispose();
-            onChanged(watched.Key);
+            if (!_watched.TryGetValue(watched.Key, out LinkedListNode<Watched>? node) || node.Value != watched)
+            {
+                return;
+            }
+
+            Take(watched.Key);
         }
+
+        watched.Dispose();
+        onChanged(watched.Key);
     }
 
     private sealed class Watched(DependencyWatch owner, string key, long usableUntil) : IDisposable

@@ -62,12 +62,51 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
             : CallElsewhereAsync(state, call, limit, wait, passage);
     }
 
+    /// <summary>Makes a call on this thread, if the code has proven to be prompt.</summary>
+    /// <returns>False if no call was made, or one that did not complete at once: nobody waits for that one any more.</returns>
+    public bool TryCallNow<TState, T>(TState state, Func<TState, CancellationToken, Task<T>> call, out CallResult<T> result)
+    {
+        result = default;
+        if (!TryEnter(out Passage passage))
+        {
+            return false;
+        }
+
+        if (!code.TryEnter())
+        {
+            OnNothingLearnt(passage);
+            return false;
+        }
+
+        if (TryCallHere(state, call, passage, out result, out Task<T>? running, out CancellationTokenSource cancellation))
+        {
+            return true;
+        }
+
+        OnNothingLearnt(passage);
+        Abandon(running, cancellation);
+        return false;
+    }
+
     private ValueTask<CallResult<T>> CallHereAsync<TState, T>(
-        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan limit, in LevelWait wait, Passage passage)
+        TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan limit, in LevelWait wait, Passage passage) =>
+        TryCallHere(state, call, passage, out CallResult<T> result, out Task<T>? running, out CancellationTokenSource cancellation)
+            ? new(result)
+            : AwaitAsync(running, cancellation, limit, wait, passage);
+
+    // False if the call goes on, or returned no task.
+    private bool TryCallHere<TState, T>(
+        TState state,
+        Func<TState, CancellationToken, Task<T>> call,
+        Passage passage,
+        out CallResult<T> result,
+        out Task<T>? running,
+        out CancellationTokenSource cancellation)
     {
         long startedAt = Stopwatch.GetTimestamp();
-        CancellationTokenSource cancellation = SpareSource.Take();
-        Task<T>? running = null;
+        cancellation = SpareSource.Take();
+        running = null;
+        result = default;
         try
         {
             running = call(state, cancellation.Token);
@@ -78,21 +117,23 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
         {
             code.Leave(startedAt, isComplete: true);
             SpareSource.GiveBack(cancellation);
-            return new(Fail<T>(exception, passage));
+            result = Fail<T>(exception, passage);
+            return true;
         }
 
         bool isComplete = running is { IsCompletedSuccessfully: true };
         code.Leave(startedAt, isComplete);
         if (!isComplete)
         {
-            return AwaitAsync(running, cancellation, limit, wait, passage);
+            return false;
         }
 
         SpareSource.GiveBack(cancellation);
         Succeed(passage);
 #pragma warning disable CA1849 // It has completed.
-        return new(new CallResult<T>(CallStatus.Done, running!.Result));
+        result = new(CallStatus.Done, running!.Result);
 #pragma warning restore CA1849
+        return true;
     }
 
     private ValueTask<CallResult<T>> CallElsewhereAsync<TState, T>(

@@ -47,6 +47,14 @@ internal sealed class CacheCalls
             RecordOf(await reading.ConfigureAwait(false));
     }
 
+    /// <summary>Reads a record on this thread; false if the cache may have to be waited for.</summary>
+    public bool TryGetNow(string key, out CallResult<byte[]?> result)
+    {
+        result = default;
+        return _bufferCache is null
+            && _get.TryCallNow((_cache, key), static (state, token) => state._cache.GetAsync(state.key, token), out result);
+    }
+
     public ValueTask<CallResult<bool>> SetAsync(string key, byte[] record, DistributedCacheEntryOptions expiry, TimeSpan limit) => _set.CallAsync(
         (Calls: this, key, record, expiry),
         static (state, token) => state.Calls._bufferCache is { } bufferCache

@@ -149,6 +149,9 @@ internal sealed class DistributedBackend
     /// <summary>Reads a record; no value if there is none.</summary>
     public ValueTask<CallResult<ReadOnlyMemory<byte>?>> ReadAsync(string key, in LevelWait wait) => _calls.GetAsync(key, _options.ReadTimeout, wait);
 
+    /// <summary>Reads a record if the cache is prompt; false if it may have to be waited for.</summary>
+    public bool TryReadNow(string key, out CallResult<byte[]?> result) => _calls.TryGetNow(key, out result);
+
     public ValueTask<CallResult<bool>> RefreshAsync(string key, in LevelWait wait) => _calls.RefreshAsync(key, _options.WriteTimeout, wait);
 
     public void CountDamaged(string key)

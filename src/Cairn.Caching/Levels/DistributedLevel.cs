@@ -126,6 +126,31 @@ internal sealed class DistributedLevel : SecondLevel
         return isCurrent ? Found(record.Span, target) : LevelStatus.Miss;
     }
 
+    // Where the cache has proven to be prompt, and nothing has to be asked first.
+    public override bool TryReadNow(string key, ulong hash, IBufferWriter<byte> target, out LevelStatus status)
+    {
+        status = LevelStatus.Failed;
+        string text = _backend.Records.ValueKey(key);
+        if (!_backend.TryKnowEra(out ulong era) || _backend.Ledger.TryRead(text, out _) || !_backend.TryReadNow(text, out CallResult<byte[]?> result))
+        {
+            return false;
+        }
+
+        if (result.Value is not { } record)
+        {
+            status = result.IsDone ? LevelStatus.Miss : LevelStatus.Failed;
+            return true;
+        }
+
+        if (DistributedRecords.EraOf(record) != era)
+        {
+            return false; // Damaged, or of an era that has to be asked for.
+        }
+
+        status = Found(record, target);
+        return true;
+    }
+
     public override async ValueTask ReadManyAsync(
         ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, LevelWait wait)
     {

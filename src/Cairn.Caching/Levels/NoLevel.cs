@@ -12,7 +12,7 @@ namespace Cairn.Caching.Levels;
 //       tags are remembered; beyond MaxRenewed all are forgotten and the base changes, which drops more than asked for.
 internal sealed class NoLevel : SecondLevel
 {
-    private const int MaxRenewed = 100_000;
+    public const int MaxRenewed = 100_000;
 
     private readonly LocalOnlyCoherence _coherence = new();
     private readonly Lock _gate = new();

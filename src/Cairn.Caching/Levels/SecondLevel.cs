@@ -20,9 +20,6 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>Longest envelope in bytes; longer ones are not sent here.</summary>
     public abstract long MaxValueBytes { get; }
 
-    /// <summary>True if reads are memory's work and complete before they return: they need no flight that others could join.</summary>
-    public virtual bool IsImmediate => false;
-
     /// <summary>How changes made elsewhere become known.</summary>
     public abstract Coherence.ICoherence Coherence { get; }
 
@@ -43,6 +40,16 @@ internal abstract class SecondLevel : IAsyncDisposable
 
     /// <summary>Reads an envelope into the buffer.</summary>
     public abstract ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, LevelWait wait);
+
+    /// <summary>
+    /// Reads an envelope if that is memory's work: such a read completes before it returns, and needs no flight that others could join.
+    /// </summary>
+    /// <returns>False if it may have to be waited for: then nothing is known, and <see cref="ReadAsync"/> finds out.</returns>
+    public virtual bool TryReadNow(string key, ulong hash, IBufferWriter<byte> target, out LevelStatus status)
+    {
+        status = LevelStatus.Failed;
+        return false;
+    }
 
     /// <summary>Reads many; the buffers and statuses line up with the keys.</summary>
     public abstract ValueTask ReadManyAsync(

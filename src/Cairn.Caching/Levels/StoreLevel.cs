@@ -62,8 +62,6 @@ internal sealed class StoreLevel : SecondLevel
 
     public override long MaxValueBytes => _store.MaxValueBytes;
 
-    public override bool IsImmediate => true;
-
     public override ICoherence Coherence => _coherence;
 
     public override bool HasLeases => true;
@@ -78,6 +76,12 @@ internal sealed class StoreLevel : SecondLevel
         wait.Token.IsCancellationRequested
             ? ValueTask.FromCanceled<LevelStatus>(wait.Token)
             : new(Read(key, hash, target));
+
+    public override bool TryReadNow(string key, ulong hash, IBufferWriter<byte> target, out LevelStatus status)
+    {
+        status = Read(key, hash, target);
+        return true;
+    }
 
     public override ValueTask ReadManyAsync(
         ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses,

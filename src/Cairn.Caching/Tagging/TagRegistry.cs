@@ -18,6 +18,18 @@ internal sealed class TagRegistry(KeyHasher hasher)
 
     public TagChanges Changes { get; } = new();
 
+    /// <summary>Tags that have a place, those included that nobody carries any more.</summary>
+    public int Places
+    {
+        get
+        {
+            lock (_changing)
+            {
+                return _tags.Count;
+            }
+        }
+    }
+
     public ulong HashOf(string name) => hasher.Hash(name);
 
     public Tag Get(string name)

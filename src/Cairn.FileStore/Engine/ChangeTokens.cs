@@ -4,22 +4,34 @@ using Microsoft.Extensions.Primitives;
 
 namespace Cairn.FileStore.Engine;
 
-/// <summary>Who wants to know of changes. Used under the engine's gate; callbacks run on the thread pool.</summary>
+/// <summary>
+/// The tokens that callers have for keys. Used under the engine's gate; callbacks run on the thread pool. A token cannot say that its
+/// caller has dropped it, so the number is bounded: the oldest token fires to make room, and its caller asks for another.
+/// </summary>
 internal sealed class ChangeTokens
 {
-    private readonly Dictionary<string, Watched> _byKey = new(StringComparer.Ordinal);
+    public const int KeysAtMost = 65_536;
+
+    private readonly Dictionary<string, LinkedListNode<Watched>> _byKey = new(StringComparer.Ordinal);
+    private readonly LinkedList<Watched> _byAge = [];
     private CancellationTokenSource? _forAll;
 
     public bool HasAny => _byKey.Count > 0 || _forAll is not null;
 
     public IChangeToken For(string key, Entry? now)
     {
-        if (!_byKey.TryGetValue(key, out Watched? watched))
+        if (!_byKey.TryGetValue(key, out LinkedListNode<Watched>? watched))
         {
-            _byKey.Add(key, watched = new Watched(ValueOf(now)));
+            if (_byKey.Count == KeysAtMost)
+            {
+                Fire(_byAge.First!);
+            }
+
+            watched = _byAge.AddLast(new Watched(key, ValueOf(now)));
+            _byKey.Add(key, watched);
         }
 
-        return new CancellationChangeToken(watched.Source.Token);
+        return new CancellationChangeToken(watched.Value.Source.Token);
     }
 
     public IChangeToken ForAll() => new CancellationChangeToken((_forAll ??= new CancellationTokenSource()).Token);
@@ -57,11 +69,18 @@ internal sealed class ChangeTokens
     private void Compare(string key, Entry? now)
     {
         now = ValueOf(now);
-        if (_byKey.TryGetValue(key, out Watched? watched) && !(now is null ? watched.Entry is null : now.SaysTheSameAs(watched.Entry)))
+        if (_byKey.TryGetValue(key, out LinkedListNode<Watched>? watched)
+            && !(now is null ? watched.Value.Entry is null : now.SaysTheSameAs(watched.Value.Entry)))
         {
-            _byKey.Remove(key);
-            Fire(watched.Source);
+            Fire(watched);
         }
+    }
+
+    private void Fire(LinkedListNode<Watched> watched)
+    {
+        _byKey.Remove(watched.Value.Key);
+        _byAge.Remove(watched);
+        Fire(watched.Value.Source);
     }
 
     private void FireForAll()
@@ -77,7 +96,7 @@ internal sealed class ChangeTokens
     private static void Fire(CancellationTokenSource source) =>
         ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), source, preferLocal: false);
 
-    private sealed record Watched(Entry? Entry)
+    private sealed record Watched(string Key, Entry? Entry)
     {
         public CancellationTokenSource Source { get; } = new();
     }

@@ -7,6 +7,8 @@
 //       are, the more requests travel together.
 //   I3  One receive is under way at a time. The next one begins before the callers' continuations run.
 //   I4  After Close nothing is queued, and every call that was in flight has an outcome.
+//   I5  A waiter that gives up leaves the queue. One that was woken has a place until it sends or gives up; at most WokenAtOnce
+//       have one, because nobody knows how long their requests are. Whatever makes room or frees a place wakes the next.
 //
 //   Open --Close--> Closed
 using System.Buffers;
@@ -26,6 +28,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     private const int ReceiveBytes = 32 << 10;
     private const int KeptReceiveBytes = 1 << 20;
     private const int FlushesAtOnce = 8;
+    private const int WokenAtOnce = 8;
     private const int TickMs = 10;
 
     private readonly Lock _gate = new();
@@ -35,7 +38,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     private readonly Action _onReceived;
     private readonly WireFormat _format;
     private readonly Queue<InFlight> _inFlight = new();
-    private readonly Queue<TaskCompletionSource> _waiters = new();
+    private readonly LinkedList<TaskCompletionSource> _waiters = new();
     private readonly TaskCompletionSource<Exception> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ITimer _timer;
     private readonly List<Range> _replies = [];
@@ -46,6 +49,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     private byte[] _received = ArrayPool<byte>.Shared.Rent(ReceiveBytes);
     private int _receivedBytes;
     private int _headReplies;
+    private int _placesKept;
     private bool _isFlushing;
     private bool _isTicking;
     private bool _isClosed;
@@ -104,14 +108,14 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     /// <summary>Queues a request, if there is room.</summary>
     /// <param name="command">Its words.</param>
     /// <param name="call">Gets the reply; null to drop it.</param>
-    /// <param name="isAdmitted">True for who has waited for room.</param>
+    /// <param name="turn">Whether it needs room.</param>
     /// <returns>False if there is no room.</returns>
     /// <exception cref="RedisConnectionException">The connection has ended.</exception>
-    public bool TrySend(ReadOnlySpan<RedisArgument> command, PendingCall? call, bool isAdmitted = false)
+    public bool TrySend(ReadOnlySpan<RedisArgument> command, PendingCall? call, SendTurn turn = SendTurn.New)
     {
         lock (_gate)
         {
-            if (!HasRoom(isAdmitted))
+            if (!TakeRoom(turn))
             {
                 return false;
             }
@@ -125,7 +129,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
             }
             catch
             {
-                _output.Truncate(start);
+                TakeBack(start);
                 throw;
             }
 
@@ -141,11 +145,11 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     }
 
     /// <summary>Queues requests that are written already; the call gets the last reply.</summary>
-    public bool TrySendWritten(ReadOnlySpan<byte> requests, int replies, PendingCall? call, bool isAdmitted = false)
+    public bool TrySendWritten(ReadOnlySpan<byte> requests, int replies, PendingCall? call, SendTurn turn = SendTurn.New)
     {
         lock (_gate)
         {
-            if (!HasRoom(isAdmitted))
+            if (!TakeRoom(turn))
             {
                 return false;
             }
@@ -163,11 +167,11 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     }
 
     /// <summary>Queues several requests that nobody's come between; the call gets the last reply, and the others' errors.</summary>
-    public bool TrySendMany(IReadOnlyList<RedisArgument[]> commands, PendingCall? call, bool isAdmitted = false)
+    public bool TrySendMany(IReadOnlyList<RedisArgument[]> commands, PendingCall? call, SendTurn turn = SendTurn.New)
     {
         lock (_gate)
         {
-            if (!HasRoom(isAdmitted))
+            if (!TakeRoom(turn))
             {
                 return false;
             }
@@ -185,7 +189,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
             }
             catch
             {
-                _output.Truncate(start);
+                TakeBack(start);
                 throw;
             }
 
@@ -205,7 +209,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     {
         lock (_gate)
         {
-            HasRoom(isAdmitted: true);
+            TakeRoom(SendTurn.Own);
             var writer = new RespWriter(_output);
             Write(ref writer, command);
             writer.Flush();
@@ -214,19 +218,43 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         FlushHeldBack();
     }
 
-    /// <summary>Waits until there may be room.</summary>
-    public Task WaitForRoomAsync()
+    /// <summary>Waits for room. The caller then sends with <see cref="SendTurn.Waited"/>, at once.</summary>
+    /// <exception cref="TimeoutException">There was none in time.</exception>
+    public async Task WaitForRoomAsync(TimeSpan timeout, CancellationToken cancellationToken)
     {
+        LinkedListNode<TaskCompletionSource> waiter;
         lock (_gate)
         {
-            if (_isClosed || HasRoomNow())
+            if (_isClosed)
             {
-                return Task.CompletedTask;
+                return;
             }
 
-            var waiter = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            _waiters.Enqueue(waiter);
-            return waiter.Task;
+            waiter = _waiters.AddLast(new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+            WakeWaiters();
+        }
+
+        try
+        {
+            await waiter.Value.Task.WaitAsync(timeout, cancellationToken).ConfigureAwait(false);
+        }
+        catch
+        {
+            lock (_gate)
+            {
+                if (waiter.List is not null)
+                {
+                    _waiters.Remove(waiter);
+                }
+                else
+                {
+                    // It was woken just before it gave up.
+                    _placesKept--;
+                    WakeWaiters();
+                }
+            }
+
+            throw;
         }
     }
 
@@ -235,7 +263,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     {
         ReplyCall<RedisReply> call = ReplyCall<RedisReply>.Rent(
             Parsers.Reply, null, Completions, Environment.TickCount64, (long)timeout.TotalMilliseconds);
-        if (!TrySend(command, call, isAdmitted: true))
+        if (!TrySend(command, call, SendTurn.Own))
         {
             call.Abandon();
             throw ClosedException();
@@ -318,21 +346,34 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
     }
 
-    private bool HasRoomNow() => _inFlight.Count < _options.MaxPendingCalls && _output.Count < _options.MaxUnsentBytes;
+    private bool HasRoom => _inFlight.Count + _placesKept < _options.MaxPendingCalls && _output.Count < _options.MaxUnsentBytes;
 
-    private bool HasRoom(bool isAdmitted)
+    private bool TakeRoom(SendTurn turn)
     {
         if (_isClosed)
         {
             throw ClosedException();
         }
 
-        return isAdmitted || (_waiters.Count == 0 && HasRoomNow());
+        if (turn == SendTurn.Waited)
+        {
+            _placesKept--;
+        }
+
+        return turn != SendTurn.New || (_waiters.Count == 0 && HasRoom);
+    }
+
+    // Of a request that could not be written. It took the place of a waiter, perhaps.
+    private void TakeBack(int start)
+    {
+        _output.Truncate(start);
+        WakeWaiters();
     }
 
     private void Enqueue(PendingCall? call, int replies)
     {
         _inFlight.Enqueue(new InFlight(call, replies));
+        WakeWaiters();
         if (!_isTicking)
         {
             _isTicking = true;
@@ -365,6 +406,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 }
 
                 (_sending, _output) = (_output, _sending);
+                WakeWaiters();
             }
 
             try
@@ -406,7 +448,6 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
 
         _sending.Clear();
-        WakeWaiters();
         Flush();
     }
 
@@ -622,26 +663,20 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 }
             }
 
-            WakeWaitersLocked();
+            WakeWaiters();
         }
 
         return true;
     }
 
+    // Under the gate, wherever room was made (I5).
     private void WakeWaiters()
     {
-        lock (_gate)
+        while (_waiters.First is { } waiter && _placesKept < WokenAtOnce && HasRoom)
         {
-            WakeWaitersLocked();
-        }
-    }
-
-    private void WakeWaitersLocked()
-    {
-        int room = _output.Count < _options.MaxUnsentBytes ? _options.MaxPendingCalls - _inFlight.Count : 0;
-        while (room-- > 0 && _waiters.TryDequeue(out TaskCompletionSource? waiter))
-        {
-            waiter.TrySetResult();
+            _waiters.RemoveFirst();
+            _placesKept++;
+            waiter.Value.TrySetResult();
         }
     }
 

@@ -7,7 +7,6 @@
 //   I3  Receivers are called one at a time (_tell), and not after their subscription has ended.
 //   I4  Changes made through this very cache are not told: the server leaves out those of the tracked connection (NOLOOP), and
 //       messages name their sender.
-using System.Collections.Concurrent;
 using System.Text;
 using Cairn.Caching;
 using Cairn.Protocol;
@@ -34,7 +33,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
     private readonly SemaphoreSlim _wake = new(0, 1);
     private readonly CancellationTokenSource _end = new();
     private readonly Dictionary<RedisNode, ServerWatch> _watches = [];
-    private readonly ConcurrentDictionary<string, TaskCompletionSource> _waiters = new(StringComparer.Ordinal);
+    private readonly KeyWaiters _waiters = new();
     private Subscription[] _subscriptions = [];
     private string[] _prefixes = [];
     private int _prefixVersion;
@@ -95,8 +94,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             return false;
         }
 
-        await _waiters.GetOrAdd(key, static _ => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously))
-            .Task.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await _waiters.WaitAsync(key, cancellationToken).ConfigureAwait(false);
         return true;
     }
 
@@ -229,7 +227,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             {
                 // No heartbeat, and in time receivers trust nothing. What failed is logged by the connection.
                 _isHearing = false;
-                WakeWaiters();
+                _waiters.WakeAll();
                 _client.RefreshTopology();
             }
 
@@ -244,7 +242,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             }
         }
 
-        WakeWaiters();
+        _waiters.WakeAll();
     }
 
     private (string[] Prefixes, int Version) Prefixes()
@@ -292,7 +290,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
 
         if (hasMissed)
         {
-            WakeWaiters();
+            _waiters.WakeAll();
         }
     }
 
@@ -379,10 +377,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             }
         }
 
-        if (!_waiters.IsEmpty && _waiters.TryRemove(key, out TaskCompletionSource? waiter))
-        {
-            waiter.TrySetResult();
-        }
+        _waiters.Wake(key);
     }
 
     private void TellMissed()
@@ -395,18 +390,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             }
         }
 
-        WakeWaiters();
-    }
-
-    private void WakeWaiters()
-    {
-        foreach (string key in _waiters.Keys)
-        {
-            if (_waiters.TryRemove(key, out TaskCompletionSource? waiter))
-            {
-                waiter.TrySetResult();
-            }
-        }
+        _waiters.WakeAll();
     }
 
     private sealed class Subscription(ChangeChannel channel, string keyPrefix, ICacheChangeReceiver receiver) : IDisposable

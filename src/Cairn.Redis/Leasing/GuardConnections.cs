@@ -72,7 +72,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
             parser, null, connection.Completions, Environment.TickCount64, (long)client.Options.OperationTimeout.TotalMilliseconds);
         try
         {
-            connection.TrySendMany(commands, call, isAdmitted: true);
+            connection.TrySendMany(commands, call, SendTurn.Own);
         }
         catch
         {

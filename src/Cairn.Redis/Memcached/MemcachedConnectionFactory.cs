@@ -45,7 +45,7 @@ internal sealed class MemcachedConnectionFactory(RedisClientOptions options) : C
         var writer = new MemcachedRequestWriter(buffer);
         write(ref writer);
         writer.Flush();
-        connection.TrySendWritten(buffer.WrittenSpan, replies: 1, call, isAdmitted: true);
+        connection.TrySendWritten(buffer.WrittenSpan, replies: 1, call, SendTurn.Own);
         call.CancelWith(cancellationToken);
         return call.Task;
     }

@@ -100,7 +100,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
     private static async ValueTask<MemcachedAnswer> SendAsync(
         ServerConnection connection, RequestWriter write, int replies, System.Buffers.IBufferWriter<byte>? destination, TimeSpan timeout, CancellationToken cancellationToken)
     {
-        bool isAdmitted = false;
+        var turn = SendTurn.New;
         while (true)
         {
             ReplyCall<MemcachedAnswer> call = ReplyCall<MemcachedAnswer>.RentWritten(
@@ -108,7 +108,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
             bool isSent;
             try
             {
-                isSent = TrySend(connection, write, replies, call, isAdmitted);
+                isSent = TrySend(connection, write, replies, call, turn);
             }
             catch
             {
@@ -123,12 +123,12 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
             }
 
             call.Abandon();
-            await connection.WaitForRoomAsync().WaitAsync(timeout, cancellationToken).ConfigureAwait(false);
-            isAdmitted = true;
+            await connection.WaitForRoomAsync(timeout, cancellationToken).ConfigureAwait(false);
+            turn = SendTurn.Waited;
         }
     }
 
-    private static bool TrySend(ServerConnection connection, RequestWriter write, int replies, PendingCall call, bool isAdmitted)
+    private static bool TrySend(ServerConnection connection, RequestWriter write, int replies, PendingCall call, SendTurn turn)
     {
         OutputBuffer buffer = t_request ??= new OutputBuffer();
         try
@@ -136,7 +136,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
             var writer = new MemcachedRequestWriter(buffer);
             write(ref writer);
             writer.Flush();
-            return connection.TrySendWritten(buffer.Written.Span, replies, call, isAdmitted);
+            return connection.TrySendWritten(buffer.Written.Span, replies, call, turn);
         }
         finally
         {

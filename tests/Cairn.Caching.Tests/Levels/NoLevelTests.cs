@@ -46,6 +46,23 @@ public class NoLevelTests
         Assert.NotEqual(other, await StampAsync(level, "other"));
     }
 
+    [Fact]
+    public async Task Renewed_tags_are_kept_up_to_a_bound_and_then_all_tags_count_as_renewed()
+    {
+        await using var level = new NoLevel();
+        level.Coherence.Attach(new RecordingSink());
+        ulong never = await StampAsync(level, "never");
+
+        for (int i = 0; i < NoLevel.MaxRenewed; i++)
+        {
+            await level.RenewStampAsync($"tag {i}", (ulong)i, CancellationToken.None);
+        }
+
+        Assert.Equal(never, await StampAsync(level, "never"));
+        await level.RenewStampAsync("one more", 0, CancellationToken.None);
+        Assert.NotEqual(never, await StampAsync(level, "never"));
+    }
+
     private static ValueTask<ulong> StampAsync(NoLevel level, string tag) =>
         level.ReadStampAsync(tag, level.TagHasher.Hash(tag), CancellationToken.None);
 }

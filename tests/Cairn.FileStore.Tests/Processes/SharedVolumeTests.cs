@@ -28,6 +28,24 @@ public class SharedVolumeTests
         AssertShared(file, other: Start(file, "polling"), isPolling: false);
     }
 
+    [RequiresMountFact("/proc/sys/user/max_inotify_instances", "/proc/sys/user/max_inotify_watches")]
+    public void Changes_of_others_are_found_without_the_systems_watches()
+    {
+        foreach (string limit in (string[])["max_inotify_instances", "max_inotify_watches"])
+        {
+            using var file = new CacheFile();
+            using DistributedFileStoreCacheString cache = file.Open(options => options.UsePolling = true);
+            string[] withoutWatches = ["unshare", "--map-root-user", "sh", "-c", $"echo 0 > /proc/sys/user/{limit} && exec \"$@\"", "sh"];
+            using var other = ChildProcess.StartUnder(withoutWatches, typeof(Program), "answer", file.DirectoryPath, "polling");
+            Assert.Equal("ready", other.ReadLine());
+
+            cache.Set("here", "1");
+            Eventually.Equal("1", () => Ask(other, "get here"));
+            Ask(other, "set there 2");
+            Eventually.Equal("2", () => cache.Get("there"));
+        }
+    }
+
     [Fact]
     public void Network_file_system_is_polled_without_being_asked()
     {

@@ -365,6 +365,26 @@ public sealed class StringTests : IDisposable
     }
 
     [Fact]
+    public void Oldest_token_fires_when_there_is_no_room_for_another()
+    {
+        DistributedFileStoreCacheString cache = _file.Open();
+        Microsoft.Extensions.Primitives.IChangeToken oldest = cache.Watch("oldest");
+        Microsoft.Extensions.Primitives.IChangeToken second = cache.Watch("second");
+        for (int i = 2; i < Cairn.FileStore.Engine.ChangeTokens.KeysAtMost; i++)
+        {
+            cache.Watch($"key {i}");
+        }
+
+        cache.Watch("oldest"); // Has a place already.
+        Assert.False(oldest.HasChanged);
+        cache.Watch("one more");
+        Eventually.True(() => oldest.HasChanged);
+        Assert.False(second.HasChanged);
+        cache.Set("second", "1");
+        Eventually.True(() => second.HasChanged);
+    }
+
+    [Fact]
     public void Closed_cache_says_that_it_is_closed()
     {
         DistributedFileStoreCacheString cache = _file.Open();

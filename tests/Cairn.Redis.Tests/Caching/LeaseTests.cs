@@ -1,5 +1,6 @@
 using System.Text;
 using Cairn.Caching;
+using Cairn.Redis.Invalidation;
 using Cairn.Redis.Tests.Servers;
 using Cairn.Redis.Tests.Testing;
 
@@ -10,6 +11,27 @@ public sealed class LeaseTests
 {
     private static readonly TimeSpan s_long = TimeSpan.FromMinutes(1);
     private static readonly byte[] s_value = Encoding.UTF8.GetBytes("Dune");
+
+    [Fact]
+    public async Task Waiters_for_a_key_that_give_up_leave_nothing_behind()
+    {
+        var waiters = new KeyWaiters();
+        using var cancellation = new CancellationTokenSource();
+        Task[] impatient = [.. Enumerable.Range(0, 1000).Select(i => waiters.WaitAsync($"key:{i}", cancellation.Token))];
+        Task patient = waiters.WaitAsync("key:1", CancellationToken.None);
+        Assert.Equal(1000, waiters.Count);
+
+        await cancellation.CancelAsync();
+        foreach (Task wait in impatient)
+        {
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait);
+        }
+
+        Assert.Equal(1, waiters.Count);
+        waiters.Wake("key:1");
+        await patient;
+        Assert.Equal(0, waiters.Count);
+    }
 
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]

@@ -103,7 +103,8 @@ internal static class BrokenHybrid
 
         public override long MaxValueBytes => whole.MaxValueBytes;
 
-        public override bool IsImmediate => whole.IsImmediate;
+        public override bool TryReadNow(string key, ulong hash, IBufferWriter<byte> target, out LevelStatus status) =>
+            whole.TryReadNow(key, hash, target, out status);
 
         public override ICoherence Coherence => BrokenCoherence;
 

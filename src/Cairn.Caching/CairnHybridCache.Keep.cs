@@ -354,8 +354,8 @@ public sealed partial class CairnHybridCache
         {
             // Not at once: the stamp of a tag has to be asked for.
             ValueTask<LocalEntry?> decoding = DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, CancellationToken.None);
+            entry = decoding.IsCompletedSuccessfully ? decoding.Result : null;
             hasLooked = decoding.IsCompletedSuccessfully;
-            entry = hasLooked ? decoding.Result : null;
             isUseless = hasLooked && entry is null;
         }
 

@@ -24,7 +24,7 @@ public sealed class LeaseTests
         await cancellation.CancelAsync();
         foreach (Task wait in impatient)
         {
-            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait);
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait.WaitAsync(TimeSpan.FromSeconds(30)));
         }
 
         Assert.Equal(1, waiters.Count);

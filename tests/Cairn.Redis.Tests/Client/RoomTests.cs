@@ -67,7 +67,7 @@ public sealed class RoomTests
         foreach (Task waiter in waiters)
         {
             // One that was woken sends, as its caller would.
-            if (await Record.ExceptionAsync(() => waiter) is null)
+            if (await Record.ExceptionAsync(() => waiter.WaitAsync(s_patience)) is null)
             {
                 Assert.True(connection.TrySend(["PING"], call: null, SendTurn.Waited));
                 stream.Receive("+PONG\r\n"u8);

@@ -98,7 +98,7 @@ public sealed class ReachabilityTests(Browser browser)
 
     private static void Send(int port, string command)
     {
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveTimeout = 10_000 };
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveTimeout = 60_000 };
         socket.Connect(IPAddress.Loopback, port);
         socket.Send(System.Text.Encoding.ASCII.GetBytes(command + "\r\n"));
         Assert.NotEqual(0, socket.Receive(new byte[64]));

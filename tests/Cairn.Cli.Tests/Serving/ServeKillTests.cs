@@ -7,10 +7,11 @@ namespace Cairn.Cli.Tests.Serving;
 /// <summary>Servers are killed under load; whatever a client was told is true of the server that comes after.</summary>
 public sealed class ServeKillTests : IDisposable
 {
-    private const int Kills = 8;
     private const int Writers = 4;
     private const int KeysOfWriter = 300;
     private const int MostBatches = 400;
+
+    private static readonly int s_kills = Environment.GetEnvironmentVariable("CAIRN_TORTURE") == "long" ? 200 : 4;
 
     private readonly StoreDirectory _directory = new();
 
@@ -24,7 +25,7 @@ public sealed class ServeKillTests : IDisposable
     {
         var random = new Random(seed);
         KeyWriter[] writers = [.. Enumerable.Range(0, Writers).Select(number => new KeyWriter(number, KeysOfWriter, random.Next()))];
-        for (int kill = 0; kill < Kills; kill++)
+        for (int kill = 0; kill < s_kills; kill++)
         {
             using ToolProcess server = Serve(io);
             int port = ServerLines.MemcachedPort(server);

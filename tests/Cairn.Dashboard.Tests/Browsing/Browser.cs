@@ -10,6 +10,9 @@ public sealed class Browser : IAsyncLifetime
 
     private const string Executable = "chromium";
 
+    // A bound, and no claim: a machine that does other things takes its time.
+    private const int PatienceMs = 60_000;
+
     private IPlaywright? _playwright;
     private IBrowser? _browser;
 
@@ -28,6 +31,7 @@ public sealed class Browser : IAsyncLifetime
     /// <summary>A page as a new visitor has it: no cookies, nothing stored.</summary>
     internal async Task<WatchedPage> OpenAsync(int width = 1280, int height = 900)
     {
+        Assertions.SetDefaultExpectTimeout(PatienceMs);
         _playwright ??= await Playwright.CreateAsync();
         _browser ??= await _playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions
         {
@@ -41,7 +45,7 @@ public sealed class Browser : IAsyncLifetime
             ColorScheme = ColorScheme.Light,
             ReducedMotion = ReducedMotion.Reduce,
         });
-        context.SetDefaultTimeout(15_000);
+        context.SetDefaultTimeout(PatienceMs);
         return new WatchedPage(await context.NewPageAsync());
     }
 }

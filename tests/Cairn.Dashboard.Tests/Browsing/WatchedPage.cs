@@ -6,6 +6,8 @@ namespace Cairn.Dashboard.Tests.Browsing;
 /// <summary>A page, and everything that was wrong with it: errors, violations of its policy, requests to elsewhere, dialogs of scripts.</summary>
 internal sealed class WatchedPage : IAsyncDisposable
 {
+    private static readonly bool s_isPictured = Environment.GetEnvironmentVariable("CAIRN_PICTURES") == "1";
+
     private readonly ConcurrentQueue<string> _problems = new();
     private string _origin = "";
 
@@ -70,9 +72,14 @@ internal sealed class WatchedPage : IAsyncDisposable
         return [.. (await Page.EvaluateAsync<string[]>(LayoutCheck.Script)).Select(wrong => $"{place}: {wrong}")];
     }
 
-    /// <summary>Writes what is seen to artifacts/dashboard, for people to look at.</summary>
+    /// <summary>With CAIRN_PICTURES=1, writes what is seen to artifacts/dashboard, for people to look at.</summary>
     public async Task PictureAsync(string name)
     {
+        if (!s_isPictured)
+        {
+            return;
+        }
+
         string directory = RepositoryFile.At("artifacts", "dashboard");
         Directory.CreateDirectory(directory);
 

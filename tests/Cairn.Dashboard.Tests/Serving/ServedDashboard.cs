@@ -184,7 +184,7 @@ internal sealed class ServedDashboard : IAsyncDisposable
 
     private Socket Connect()
     {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000 };
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 60_000 };
         socket.Connect(IPEndPoint.Parse(AddressOf("resp")));
         return socket;
     }

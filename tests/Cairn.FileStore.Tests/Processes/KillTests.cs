@@ -7,8 +7,9 @@ namespace Cairn.FileStore.Tests.Processes;
 /// <summary>Writers are killed at random points; nothing that was acknowledged may be missing.</summary>
 public class KillTests(ITestOutputHelper output)
 {
-    private const int Kills = 20;
     private const int Writers = 2;
+
+    private static readonly int Kills = Environment.GetEnvironmentVariable("CAIRN_TORTURE") == "long" ? 500 : 8;
 
     [Fact]
     public void Every_acknowledged_entry_is_there_after_its_writer_was_killed()

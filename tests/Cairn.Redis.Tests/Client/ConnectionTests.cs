@@ -136,7 +136,7 @@ public sealed class ConnectionTests
             await Assert.ThrowsAsync<RedisConnectionException>(async () => await client.GetAsync("key"));
         }
 
-        Assert.InRange(Stopwatch.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromSeconds(10));
+        Assert.InRange(Stopwatch.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromMinutes(1)); // One that waited for the next attempt would take as long.
         Assert.False(client.GetHealth().IsConnected);
         Assert.Contains("refused", client.GetHealth().Servers[0].LastFailure, StringComparison.Ordinal);
     }

@@ -20,8 +20,8 @@ public sealed class MemcachedCacheTests
         var options = new CairnMemcachedOptions
         {
             // A busy machine is no dead server.
-            ConnectTimeout = TimeSpan.FromSeconds(20),
-            OperationTimeout = TimeSpan.FromSeconds(20),
+            ConnectTimeout = TimeSpan.FromMinutes(1),
+            OperationTimeout = TimeSpan.FromMinutes(1),
             ReturnInterval = TimeSpan.FromMilliseconds(100),
             StandInLifetime = TimeSpan.FromSeconds(1),
         };

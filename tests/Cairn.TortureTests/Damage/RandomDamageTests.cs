@@ -18,7 +18,7 @@ public sealed class RandomDamageTests(ITestOutputHelper output)
         var run = new TortureRun(output);
         using var directory = new StoreDirectory();
         using ChildProcess child = ChildProcess.Start(
-            typeof(Program), "damage-seeds", directory.Path, $"{run.Seed}", $"{TortureRun.Count(300, 50_000)}");
+            typeof(Program), "damage-seeds", directory.Path, $"{run.Seed}", $"{TortureRun.Count(120, 50_000)}");
         using var watch = new SilenceWatch(child, LongestSilence);
         int seed = run.Seed;
         var faults = new List<string>();

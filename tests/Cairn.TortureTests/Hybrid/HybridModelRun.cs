@@ -19,7 +19,7 @@ internal sealed class HybridModelRun : IDisposable
     private const int Keys = 5;
     private const int Tags = 3;
 
-    private static readonly TimeSpan LongestRefresh = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan LongestRefresh = TimeSpan.FromMinutes(1);
 
     private static readonly TimeSpan[] s_steps =
     [

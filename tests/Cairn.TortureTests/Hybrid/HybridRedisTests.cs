@@ -22,7 +22,7 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
     private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(3);
 
     private static readonly int Rounds = TortureRun.Count(inShort: 1, inLong: 30);
-    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 4_000, inLong: 60_000);
+    private static readonly int MillisecondsPerRound = TortureRun.Count(inShort: 3_000, inLong: 60_000);
 
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]
@@ -89,7 +89,7 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
 
             Assert.True(history.Faults.Count == 0, $"{history.Faults.Count} faults.\n{string.Join('\n', history.Faults.Take(3))}\n{torture.Replay}");
             Assert.InRange(connections, Processes, MostConnections);
-            Assert.True(history.FactoryRuns > 100 && history.Reads > 500, $"Too little was done: {history}");
+            Assert.True(history.FactoryRuns > 20 && history.Reads > 100, $"Too little was done: {history}");
             return history;
         }
         finally

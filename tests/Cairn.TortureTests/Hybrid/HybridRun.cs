@@ -20,7 +20,7 @@ internal sealed record HybridRun(string Directory, int Seed, int Milliseconds, i
     private const long CapacityBytes = 64L << 20;
 
     // Longer than it takes to be given a processor among the processes of other tests.
-    private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(30);
 
     public StoreOptions Store => new()
     {

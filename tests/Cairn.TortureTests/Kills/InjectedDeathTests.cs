@@ -19,7 +19,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     /// <summary>Of a store of a MiB: its index has fewer slots than the workers have kept keys.</summary>
     private const int OverflowingEntryBytes = 16 * 1024;
 
-    private const int FewDeaths = 3;
+    private const int FewDeaths = 2;
     private const int ManyDeaths = 200;
     private const int MostReaches = 60;
     private const int Workers = 3;

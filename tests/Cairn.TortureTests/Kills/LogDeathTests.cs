@@ -58,7 +58,7 @@ public sealed class LogDeathTests(ITestOutputHelper output)
     private void DieAtEach(string test, ProtocolStep[] steps, Action<string, ProtocolStep, Random> die)
     {
         var torture = new TortureRun(output, test);
-        ProtocolStep[] order = [.. Enumerable.Range(0, TortureRun.Count(2, 100)).SelectMany(_ => steps)];
+        ProtocolStep[] order = [.. Enumerable.Range(0, TortureRun.Count(1, 100)).SelectMany(_ => steps)];
         torture.Random.Shuffle(order);
         using var directory = new StoreDirectory();
         int deaths = 0;

@@ -105,7 +105,7 @@ public sealed class PowerLossTests(ITestOutputHelper output)
     private void FirstOpening(Mishap mishap, [CallerMemberName] string test = "")
     {
         var torture = new TortureRun(output, test);
-        for (int run = 0; run < TortureRun.Count(6, 2_000); run++)
+        for (int run = 0; run < TortureRun.Count(3, 2_000); run++)
         {
             int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
             try

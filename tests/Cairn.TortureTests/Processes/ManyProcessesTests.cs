@@ -23,7 +23,7 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
                 LongestValue = 3_000, // A longer one, if many are written at once, may find no room.
                 Operations = TortureRun.Count(200, 20_000),
                 Seed = run.Random.Next(),
-                LockTimeoutMs = 10_000, // On a busy machine a holder of a lock may wait long for a processor.
+                LockTimeoutMs = 30_000, // On a busy machine a holder of a lock may wait long for a processor.
             })),
         ];
 
@@ -91,7 +91,7 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
         long bytes = new FileInfo(crew.StorePath).Length;
         Worker[] workers =
         [
-            crew.Start(worker => worker with { Seed = run.Random.Next(), CapacityBytes = 64 << 20, LockTimeoutMs = 5_000, Threads = 2 }),
+            crew.Start(worker => worker with { Seed = run.Random.Next(), CapacityBytes = 64 << 20, LockTimeoutMs = 30_000, Threads = 2 }),
             crew.Start(worker => worker with { Seed = run.Random.Next(), MaxCapacityBytes = 32 << 20, FlushOnClose = true, LockTimeoutMs = 1 }),
         ];
 

@@ -12,7 +12,7 @@ public sealed class StoppedProcessTests : IDisposable
     private static readonly TimeSpan LockTimeout = TimeSpan.FromMilliseconds(20);
 
     // Far more than the time-out, and far less than for ever.
-    private static readonly TimeSpan Soon = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan Soon = TimeSpan.FromMinutes(1);
 
     private readonly StoreDirectory _directory = new();
     private readonly List<CairnStore> _stores = [];

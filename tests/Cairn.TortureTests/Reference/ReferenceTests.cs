@@ -21,7 +21,7 @@ public sealed class ReferenceTests(ITestOutputHelper output)
     {
         using var directory = new StoreDirectory();
         var buffer = new byte[1 << 20];
-        for (int i = 0; i < TortureRun.Count(1_000, 100_000); i++)
+        for (int i = 0; i < TortureRun.Count(400, 100_000); i++)
         {
             int seed = TortureRun.SeedOf(run.Seed, i);
             using var sequence = new ReferenceRun(directory, $"{i}.cairn", buffer, seed, encryption, isKept);

@@ -121,8 +121,8 @@ public class StackExchangeTests(RespServers servers) : IClassFixture<RespServers
             EndPoints = { server },
             ClientName = "tester",
             AllowAdmin = true,
-            SyncTimeout = 20_000,
-            ConnectTimeout = 20_000,
+            SyncTimeout = 60_000,
+            ConnectTimeout = 60_000,
         };
         using ConnectionMultiplexer connection = await ConnectionMultiplexer.ConnectAsync(options);
         var shown = new StringBuilder();

@@ -150,6 +150,7 @@ public class EchoTests
         client.Send("echo one\nquit\necho never\n");
 
         Assert.Equal("one\n", client.ReadToEnd());
+        client.Dispose(); // The server waits for it.
         Assert.Equal(CloseReason.ClosedBySession, server.Sessions.TakeClosed());
     }
 

@@ -83,10 +83,12 @@ public class PostTests
 
         connection.Close((CloseReason)reason);
 
-        Assert.Equal((CloseReason)reason, server.Sessions.TakeClosed());
         if (received is not null)
         {
             Assert.Equal(received, client.ReadToEnd());
+            client.Dispose(); // The server waits for it.
         }
+
+        Assert.Equal((CloseReason)reason, server.Sessions.TakeClosed());
     }
 }

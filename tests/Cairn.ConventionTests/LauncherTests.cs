@@ -21,7 +21,6 @@ public sealed class LauncherTests : IDisposable
             Write(file, File.ReadAllText(Path.Combine(Repository.Root, file)));
         }
 
-        File.SetUnixFileMode(Path.Combine(_clone, "cairn"), File.GetUnixFileMode(Path.Combine(Repository.Root, "cairn")));
         Write("src/Cairn.Cli/Program.cs", """
             if (args is ["--version"])
             {

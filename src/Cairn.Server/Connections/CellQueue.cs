@@ -1,4 +1,5 @@
 // Connections whose request waits for a hazard cell of the store, or for memory to copy a value, in the order in which they began to wait.
+// Clients that were not slow to read come before the others: they may take memory that the others may not.
 //
 //   served --no cell, and no room for a copy--> waiting --first, and a cell came free or some time has passed--> served again
 //
@@ -13,8 +14,12 @@ namespace Cairn.Server.Connections;
 internal sealed class CellQueue
 {
     private readonly Lock _lock = new();
+    private readonly LinkedList<ClientConnection> _withCredit = [];
     private readonly LinkedList<ClientConnection> _waiting = [];
     private int _count; // Of those waiting, to be read without the lock.
+
+    // Under the lock.
+    private ClientConnection? First => (_withCredit.First ?? _waiting.First)?.Value;
 
     // Release and acquire are enough: a stale value costs a periodic look (Q3).
     private bool IsEmpty => Volatile.Read(ref _count) == 0;
@@ -32,7 +37,7 @@ internal sealed class CellQueue
 
         lock (_lock)
         {
-            return _waiting.First is null || ReferenceEquals(_waiting.First.Value, connection);
+            return First is not { } first || ReferenceEquals(first, connection);
         }
     }
 
@@ -43,8 +48,8 @@ internal sealed class CellQueue
         {
             if (connection.CellQueueNode is null)
             {
-                connection.CellQueueNode = _waiting.AddLast(connection);
-                Volatile.Write(ref _count, _waiting.Count);
+                connection.CellQueueNode = (connection.WaitsWithCredit ? _withCredit : _waiting).AddLast(connection);
+                Volatile.Write(ref _count, _count + 1);
             }
         }
     }
@@ -59,9 +64,9 @@ internal sealed class CellQueue
 
         lock (_lock)
         {
-            _waiting.Remove(connection.CellQueueNode);
+            connection.CellQueueNode.List!.Remove(connection.CellQueueNode);
             connection.CellQueueNode = null;
-            Volatile.Write(ref _count, _waiting.Count);
+            Volatile.Write(ref _count, _count - 1);
         }
 
         ServeFirst();
@@ -78,7 +83,7 @@ internal sealed class CellQueue
         ClientConnection? first;
         lock (_lock)
         {
-            first = _waiting.First?.Value;
+            first = First;
         }
 
         first?.Post(static connection => connection.Worker.EndWait(connection));

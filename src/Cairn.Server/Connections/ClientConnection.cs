@@ -30,6 +30,13 @@ internal sealed unsafe class ClientConnection
     private const int FirstStepBytes = 256 << 10;
     private const int StepFactor = 4;
 
+    // A client whose system buffers empty within this time reads at once. One that did not reads slowly for the next seconds, too.
+    private const int BriskMs = 100;
+    private const int SlowForMs = 10_000;
+
+    // What a client reads in this many bytes shows that it reads.
+    private const int ProgressBytes = 64 << 10;
+
     private readonly Worker _worker;
     private readonly long _connectedTimestamp;
     private Block? _rest;
@@ -38,6 +45,12 @@ internal sealed unsafe class ClientConnection
     private byte* _chunk;
     private int _chunkBytes;
     private string? _remoteText;
+
+    // Bytes sent long enough ago that a client that reads has read them, and bytes sent at the mark, which become those.
+    private long _settledBytes;
+    private long _markedBytes;
+    private long _markedAt;
+    private long _sentAt;
 
     public ClientConnection(Worker worker, long id, string listenerName)
     {
@@ -147,6 +160,9 @@ internal sealed unsafe class ClientConnection
     /// <summary>In the list of those whose session waits for memory.</summary>
     public bool IsAwaitingMemory { get; set; }
 
+    /// <summary>Waits for memory or a cell, and was not slow to read.</summary>
+    public bool WaitsWithCredit { get; set; }
+
     /// <summary>Bytes in the output that others caused, such as published messages. They cannot wait to be made.</summary>
     public long PostedBytes { get; set; }
 
@@ -173,10 +189,13 @@ internal sealed unsafe class ClientConnection
     /// <summary>If there is more input: when it arrived, as the clock's timestamp; 0 if it waits for the client to read.</summary>
     public long ArrivedTicks { get; set; }
 
-    /// <summary>When output began to wait for the client, and the bytes sent by then; 0 if none waits.</summary>
+    /// <summary>When output began to wait for the client, and the bytes delivered by then; 0 if none waits.</summary>
     public long BlockedSince { get; set; }
 
     public long BlockedMark { get; set; }
+
+    /// <summary>Until when its client counts as slow, in the worker's milliseconds.</summary>
+    public long SlowUntil { get; set; }
 
     /// <summary>When lingering ends.</summary>
     public long LingerUntil { get; set; }
@@ -202,7 +221,7 @@ internal sealed unsafe class ClientConnection
 
     /// <summary>The longest entry that its session may copy because no cell is free.</summary>
     public long MostCopied => Math.Min(
-        _worker.Limits.OutputBytesPerConnection - Output.UnsentBytes - CopiedBytes, _worker.Pool.Account.RoomForCopies);
+        _worker.Limits.OutputBytesPerConnection - Output.UnsentBytes - CopiedBytes, Held.RoomForCopy);
 
     /// <summary>Has the connection wait until a cell or memory may have come free. Its session leaves the request unconsumed, or keeps where
     /// its reply goes on, and is called again.</summary>
@@ -236,10 +255,70 @@ internal sealed unsafe class ClientConnection
         Close(CloseReason.ClosedBySession);
     }
 
+    /// <summary>Bytes that its client has read; none if it was slow to read in the last seconds. What was sent just now does not count: the
+    /// buffers of the system take some MiB that nobody reads.</summary>
+    public long CreditAt(long now)
+    {
+        if (now < SlowUntil || (BlockedSince != 0 && now - BlockedSince >= BriskMs))
+        {
+            return 0;
+        }
+
+        if (now - _markedAt >= BriskMs)
+        {
+            _settledBytes = now - _sentAt >= BriskMs ? BytesSent : _markedBytes;
+            _markedBytes = BytesSent;
+            _markedAt = now;
+        }
+
+        return _settledBytes;
+    }
+
+    /// <summary>For how many milliseconds its client has not read what waits for it. Any thread, approximately.</summary>
+    public long StalledMs(long now) => BlockedSince == 0 ? 0 : Math.Max(0, now - BlockedSince);
+
+    /// <summary>Output waits for the client, as it may have done before. What it has read since gives it time anew.</summary>
+    /// <returns>Whether that is new.</returns>
+    public bool NoteBlocked(long now)
+    {
+        bool isNew = BlockedSince == 0;
+        if (!isNew && now - BlockedSince < BriskMs)
+        {
+            return false;
+        }
+
+        // What the kernel has taken is not read: its buffer may hold some MiB, and it takes more only when much of that is gone.
+        long delivered = BytesSent - Channel.UndeliveredBytes;
+        if (isNew || delivered - BlockedMark >= ProgressBytes)
+        {
+            NoteSlow(now);
+            BlockedSince = Math.Max(now, 1);
+            BlockedMark = delivered;
+        }
+
+        return isNew;
+    }
+
+    /// <summary>No output waits for the client.</summary>
+    public void NoteUnblocked(long now)
+    {
+        NoteSlow(now);
+        BlockedSince = 0;
+    }
+
+    private void NoteSlow(long now)
+    {
+        if (BlockedSince != 0 && now - BlockedSince >= BriskMs)
+        {
+            SlowUntil = now + SlowForMs;
+        }
+    }
+
     /// <summary>The kernel took bytes.</summary>
     public void CountSent(long bytes)
     {
         BytesSent += bytes;
+        _sentAt = _worker.Now;
         _worker.Recorder.BytesSent += bytes;
     }
 

@@ -20,6 +20,7 @@ internal enum CloseReason
 
     // At once: the client does not read, or must not have the rest.
     ReaderTooSlow,
+    ReaderStalled,
     TooMuchOutput,
     OutOfMemory,
     SessionFailed,

@@ -18,6 +18,17 @@ internal sealed class HeldMemory(BlockPool pool)
 
     public MemoryAccount Account => pool.Account;
 
+    /// <summary>The longest reply for which the client has memory that others cannot take: as much as it has read without delay.</summary>
+    public long Credit { get; set; }
+
+    /// <summary>Whether a reply may take so many bytes now.</summary>
+    /// <param name="bytes">Of the reply.</param>
+    /// <param name="others">Bytes of replies that were let go on just now, and are not counted yet.</param>
+    public bool MayReply(long bytes, long others = 0) => pool.Account.MayReply(bytes, Credit >= bytes, others);
+
+    /// <summary>Bytes that the copy of a value may take now.</summary>
+    public long RoomForCopy => Math.Max(pool.Account.RoomForCopies(isBrisk: false), Math.Min(pool.Account.RoomForCopies(isBrisk: true), Credit));
+
     /// <summary>Counts memory of the heap that is held from now on, or, with a negative number, no more.</summary>
     public void Charge(long bytes)
     {

@@ -6,6 +6,7 @@ internal enum LogSubject
     RequestTooLarge = 0,
     RequestTooSlow,
     ReaderTooSlow,
+    ReaderStalled,
     TooMuchOutput,
     OutOfMemory,
     TlsFailed,

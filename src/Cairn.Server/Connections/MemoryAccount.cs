@@ -9,6 +9,7 @@ namespace Cairn.Server.Connections;
 //
 //   I1  Neither replies nor the rest take more than three quarters of the limit. So neither keeps the other from going on.
 //   I2  If no reply holds memory, the next one gets it, whatever its length. So a waiting reply is made sooner or later.
+//   I3  An eighth of the limit is for clients that read what they are sent. So clients that do not read leave them some.
 
 /// <summary>The memory of all connections, and its limit. Any thread.</summary>
 internal sealed class MemoryAccount(long limit)
@@ -35,15 +36,25 @@ internal sealed class MemoryAccount(long limit)
 
     private long Share => limit - (limit / 4);
 
+    private long Reserve => limit / 8;
+
     /// <summary>Whether a reply may take so much more.</summary>
     /// <param name="bytes">Bytes of the reply.</param>
+    /// <param name="isBrisk">Whether its client reads what it is sent.</param>
     /// <param name="others">Bytes of replies that were let go on just now, and are not counted yet.</param>
-    public bool MayReply(long bytes, long others = 0) =>
-        (Bytes + others + bytes <= limit && ReplyBytes + others + bytes <= Share) // I1
-        || (others == 0 && ReplyBytes == 0); // I2
+    public bool MayReply(long bytes, bool isBrisk, long others = 0)
+    {
+        long more = others + bytes;
+        bool hasRoom = isBrisk
+            ? Bytes + more <= limit && ReplyBytes + more <= Share + Reserve
+            : Bytes + more <= limit - Reserve && ReplyBytes + more <= Share; // I1, I3
+        return hasRoom || (others == 0 && ReplyBytes == 0); // I2
+    }
 
-    /// <summary>Bytes that copies of values may still take. They leave half of the limit to requests and replies.</summary>
-    public long RoomForCopies => (limit / 2) - Bytes;
+    /// <summary>Bytes that copies of values may still take. They leave half of the limit to requests and replies, and those of clients that
+    /// read what they are sent an eighth.</summary>
+    /// <param name="isBrisk">Whether the copy is for such a client.</param>
+    public long RoomForCopies(bool isBrisk) => (isBrisk ? limit - Reserve : limit / 2) - Bytes;
 
     public void Add(long bytes) => Interlocked.Add(ref _bytes, bytes);
 

@@ -17,6 +17,9 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     private static readonly TimeSpan TooManyInterval = TimeSpan.FromSeconds(10);
 
+    // How long a client may read nothing while others wait for the memory of its replies: longer than any pause of a client that works.
+    private const long MostStalledMs = 5000;
+
     private readonly EngineOptions _options;
     private readonly ConcurrentDictionary<long, ClientConnection> _connections = new();
     private readonly long[] _ended = new long[CloseReasons.Count];
@@ -202,6 +205,37 @@ internal sealed class ServerEngine : IAsyncDisposable
         return greediest;
     }
 
+    /// <summary>Disconnects clients that have read nothing for long, the longest first, until a share of the memory is free.</summary>
+    public void CloseStalled(long now)
+    {
+        long wanted = Limits.BufferBytes / 16;
+        foreach (ClientConnection connection in _connections.Values
+            .Where(connection => connection.IsOpen && connection.StalledMs(now) >= MostStalledMs)
+            .OrderByDescending(connection => connection.StalledMs(now)))
+        {
+            connection.Post(CloseIfStalled);
+            wanted -= connection.Output.UnsentBytes + connection.CopiedBytes;
+            if (wanted <= 0)
+            {
+                return;
+            }
+        }
+    }
+
+    // On its worker, which knows what the client has read meanwhile.
+    private static void CloseIfStalled(ClientConnection connection)
+    {
+        if (connection.BlockedSince != 0)
+        {
+            connection.NoteBlocked(connection.Worker.Now);
+        }
+
+        if (connection.StalledMs(connection.Worker.Now) >= MostStalledMs)
+        {
+            connection.Close(CloseReason.ReaderStalled);
+        }
+    }
+
     /// <summary>A worker has had nothing to do for a while, and has returned its blocks.</summary>
     public void OnQuiet()
     {
@@ -331,6 +365,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         {
             CloseReason.RequestTooLarge => (LogSubject.RequestTooLarge, $"its request is longer than {ByteText.Of(Limits.InputBytesPerConnection)}"),
             CloseReason.RequestTooSlow => (LogSubject.RequestTooSlow, $"its request was not complete after {Limits.RequestTimeout}"),
+            CloseReason.ReaderStalled => (LogSubject.ReaderStalled, $"it read nothing for {MostStalledMs / 1000} seconds while others needed the memory of its replies"),
             CloseReason.ReaderTooSlow => (LogSubject.ReaderTooSlow, $"it did not read its replies for {Limits.SlowReaderTimeout}"),
             CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {ByteText.Of(Limits.OutputBytesPerConnection)} unread"),
             CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {ByteText.Of(Limits.BufferBytes)}"),

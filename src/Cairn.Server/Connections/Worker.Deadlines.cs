@@ -42,10 +42,9 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        if (connection.BlockedSince != 0 && connection.BytesSent - connection.BlockedMark >= RenewingBytes)
+        if (connection.BlockedSince != 0)
         {
-            connection.BlockedSince = Now;
-            connection.BlockedMark = connection.BytesSent;
+            connection.NoteBlocked(Now);
         }
 
         if (connection.RequestSince != 0 && connection.BytesReceived - connection.RequestMark >= RenewingBytes)

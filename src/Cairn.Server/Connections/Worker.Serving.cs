@@ -110,6 +110,7 @@ internal sealed unsafe partial class Worker
         {
             connection.IsWaitingForCell = true;
             _waitingForCell++;
+            BeginWaitWithCredit(connection, connection.Held.Credit >= OutputBuffer.FullBytes);
         }
 
         CellQueue.Join(connection);
@@ -122,6 +123,7 @@ internal sealed unsafe partial class Worker
         {
             connection.IsWaitingForCell = false;
             _waitingForCell--;
+            EndWaitWithCredit(connection);
         }
     }
 
@@ -311,6 +313,7 @@ internal sealed unsafe partial class Worker
 
         int consumed = 0;
         _current = connection;
+        connection.Held.Credit = connection.CreditAt(Now);
         try
         {
             consumed = ExecuteInput(connection);
@@ -458,7 +461,7 @@ internal sealed unsafe partial class Worker
 
         if (connection.HasMoreInput)
         {
-            if (connection.Session.AwaitedBytes > 0 && !_engine.Memory.MayReply(connection.Session.AwaitedBytes))
+            if (connection.Session.AwaitedBytes > 0 && !connection.Held.MayReply(connection.Session.AwaitedBytes))
             {
                 AwaitMemory(connection);
             }
@@ -500,12 +503,13 @@ internal sealed unsafe partial class Worker
     {
         if (unsent == 0 || !connection.Channel.IsBlocked)
         {
-            connection.BlockedSince = 0;
+            if (connection.BlockedSince != 0)
+            {
+                connection.NoteUnblocked(Now);
+            }
         }
-        else if (connection.BlockedSince == 0)
+        else if (connection.NoteBlocked(Now))
         {
-            connection.BlockedSince = Math.Max(Now, 1);
-            connection.BlockedMark = connection.BytesSent;
             ScheduleDeadline(connection);
         }
     }

@@ -11,6 +11,9 @@ internal abstract class IoChannel
     /// <summary>Whether output waits because the client does not take it.</summary>
     public bool IsBlocked { get; protected set; }
 
+    /// <summary>Bytes that the kernel has taken and the client's system has not received. 0 where the kernel does not say.</summary>
+    public virtual int UndeliveredBytes => 0;
+
     /// <summary>Starts to receive.</summary>
     public abstract void Start();
 

@@ -32,6 +32,7 @@ internal static unsafe partial class LinuxSockets
 
     // getrlimit(2)
     private const int DescriptorLimit = 7;
+    private const nuint OutputQueue = 0x5411; // SIOCOUTQ
 
     private const int AddressBytes = 128;
     private const DllImportSearchPath Search = DllImportSearchPath.SafeDirectories;
@@ -80,6 +81,13 @@ internal static unsafe partial class LinuxSockets
                 _ = SetOption((int)socket.Handle, TcpLevel, TcpCongestionControl, name, 4);
             }
         }
+    }
+
+    /// <summary>Bytes that were sent and that the other end's system has not received; of a Unix socket, that the other end has not read.</summary>
+    public static int UndeliveredBytes(int descriptor)
+    {
+        int bytes = 0;
+        return Control(descriptor, OutputQueue, &bytes) == 0 ? bytes : 0;
     }
 
     /// <summary>The address at the other end.</summary>
@@ -159,6 +167,10 @@ internal static unsafe partial class LinuxSockets
     [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]
     public static partial nint Read(int descriptor, void* buffer, nuint count);
+
+    [LibraryImport("libc", EntryPoint = "ioctl", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int Control(int descriptor, nuint request, int* value);
 
     [LibraryImport("libc", EntryPoint = "shutdown", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]

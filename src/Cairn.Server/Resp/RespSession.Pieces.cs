@@ -49,7 +49,7 @@ internal sealed partial class RespSession
     /// <param name="element">With which it goes on, as <see cref="ResumeAt"/>; not 0.</param>
     /// <param name="writer">The reply.</param>
     public bool MustAwaitMemory(long bytes, int element, ref RespWriter writer) =>
-        bytes > ShortBytes && !IsSilent && (_isExecutingQueue || !Peer.Held.Account.MayReply(bytes)) && Pause(element, bytes, ref writer);
+        bytes > ShortBytes && !IsSilent && (_isExecutingQueue || !Peer.Held.MayReply(bytes)) && Pause(element, bytes, ref writer);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Pause(int element, long bytes, ref RespWriter writer)

@@ -166,6 +166,29 @@ public class LimitTests
         Assert.Equal("a", Echo(other, "a"));
     }
 
+    // The kernel's buffer hides what the client reads: it takes more from the server only when a third of it, about a MiB, is free.
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Client_that_reads_64_KiB_in_time_is_not_cut_off_however_much_the_kernel_holds(LoopUnderTest loop)
+    {
+        var clock = new TestClock();
+        await using var server = await Start(loop, new ConnectionLimits { SlowReaderTimeout = Ten }, clock);
+        using var slow = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
+        ClientConnection connection = server.Sessions.Connected.Take();
+        slow.Send("big 20000000\n");
+        await connection.UntilBlocked();
+
+        for (int i = 0; i < 8; i++)
+        {
+            Assert.Equal(80 << 10, slow.Skip(80 << 10));
+            await Pass(server, clock, 9);
+            Assert.True(await connection.OnWorker(() => connection.IsOpen));
+        }
+
+        await Pass(server, clock, 11);
+        Assert.Equal(CloseReason.ReaderTooSlow, server.Sessions.TakeClosed());
+    }
+
     [Theory]
     [MemberData(nameof(Loops))]
     public async Task Turn_executes_no_more_requests_of_a_connection_than_allowed(LoopUnderTest loop)

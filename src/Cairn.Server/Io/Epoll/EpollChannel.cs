@@ -25,6 +25,8 @@ internal sealed unsafe class EpollChannel : IoChannel
 
     public int Descriptor { get; }
 
+    public override int UndeliveredBytes => LinuxSockets.UndeliveredBytes(Descriptor);
+
     /// <summary>Its name in events: slot and generation.</summary>
     public ulong Slot { get; set; }
 

@@ -48,6 +48,9 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
 
     public override IPEndPoint? Remote { get; }
 
+    public override int UndeliveredBytes =>
+        OperatingSystem.IsLinux() && !_isClosed ? LinuxSockets.UndeliveredBytes((int)_socket.Handle) : 0;
+
     public bool CanReceive
     {
         get

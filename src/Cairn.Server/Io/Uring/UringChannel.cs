@@ -41,6 +41,8 @@ internal sealed unsafe class UringChannel : IoChannel
 
     public int Descriptor { get; }
 
+    public override int UndeliveredBytes => LinuxSockets.UndeliveredBytes(Descriptor);
+
     /// <summary>Its name in requests.</summary>
     public ulong Name { get; set; }
 

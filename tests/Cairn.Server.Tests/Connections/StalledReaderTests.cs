@@ -1,0 +1,160 @@
+using Cairn.Server.Connections;
+using Cairn.Server.Tests.Testing;
+
+namespace Cairn.Server.Tests.Connections;
+
+/// <summary>Clients that ask for long values and do not read them hold up no client that reads.</summary>
+public sealed class StalledReaderTests : IDisposable
+{
+    private const int Stalled = 16;
+    private const int BigBytes = 1 << 20;
+    private const int MidBytes = 256 << 10;
+    private const int SlowBytesPerSecond = 100 << 10;
+
+    // What a value takes beside its bytes: its entry, and what is on its way to the client.
+    private const int Margin = 96 << 10;
+
+    private readonly TestClock _clock = new();
+    private readonly List<TestClient> _clients = [];
+
+    public void Dispose() => _clients.ForEach(client => client.Dispose());
+
+    [Theory]
+    [InlineData(WireProtocol.Memcached)]
+    [InlineData(WireProtocol.Resp)]
+    public async Task Client_that_reads_gets_long_values_while_others_hold_all_memory_that_they_may(WireProtocol protocol)
+    {
+        await using StoreServer server = await StartAsync();
+        using TestClient reader = server.Connect(protocol);
+        Read(reader, protocol, "mid", MidBytes);
+        using var held = new HeldCells(server.Store);
+        await StallAsync(server, protocol, isBrisk: false);
+
+        for (int i = 0; i < 20; i++)
+        {
+            Read(reader, protocol, "mid", MidBytes);
+        }
+
+        Assert.Equal(0, server.Engine.EndedCount(CloseReason.ReaderStalled));
+    }
+
+    [Theory]
+    [InlineData(WireProtocol.Memcached)]
+    [InlineData(WireProtocol.Resp)]
+    public async Task Clients_that_have_read_nothing_for_five_seconds_give_way_to_one_that_reads(WireProtocol protocol)
+    {
+        await using StoreServer server = await StartAsync();
+        using TestClient reader = server.Connect(protocol);
+        Read(reader, protocol, "big", BigBytes);
+        Read(reader, protocol, "big", BigBytes);
+        using var held = new HeldCells(server.Store);
+        await StallAsync(server, protocol, isBrisk: true);
+        Get(reader, protocol, "big");
+
+        await AdvanceAsync(server, 4);
+        Assert.Equal(0, server.Engine.EndedCount(CloseReason.ReaderStalled));
+        for (int seconds = 0; seconds < 20 && reader.Socket.Available == 0; seconds++)
+        {
+            // It reads slowly, but it reads.
+            Assert.Equal(SlowBytesPerSecond, _clients[0].Skip(SlowBytesPerSecond));
+            await AdvanceAsync(server, 1);
+        }
+
+        AssertValue(reader, protocol, "big", BigBytes);
+        Assert.InRange(server.Engine.EndedCount(CloseReason.ReaderStalled), 1, _clients.Count - 1);
+        Assert.Equal(SlowBytesPerSecond, _clients[0].Skip(SlowBytesPerSecond));
+    }
+
+    private async Task<StoreServer> StartAsync()
+    {
+        StoreServer server = await StoreServer.StartAsync(configure: options => options with
+        {
+            Limits = new ConnectionLimits { BufferBytes = 16 << 20 },
+            Clock = _clock,
+        });
+        Assert.True(server.Store.Set("big", TestBytes.Of(BigBytes)));
+        Assert.True(server.Store.Set("mid", TestBytes.Of(MidBytes)));
+        return server;
+    }
+
+    // Until no more of them is given anything.
+    private async Task StallAsync(StoreServer server, WireProtocol protocol, bool isBrisk)
+    {
+        for (int i = 0; i < 2 * Stalled; i++)
+        {
+            TestClient client = server.Connect(protocol, receiveBufferBytes: 4096);
+            _clients.Add(client);
+            if (isBrisk)
+            {
+                Read(client, protocol, "big", BigBytes);
+                Read(client, protocol, "big", BigBytes);
+            }
+        }
+
+        // What was sent is known to be sent before the time goes on.
+        while (server.Engine.Connections.Any(connection => connection.BlockedSince != 0 || connection.Output.UnsentBytes > 0))
+        {
+            await server.Engine.UntilTurnedAsync();
+        }
+
+        await AdvanceAsync(server, 1);
+
+        for (int i = 0; i < Stalled; i++)
+        {
+            Get(_clients[i], protocol, "big", times: 8);
+        }
+
+        await UntilStalledAsync(Stalled);
+        int used = Stalled;
+        while (HasRoom(MidBytes))
+        {
+            Get(_clients[used++], protocol, "mid", times: 32);
+            await UntilStalledAsync(used);
+        }
+
+        // The clients take no more.
+        async Task UntilStalledAsync(int count)
+        {
+            while (server.Engine.Connections.Count(connection =>
+                connection.BlockedSince != 0 || connection.IsAwaitingMemory || connection.IsWaitingForCell) < count)
+            {
+                await server.Engine.UntilTurnedAsync();
+            }
+        }
+
+        bool HasRoom(int bytes) => protocol == WireProtocol.Resp
+            ? server.Engine.Memory.MayReply(bytes + Margin, isBrisk)
+            : server.Engine.Memory.RoomForCopies(isBrisk) > bytes + Margin;
+    }
+
+    private async Task AdvanceAsync(StoreServer server, int seconds)
+    {
+        _clock.Advance(TimeSpan.FromSeconds(seconds));
+        server.Engine.Wake();
+        for (int turn = 0; turn < 8; turn++)
+        {
+            await server.Engine.UntilTurnedAsync();
+        }
+    }
+
+    private static void Read(TestClient client, WireProtocol protocol, string key, int bytes)
+    {
+        Get(client, protocol, key);
+        AssertValue(client, protocol, key, bytes);
+    }
+
+    // The kernel takes some MiB for a client that does not read: once is not enough to block it.
+    private static void Get(TestClient client, WireProtocol protocol, string key, int times = 1) => client.Send(string.Concat(
+        Enumerable.Repeat(protocol == WireProtocol.Resp ? $"*2\r\n$3\r\nGET\r\n$3\r\n{key}\r\n" : $"get {key}\r\n", times)));
+
+    private static void AssertValue(TestClient client, WireProtocol protocol, string key, int bytes)
+    {
+        Assert.Equal(protocol == WireProtocol.Resp ? $"${bytes}\r" : $"VALUE {key} 0 {bytes}\r", client.ReadLine());
+        Assert.Equal(bytes, client.Skip(bytes));
+        Assert.Equal("\r", client.ReadLine());
+        if (protocol == WireProtocol.Memcached)
+        {
+            Assert.Equal("END\r", client.ReadLine());
+        }
+    }
+}

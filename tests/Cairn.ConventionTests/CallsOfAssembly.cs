@@ -94,8 +94,11 @@ internal static class CallsOfAssembly
             case HandleKind.MemberReference:
                 MemberReference member = metadata.GetMemberReference((MemberReferenceHandle)method);
                 return $"{TypeName(metadata, member.Parent)}.{metadata.GetString(member.Name)}";
+            case HandleKind.MethodDefinition:
+                MethodDefinition own = metadata.GetMethodDefinition((MethodDefinitionHandle)method);
+                return $"{OutermostName(metadata, metadata.GetTypeDefinition(own.GetDeclaringType()))}.{metadata.GetString(own.Name)}";
             default:
-                return null; // Code of the assembly itself, which is looked at on its own.
+                return null;
         }
     }
 

@@ -52,6 +52,7 @@ public class WorkerWaitTests
             "One thread at a time hands events to the inboxes of subscribers, which takes their memory and waits for no client.",
         ["Cairn.Server.Resp.PubSub.PubSubHub"] = ShortLock,
         ["Cairn.Server.Resp.RespServer"] = ShortLock,
+        ["Cairn.Server.Resp.Security.PasswordChecks"] = ShortLock,
         ["Cairn.Server.Resp.RespSession"] = ShortLock,
         ["Cairn.Server.Resp.RespStatistics"] = ShortLock,
         ["Cairn.Server.Resp.Tracking.TrackingHub"] = ShortLock,
@@ -98,6 +99,22 @@ public class WorkerWaitTests
 
         Assert.DoesNotContain(Reviewed.Keys, type => !blocking.Contains(type));
         Assert.All(Reviewed.Values, reason => Assert.EndsWith(".", reason, StringComparison.Ordinal));
+    }
+
+    /// <summary>Deriving a key takes up to a second of processor time, so no code that a worker runs may do it.</summary>
+    [Theory]
+    [InlineData("System.Security.Cryptography.Rfc2898DeriveBytes.Pbkdf2", "Cairn.Server.Resp.Security.PasswordHash", "Cairn.StoreEncryption")]
+    [InlineData("Cairn.Server.Resp.Security.PasswordHash.Matches", "Cairn.Server.Resp.Security.PasswordChecks", "Cairn.Server.Resp.Security.RespUsers")]
+    [InlineData("Cairn.Server.Resp.Security.RespUsers.Authenticate", "Cairn.Server.Hosting.ServerAccess")]
+    [InlineData("Cairn.Server.Hosting.ServerAccess.Authenticate")]
+    public void Key_is_derived_only_by_code_that_no_worker_runs(string callee, params string[] callers)
+    {
+        IEnumerable<string> found = new[] { "Cairn.Server.dll", "Cairn.Protocol.dll", "Cairn.dll" }
+            .SelectMany(assembly => CallsOfAssembly.Read(Path.Combine(AppContext.BaseDirectory, assembly)))
+            .Where(call => call.Callee == callee)
+            .Select(call => call.Caller);
+
+        Assert.Equal(callers, found.Distinct().Order(StringComparer.Ordinal));
     }
 
     [Fact]

@@ -116,6 +116,28 @@ public sealed class HistoryTests
     }
 
     [Fact]
+    public void Session_that_was_used_longest_ago_gives_way_to_one_too_many()
+    {
+        var clock = new ManualClock(hasTimers: true);
+        var sessions = new SessionTable(clock);
+        string[] ids = [.. Enumerable.Range(0, 1000).Select(_ => Begin())];
+        Assert.NotNull(sessions.Find(ids[0]));
+
+        string further = Begin();
+
+        Assert.NotNull(sessions.Find(ids[0]));
+        Assert.Null(sessions.Find(ids[1]));
+        Assert.All(ids[2..], id => Assert.NotNull(sessions.Find(id)));
+        Assert.NotNull(sessions.Find(further));
+
+        string Begin()
+        {
+            clock.Advance(TimeSpan.FromMilliseconds(1));
+            return sessions.Begin(new DashboardUser());
+        }
+    }
+
+    [Fact]
     public void Token_is_for_one_session()
     {
         var sessions = new SessionTable(TimeProvider.System);

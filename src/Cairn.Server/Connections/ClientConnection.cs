@@ -148,8 +148,8 @@ internal sealed unsafe class ClientConnection
     /// output was full.</summary>
     public bool HasMoreInput { get; set; }
 
-    /// <summary>Its request waits for a hazard cell or for memory (<see cref="CellQueue"/>), and it is not served.</summary>
-    public bool IsWaitingForCell { get; set; }
+    /// <summary>Its request waits for a hazard cell or for memory (<see cref="CellQueue"/>), or for another thread, and it is not served.</summary>
+    public bool IsWaiting { get; set; }
 
     /// <summary>Its place among those that wait. Worker only.</summary>
     public LinkedListNode<ClientConnection>? CellQueueNode { get; set; }
@@ -225,7 +225,7 @@ internal sealed unsafe class ClientConnection
 
     /// <summary>Has the connection wait until a cell or memory may have come free. Its session leaves the request unconsumed, or keeps where
     /// its reply goes on, and is called again.</summary>
-    public void WaitForCell() => _worker.BeginWait(this);
+    public void WaitForCell() => _worker.BeginWaitForCell(this);
 
     /// <summary>A copy of a value was made for it, or freed.</summary>
     public void CountCopied(long bytes)

@@ -167,7 +167,7 @@ internal sealed unsafe partial class Worker
                 connection.CloseReason = CloseReason.ServerStopped;
                 CloseChannel(connection, isHard: true);
             }
-            else if (_turn >= _drainTurn + 2 && IsSilent(connection))
+            else if (_turn >= _drainTurn + 2 && IsSilent(connection) && !connection.Channel.CollectUnread())
             {
                 Fail(connection, CloseReason.ServerStopping);
             }
@@ -179,8 +179,9 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // All that had arrived when the stop began was collected since, executed and answered.
+    // All that had arrived when the stop began was collected since, executed and answered. What waits for another thread is not waited for.
     private bool IsSilent(ClientConnection connection) =>
         connection.State == ConnectionState.Open && _isAllCollected && connection.LastInputTurn < _turn - 1 &&
-        !connection.IsReady && !connection.HasMoreInput && !connection.IsReceivePaused && connection.Output.UnsentBytes == 0;
+        !connection.IsReady && connection.Output.UnsentBytes == 0 &&
+        ((!connection.HasMoreInput && !connection.IsReceivePaused) || IsAwaitingThread(connection));
 }

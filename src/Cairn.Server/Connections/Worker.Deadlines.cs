@@ -90,7 +90,7 @@ internal sealed unsafe partial class Worker
 
     // A connection whose output waits is not idle but slow; one that waits for a cell waits for the server.
     private long IdleDeadline(ClientConnection connection) =>
-        connection.State != ConnectionState.Open || connection.BlockedSince != 0 || connection.IsWaitingForCell
+        connection.State != ConnectionState.Open || connection.BlockedSince != 0 || connection.IsWaiting
             ? Never
             : After(connection.LastActivity, Limits.IdleTimeout);
 

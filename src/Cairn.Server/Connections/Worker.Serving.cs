@@ -103,12 +103,15 @@ internal sealed unsafe partial class Worker
         BeginClose(connection, CloseReason.TlsFailed);
     }
 
+    /// <summary>The session at work leaves its request until <see cref="EndWait"/>.</summary>
+    public void BeginWait(ClientConnection connection) => connection.IsWaiting = true;
+
     /// <summary>The session at work leaves its request until a cell or memory may have come free.</summary>
-    public void BeginWait(ClientConnection connection)
+    public void BeginWaitForCell(ClientConnection connection)
     {
-        if (!connection.IsWaitingForCell)
+        if (!connection.IsWaiting)
         {
-            connection.IsWaitingForCell = true;
+            BeginWait(connection);
             _waitingForCell++;
             BeginWaitWithCredit(connection, connection.Held.Credit >= OutputBuffer.FullBytes);
         }
@@ -119,13 +122,16 @@ internal sealed unsafe partial class Worker
     /// <summary>Has a connection that waits served again.</summary>
     public void EndWait(ClientConnection connection)
     {
-        if (connection.IsWaitingForCell)
+        if (connection.IsWaiting)
         {
-            connection.IsWaitingForCell = false;
-            _waitingForCell--;
+            connection.IsWaiting = false;
+            _waitingForCell -= connection.CellQueueNode is null ? 0 : 1;
             EndWaitWithCredit(connection);
         }
     }
+
+    // Its request waits for another thread, and not for a cell.
+    private static bool IsAwaitingThread(ClientConnection connection) => connection is { IsWaiting: true, CellQueueNode: null };
 
     private static void List(ClientConnection connection, ref ClientConnection[] list, ref int count)
     {
@@ -288,7 +294,7 @@ internal sealed unsafe partial class Worker
     private static bool CanExecute(ClientConnection connection) =>
         connection.State == ConnectionState.Open &&
         connection.InputBytes > 0 &&
-        !connection.IsWaitingForCell &&
+        !connection.IsWaiting &&
         connection.InputBytes >= connection.Session.NeededBytes &&
         !connection.Output.IsFull &&
         !connection.IsAwaitingMemory;
@@ -305,7 +311,7 @@ internal sealed unsafe partial class Worker
         {
             connection.KeepChunk();
             connection.HasMoreInput = connection.InputBytes > 0 &&
-                (connection.Output.IsFull || connection.IsWaitingForCell || connection.Session.HasUnfinishedRequest);
+                (connection.Output.IsFull || connection.IsWaiting || connection.Session.HasUnfinishedRequest);
             connection.ArrivedTicks = 0;
             NoteRequest(connection, hasConsumed: false);
             return;
@@ -335,14 +341,14 @@ internal sealed unsafe partial class Worker
 
         int left = connection.InputBytes;
         long arrived = ArrivalOf(connection);
-        bool mustWait = connection.Output.IsFull || connection.IsWaitingForCell || connection.Session.HasUnfinishedRequest;
+        bool mustWait = connection.Output.IsFull || connection.IsWaiting || connection.Session.HasUnfinishedRequest;
         connection.HasMoreInput = left > 0 && (mustWait || (consumed > 0 && left >= connection.Session.NeededBytes));
         if (connection.HasMoreInput)
         {
             connection.ArrivedTicks = mustWait ? 0 : arrived;
         }
 
-        if (connection.CellQueueNode is not null && !connection.IsWaitingForCell)
+        if (connection.CellQueueNode is not null && !connection.IsWaiting)
         {
             CellQueue.Leave(connection);
         }
@@ -459,13 +465,19 @@ internal sealed unsafe partial class Worker
             greediest.Close(CloseReason.OutOfMemory);
         }
 
+        if (connection.IsInputEnded && IsAwaitingThread(connection))
+        {
+            BeginClose(connection, CloseReason.ClosedByClient); // The client has most likely gone, and others wait for the same.
+            return;
+        }
+
         if (connection.HasMoreInput)
         {
             if (connection.Session.AwaitedBytes > 0 && !connection.Held.MayReply(connection.Session.AwaitedBytes))
             {
                 AwaitMemory(connection);
             }
-            else if (!connection.Output.IsFull && !connection.IsAwaitingMemory && !connection.IsWaitingForCell)
+            else if (!connection.Output.IsFull && !connection.IsAwaitingMemory && !connection.IsWaiting)
             {
                 List(connection, ref _later, ref _laterCount);
             }

@@ -26,6 +26,11 @@ internal abstract class IoChannel
 
     public abstract void ResumeReceive();
 
+    /// <summary>Has input received in the next turn that the kernel has, and that the loop was not told of. Loops that ask the kernel
+    /// themselves were told of all input.</summary>
+    /// <returns>Whether there is some.</returns>
+    public virtual bool CollectUnread() => false;
+
     /// <summary>Tells the client that nothing more comes.</summary>
     public abstract void ShutdownSend();
 

@@ -108,12 +108,7 @@ internal sealed unsafe partial class MemcachedSession
 
         if (chosen != 0 && _listedBuckets < _engine.BucketCount)
         {
-            if (!output.IsFull)
-            {
-                // Nothing will happen to the connection that has it served again.
-                _connection?.Post(static connection => connection.Worker.MakeReady(connection));
-            }
-
+            HasUnfinishedRequest = !output.IsFull; // Then nothing will happen to the connection that has it served again.
             return false;
         }
 

@@ -93,7 +93,7 @@ internal sealed unsafe partial class MemcachedSession
             ReadOutcome outcome = isLong
                 ? HoldMetaValue(request, key, ref seen)
                 : ReadMetaValue(request, key, room.Slice(start, room.Length - MaxMetaLineBytes), ref seen);
-            if (_connection is { IsWaitingForCell: true })
+            if (_connection is { IsWaiting: true })
             {
                 _counters.MetaCommands--; // Counted when it is done.
                 return false;

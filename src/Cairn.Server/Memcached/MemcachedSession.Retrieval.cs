@@ -19,6 +19,9 @@ internal sealed unsafe partial class MemcachedSession
     // Keys of one request whose memory is fetched together.
     private const int BatchKeys = 16;
 
+    // Keys of requests with many that are looked up before other connections are served. Misses take no room in the output.
+    private const int KeysPerTurn = 1024;
+
     // Values from this length on are pinned, and copied as the client reads.
     private const int LongValueBytes = 64 << 10;
     private const int PieceBytes = 16 << 10;
@@ -27,6 +30,7 @@ internal sealed unsafe partial class MemcachedSession
     // " FLAGS BYTES VERSION" and the ends of both lines.
     private const int MaxTailBytes = 1 + 10 + 1 + 10 + 1 + 20 + 2 + 2;
 
+    private int _keysOfTurn;
     private int _likelyTailBytes = 7;
     private HeldValue _held; // I2
     private int _heldOffset;
@@ -93,8 +97,9 @@ internal sealed unsafe partial class MemcachedSession
 
             for (int i = 0; i < count; i++)
             {
-                if (output.IsFull)
+                if (output.IsFull || ++_keysOfTurn > KeysPerTurn)
                 {
+                    HasUnfinishedRequest = !output.IsFull; // Then nothing will happen to the connection that has it served again.
                     _resumeAt = keys[i].Offset;
                     return false;
                 }

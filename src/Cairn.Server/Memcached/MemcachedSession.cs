@@ -61,6 +61,8 @@ internal sealed unsafe partial class MemcachedSession : Session
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
     {
         NeededBytes = 0;
+        HasUnfinishedRequest = false;
+        _keysOfTurn = 0;
         if (_sessions.IsFlushWaiting)
         {
             _sessions.FlushIfDue();

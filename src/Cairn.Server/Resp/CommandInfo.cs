@@ -33,6 +33,9 @@ internal enum CommandFlags
 
     /// <summary>Replies the values of its keys, whole.</summary>
     RepliesValues = 1 << 23,
+
+    /// <summary>Comes by one key after the other, and may pause before each (RespSession.Pieces).</summary>
+    InPieces = 1 << 24,
 }
 
 /// <summary>A command, or a command's subcommand.</summary>

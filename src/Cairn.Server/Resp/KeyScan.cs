@@ -5,41 +5,78 @@ using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>The keys that a scan has come by and that are wanted, one after the other in a buffer, each with its length before it.
-/// One serves all sessions of a worker.</summary>
+// The keys that a scan of the store has come by and that are wanted, one after the other in a buffer, each with its length before it. A scan
+// goes through buckets, and then its keys are written; a command pauses in either (RespSession.Pieces).
 internal sealed class KeyScan
 {
     private const int KeptBytes = 64 << 10;
 
     private byte[] _bytes = [];
     private int _used;
-    private int _found;
+    private int _written;
     private byte[] _prefix = [];
     private KeyFilter? _filter;
     private EntryType? _type;
+    private readonly EntryVisitor _visitor;
 
-    public KeyScan() => Visitor = Visit;
-
-    /// <summary>Takes a key in, if it is wanted.</summary>
-    public EntryVisitor Visitor { get; }
+    public KeyScan() => _visitor = Visit;
 
     /// <summary>Keys come by, wanted or not.</summary>
     public long Seen { get; private set; }
+
+    /// <summary>Those that are wanted.</summary>
+    public int Found { get; private set; }
+
+    /// <summary>The bucket that comes next.</summary>
+    public long Bucket { get; set; }
+
+    /// <summary>Whether all buckets were visited, and keys are written.</summary>
+    public bool IsWriting { get; set; }
+
+    /// <summary>Bytes of the keys that are wanted, with a length for each.</summary>
+    public int UsedBytes => _used;
+
+    /// <summary>Bytes of the reply that its keys are, or a few more.</summary>
+    public long ReplyBytes => _used + (Found * (long)RespWriter.MaxHeaderBytes);
+
+    /// <summary>Bytes of its buffer.</summary>
+    public int HeldBytes => _bytes.Length;
 
     public void Begin(byte[] prefix, KeyFilter? filter, EntryType? type)
     {
         _prefix = prefix;
         _filter = filter;
         _type = type;
-        _used = _found = 0;
+        _used = _written = Found = 0;
         Seen = 0;
+        Bucket = 0;
+        IsWriting = false;
     }
 
-    /// <summary>Bytes of the keys that are wanted, with a length for each.</summary>
-    public int UsedBytes => _used;
+    /// <summary>Takes in the keys of the next bucket that are wanted.</summary>
+    /// <returns>The work that it was, in elements.</returns>
+    public int Visit(StoreEngine engine)
+    {
+        long before = Seen;
+        engine.VisitBucket(Bucket++, _visitor);
+        return 1 + (int)(Seen - before);
+    }
 
-    /// <summary>Bytes of the reply that <see cref="WriteKeys"/> writes, or a few more.</summary>
-    public long ReplyBytes => _used + (_found * (long)RespWriter.MaxHeaderBytes);
+    /// <summary>The next key to be written. False if there is none.</summary>
+    public bool TryTake(out ReadOnlySpan<byte> key)
+    {
+        key = default;
+        if (_written == _used)
+        {
+            return false;
+        }
+
+        ReadOnlySpan<byte> rest = _bytes.AsSpan(_written, _used - _written);
+        int end = sizeof(int) + BinaryPrimitives.ReadInt32LittleEndian(rest);
+        key = rest[sizeof(int)..end];
+        _written += end;
+        return true;
+    }
 
     /// <summary>Lets go of what only many keys needed.</summary>
     /// <returns>Its bytes.</returns>
@@ -55,28 +92,11 @@ internal sealed class KeyScan
         return bytes;
     }
 
-    /// <summary>Writes the keys as an array.</summary>
-    public void WriteKeys(ref RespWriter writer)
-    {
-        writer.WriteArrayHeader(_found);
-        ReadOnlySpan<byte> rest = _bytes.AsSpan(0, _used);
-        while (!rest.IsEmpty)
-        {
-            int end = sizeof(int) + BinaryPrimitives.ReadInt32LittleEndian(rest);
-            writer.WriteBulk(rest[sizeof(int)..end]);
-            rest = rest[end..];
-        }
-    }
-
     private void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
     {
-        if (collection != 0 || !key.StartsWith(_prefix))
-        {
-            return;
-        }
-
         Seen++;
-        if ((_type is { } type && type != info.Type) || (_filter is not null && !_filter.Matches(key)))
+        if (collection != 0 || !key.StartsWith(_prefix)
+            || (_type is { } type && type != info.Type) || (_filter is not null && !_filter.Matches(key)))
         {
             return;
         }
@@ -90,6 +110,6 @@ internal sealed class KeyScan
         BinaryPrimitives.WriteInt32LittleEndian(_bytes.AsSpan(_used), key.Length);
         key.CopyTo(_bytes.AsSpan(_used + sizeof(int)));
         _used = end;
-        _found++;
+        Found++;
     }
 }

@@ -24,7 +24,11 @@ internal static class RespErrors
     /// <summary>Not Redis': another process holds a lock of the store and does not run.</summary>
     public static ReadOnlySpan<byte> Busy => "BUSY A part of the store is held by a process that does not run. Try again."u8;
 
-    /// <summary>Not Redis': there a key may be empty, or longer.</summary>
+    /// <summary>Not Redis': PasswordChecks has no place.</summary>
+    public static ReadOnlySpan<byte> TooManyPasswords => "ERR too many passwords are being checked. Try again."u8;
+
+    /// <summary>Not Redis': a transaction happens at one moment, and a slow hash takes longer.</summary>
+    public static ReadOnlySpan<byte> PasswordInTransaction => "ERR this password is not checked in a transaction. Send AUTH before MULTI."u8;
 
     public static ReadOnlySpan<byte> WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8;
 

@@ -1,3 +1,4 @@
+using System.Net;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
@@ -12,6 +13,9 @@ internal abstract class RespPeer
     /// <summary>The client's address in words.</summary>
     public abstract string Remote { get; }
 
+    /// <summary>The client's address; null if there is none.</summary>
+    public virtual IPAddress? Address => null;
+
     public abstract DateTimeOffset ConnectedAt { get; }
 
     public abstract TimeSpan IdleTime { get; }
@@ -19,6 +23,9 @@ internal abstract class RespPeer
     /// <summary>Has the connection's worker run this soon, and send what it writes. Any thread. A delegate that is given again and
     /// again costs no allocation.</summary>
     public abstract void Post(Action<OutputBuffer> write);
+
+    /// <summary>Executes nothing more until <see cref="Resume"/>: the request at hand waits for another thread.</summary>
+    public abstract void BeginWait();
 
     /// <summary>Has what has arrived executed soon, though nothing more did. Any thread.</summary>
     public abstract void Resume();
@@ -48,13 +55,19 @@ internal abstract class RespPeer
 /// <summary>A connection of the engine.</summary>
 internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 {
-    private static readonly Action<ClientConnection> s_resume = connection => connection.Worker.MakeReady(connection);
+    private static readonly Action<ClientConnection> s_resume = connection =>
+    {
+        connection.Worker.EndWait(connection);
+        connection.Worker.MakeReady(connection);
+    };
 
     private volatile Posting? _last;
 
     public override long Id => connection.Id;
 
     public override string Remote => connection.RemoteText;
+
+    public override IPAddress? Address => connection.Remote?.Address;
 
     public override DateTimeOffset ConnectedAt => connection.ConnectedAt;
 
@@ -70,6 +83,8 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 
         connection.Post(last.OnConnection);
     }
+
+    public override void BeginWait() => connection.Worker.BeginWait(connection);
 
     public override void Resume() => connection.Post(s_resume);
 

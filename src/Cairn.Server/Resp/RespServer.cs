@@ -68,6 +68,9 @@ internal sealed class RespServer : IDisposable
         set => _users = value;
     }
 
+    /// <summary>The passwords that are being checked.</summary>
+    public PasswordChecks Passwords { get; } = new();
+
     /// <summary>Where requests are counted.</summary>
     public ServerMetrics Metrics { get; init; } = new();
 

@@ -1,12 +1,14 @@
 using System.Runtime.CompilerServices;
+using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-// Long replies are made in pieces. A command whose reply has many elements asks before each of them whether it must pause, and then returns:
+// Long commands are executed in pieces. A command with many elements asks before each of them whether it must pause, and then returns: because
+// its reply waits for the client, because there is no memory, or because it has worked as long as others may wait for it.
 //
-//   Begun --MustPause--> Paused --the client has read, or memory came free--> Begun again, with ResumeAt --> ... --> Done
+//   Begun --MustPause--> Paused --the client has read, memory came free, others were served--> Begun again, with ResumeAt --> ... --> Done
 //
 //   I1  The request of a paused command is not consumed: it is the first of the next input again, with its arguments in place.
 //   I2  While a command is paused, nothing else is written to the output: the inbox waits. So no message gets into the midst of a reply.
@@ -16,6 +18,9 @@ namespace Cairn.Server.Resp;
 // same questions end the transaction when its replies become longer than the limits allow.
 internal sealed partial class RespSession
 {
+    /// <summary>Elements, such as keys, that are worked on for one connection before the others of its worker are served.</summary>
+    internal const int ElementsPerTurn = 1024;
+
     // Values up to this length need no block of their own.
     private const int ShortBytes = OutputArena.SharedBlockBytes / 4;
 
@@ -23,12 +28,15 @@ internal sealed partial class RespSession
     private CommandInfo? _pausedCommand;
     private bool _isInboxWaiting;
     private bool _isQueueOver;
+    private long _elements; // Worked on in this turn.
+    private KeyScan? _scan;
+    private long _scanBytes;
 
     /// <summary>The element with which the command at hand goes on; 0 if it begins.</summary>
     public int ResumeAt { get; private set; }
 
     /// <summary>The value that the elements of a paused reply come from, as it was when the reply began.</summary>
-    public HeldValue HeldValue { get; }
+    public ReplySource ReplySource { get; }
 
     /// <summary>The longest reply, in bytes, that may be made at once.</summary>
     public long MaxReplyBytes => Peer.Limits.OutputBytesPerConnection;
@@ -37,12 +45,29 @@ internal sealed partial class RespSession
 
     private bool IsSilent => ReplyMode != ReplyMode.On;
 
-    /// <summary>Whether the command must return now, because so much of its reply waits for the client.</summary>
+    /// <summary>What the command at hand has counted so far.</summary>
+    public long Tally { get; set; }
+
+    /// <summary>The element that the command at hand begins or goes on with. When it begins, its tally is 0.</summary>
+    public int BeginAt(int first)
+    {
+        if (ResumeAt != 0)
+        {
+            return ResumeAt;
+        }
+
+        Tally = 0;
+        return first;
+    }
+
+    /// <summary>Whether the command must return now, because so much of its reply waits for the client, or others wait to be served.</summary>
     /// <param name="element">With which it goes on, as <see cref="ResumeAt"/>; not 0.</param>
     /// <param name="writer">The reply.</param>
+    /// <param name="work">What this element takes, in elements of ordinary size.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MustPause(int element, ref RespWriter writer) =>
-        (IsSilent ? _worker.Discarding.Bytes : _output.UnsentBytes) + writer.PendingBytes >= _output.FullAt && Pause(element, bytes: 0, ref writer);
+    public bool MustPause(int element, ref RespWriter writer, int work = 1) =>
+        ((_elements += work) > ElementsPerTurn || (IsSilent ? _worker.Discarding.Bytes : _output.UnsentBytes) + writer.PendingBytes >= _output.FullAt)
+        && Pause(element, bytes: 0, ref writer);
 
     /// <summary>Whether the command must return now, because there is no memory for so many bytes of its reply.</summary>
     /// <param name="bytes">Of one value, or of a whole reply.</param>
@@ -56,6 +81,7 @@ internal sealed partial class RespSession
     {
         if (_isExecutingQueue)
         {
+            _elements = 0;
             return EndQueueIfOver(bytes, ref writer);
         }
 
@@ -74,6 +100,41 @@ internal sealed partial class RespSession
         }
 
         return _isQueueOver;
+    }
+
+    /// <summary>The scan of the command at hand: a new one when the command begins, which calls <see cref="EndScan"/> when it is done.</summary>
+    public KeyScan BeginScan(KeyFilter? filter, EntryType? type)
+    {
+        if (ResumeAt == 0)
+        {
+            EndScan();
+            _scan = _worker.TakeScan();
+            _scan.Begin(User!.KeyPrefix, filter, type);
+        }
+
+        return _scan!;
+    }
+
+    /// <summary>Lets go of the scan.</summary>
+    public void EndScan()
+    {
+        if (_scan is { } scan)
+        {
+            _scan = null;
+            _worker.ReturnScan(scan);
+            CountScan();
+        }
+    }
+
+    // The worker's scan that a paused command has taken with it counts for its connection.
+    private void CountScan()
+    {
+        long bytes = _scan?.HeldBytes ?? 0;
+        if (bytes != _scanBytes)
+        {
+            Peer.Held.Charge(bytes - _scanBytes);
+            _scanBytes = bytes;
+        }
     }
 
     // The request was not executed, or not to its end: it is the next one again (I1).

@@ -9,6 +9,10 @@ internal sealed partial class RespSession
     // Whether commands must be looked at before they are executed.
     private bool _isRestricted;
 
+    // The password that the command at hand waits for, and what has it go on.
+    private PasswordCheck? _check;
+    private Action? _goOn;
+
     /// <summary>Null while nobody was authenticated.</summary>
     public RespUser? User { get; private set; }
 
@@ -20,16 +24,71 @@ internal sealed partial class RespSession
         _reader.IsAuthenticated = user is not null;
     }
 
-    /// <summary>Becomes the user of that name if the password is right; else stays who it is.</summary>
-    public bool TryAuthenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
+    /// <summary>
+    /// Becomes the user of that name if the password is right; else stays who it is. Where a slow hash must tell, the command pauses until it has:
+    /// a thread of its own computes it (PasswordChecks).
+    /// </summary>
+    /// <returns>False if the command must return: it pauses, or the error is written.</returns>
+    public bool TryAuthenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password, ref RespWriter writer)
     {
-        RespUser? user = Server.Users.Authenticate(name, password);
-        if (user is not null)
+        PasswordHash? hash = Server.Users.Find(name, out RespUser? user);
+        bool? isRight = hash is null ? true : hash.TryMatch(password);
+        if (isRight is null && !TryCheck(hash!, password, out isRight, ref writer))
         {
-            Become(user);
+            return false;
         }
 
-        return user is not null;
+        EndCheck();
+        if (isRight is not true || user is null)
+        {
+            writer.WriteError(RespErrors.WrongPassword);
+            return false;
+        }
+
+        Become(user);
+        return true;
+    }
+
+    // False if the command must return. The users may be others when it is called again.
+    private bool TryCheck(PasswordHash hash, ReadOnlySpan<byte> password, out bool? isRight, ref RespWriter writer)
+    {
+        isRight = null;
+        if (_isExecutingQueue)
+        {
+            writer.WriteError(RespErrors.PasswordInTransaction);
+            return false;
+        }
+
+        if (_check?.Hash != hash)
+        {
+            EndCheck();
+            _goOn ??= Peer.Resume;
+            _check = Server.Passwords.TryBegin(hash, password, Peer.Address, _goOn);
+            if (_check is null)
+            {
+                writer.WriteError(RespErrors.TooManyPasswords);
+                return false;
+            }
+        }
+
+        isRight = _check.IsRight;
+        if (isRight is null)
+        {
+            ResumeAt = 1;
+            _pausedCommand = _commandAtHand;
+            Peer.BeginWait();
+        }
+
+        return isRight is not null;
+    }
+
+    private void EndCheck()
+    {
+        if (_check is { } check)
+        {
+            _check = null;
+            Server.Passwords.Leave(check, _goOn!);
+        }
     }
 
     // Whether the user may do this. Else the error is written.

@@ -77,8 +77,8 @@ internal sealed partial class RespSession
             if (command.FirstKey > 0 && (command.Flags & CommandFlags.ReadOnly) != 0 && _tracking is { } state
                 && (!state.IsOptIn || IsCachingException) && (!state.IsOptOut || !IsCachingException))
             {
-                int last = command.LastKeyOf(arguments.Count);
-                for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+                (int first, int last) = KeysAtHand(command, arguments.Count);
+                for (int i = first; i <= last; i += command.KeyStep)
                 {
                     Server.Tracking.Remember(this, state, arguments[i]);
                 }
@@ -93,24 +93,37 @@ internal sealed partial class RespSession
         }
     }
 
+    // The keys that the command may come by before it pauses next: all, or those of a piece.
+    private (int First, int Last) KeysAtHand(CommandInfo command, int arguments)
+    {
+        int last = command.LastKeyOf(arguments);
+        if ((command.Flags & CommandFlags.InPieces) == 0 || _isExecutingQueue)
+        {
+            return (command.FirstKey, last);
+        }
+
+        int first = Math.Max(command.FirstKey, ResumeAt);
+        return (first, Math.Min(last, first + ElementsPerTurn));
+    }
+
     private void ExecuteChange(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
     {
         TrackingHub hub = Server.Tracking;
-        int last = command.FirstKey > 0 ? command.LastKeyOf(arguments.Count) : -1;
-        for (int i = command.FirstKey; i <= last && hub.HasBroadcasts; i += command.KeyStep)
+        (int first, int last) = command.FirstKey > 0 ? KeysAtHand(command, arguments.Count) : (0, -1);
+        for (int i = first; i <= last && hub.HasBroadcasts; i += command.KeyStep)
         {
             hub.NoteName(arguments[i]);
         }
 
         _hasChanged = true;
-        if (_tracking is not { IsNoLoop: true } || last < 0 || !TryHoldKeys(arguments, command.FirstKey, last, command.KeyStep))
+        if (_tracking is not { IsNoLoop: true } || last < 0 || !TryHoldKeys(arguments, first, last, command.KeyStep))
         {
             command.Handler(this, arguments, ref writer);
             return;
         }
 
         OwnHashes.Clear();
-        for (int i = command.FirstKey; i <= last; i += command.KeyStep)
+        for (int i = first; i <= last; i += command.KeyStep)
         {
             OwnHashes.Add(Keys.PlaceOf(arguments[i]).Hash);
         }

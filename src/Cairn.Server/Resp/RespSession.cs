@@ -45,7 +45,7 @@ internal sealed partial class RespSession : Session
         Events = server.Events;
         _worker = server.CurrentWorker;
         Keys = _worker.Keys;
-        HeldValue = new HeldValue(peer.Held);
+        ReplySource = new ReplySource(peer.Held);
         _channels = new SubscribedNames(peer.Held);
         _patterns = new SubscribedNames(peer.Held);
         _recorder = server.Metrics.OfThisThread;
@@ -66,9 +66,6 @@ internal sealed partial class RespSession : Session
 
     /// <summary>Where hashes are changed.</summary>
     public HashEditor Editor => _worker.Editor;
-
-    /// <summary>Where keys are gathered.</summary>
-    public KeyScan KeyScan => _worker.KeyScan;
 
     public bool IsResp3 { get; private set; }
 
@@ -107,6 +104,7 @@ internal sealed partial class RespSession : Session
         NeededBytes = 0;
         Keys.ThrowIfClosed();
         AwaitedBytes = 0;
+        _elements = 0;
         _output = output;
         _target.Open(output);
         var writer = new RespWriter(_target, IsResp3);
@@ -184,7 +182,9 @@ internal sealed partial class RespSession : Session
         UnsubscribeAll();
         CloseInbox();
         EndTransaction();
-        HeldValue.Release();
+        EndCheck();
+        EndScan();
+        ReplySource.Release();
         Server.Remove(this);
     }
 
@@ -218,6 +218,7 @@ internal sealed partial class RespSession : Session
     private void Trim()
     {
         _worker.Trim(Peer.Held);
+        CountScan();
         if (_reader.HeldBytes <= UncountedReaderBytes && _countedReaderBytes == 0)
         {
             return;

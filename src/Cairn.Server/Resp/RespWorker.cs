@@ -20,9 +20,6 @@ internal sealed class RespWorker(RespServer server)
     /// <summary>Where hashes are changed.</summary>
     public HashEditor Editor => _editor ??= new HashEditor();
 
-    /// <summary>Where keys are gathered.</summary>
-    public KeyScan KeyScan => _keyScan ??= new KeyScan();
-
     /// <summary>Where replies go that are not wanted.</summary>
     public DiscardingWriter Discarding => _discarding ??= new DiscardingWriter();
 
@@ -34,6 +31,17 @@ internal sealed class RespWorker(RespServer server)
 
     /// <summary>Requests executed. Any thread.</summary>
     public long CommandCount => Volatile.Read(ref _commands);
+
+    /// <summary>Where a command gathers keys. It may pause with it, and another one takes another.</summary>
+    public KeyScan TakeScan()
+    {
+        KeyScan scan = _keyScan ?? new KeyScan();
+        _keyScan = null;
+        return scan;
+    }
+
+    /// <summary>A command needs it no more.</summary>
+    public void ReturnScan(KeyScan scan) => _keyScan ??= scan;
 
     /// <summary>Requests were executed. One writer, so an addition need not be atomic; it only must not be torn.</summary>
     public void CountCommands(int count) => Volatile.Write(ref _commands, _commands + count);

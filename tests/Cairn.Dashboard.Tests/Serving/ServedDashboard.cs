@@ -82,9 +82,14 @@ internal sealed class ServedDashboard : IAsyncDisposable
     });
 
     /// <summary>Sends a command of RESP, and reads whatever is answered to it.</summary>
-    public void Send(params string[] words) => Send(words.Select(Encoding.UTF8.GetBytes).ToArray());
+    public void Send(params string[] words) => Ask(words);
 
-    public void Send(params byte[][] words)
+    public void Send(params byte[][] words) => Ask(words);
+
+    /// <summary>Sends a command of RESP that has a short reply.</summary>
+    public string Ask(params string[] words) => Ask(words.Select(Encoding.UTF8.GetBytes).ToArray());
+
+    private string Ask(byte[][] words)
     {
         _resp ??= Connect();
         var request = new MemoryStream();
@@ -97,7 +102,8 @@ internal sealed class ServedDashboard : IAsyncDisposable
         }
 
         _resp.Send(request.ToArray());
-        _ = _resp.Receive(new byte[1 << 20]);
+        byte[] reply = new byte[1 << 20];
+        return Encoding.UTF8.GetString(reply, 0, _resp.Receive(reply));
     }
 
     /// <summary>Sets these keys, some requests at a time, and waits until all are answered.</summary>

@@ -74,6 +74,48 @@ public class BackPressureTests
 
     [Theory]
     [MemberData(nameof(Loops))]
+    public async Task More_input_than_there_are_receive_buffers_is_received_when_there_are_some(LoopUnderTest loop)
+    {
+        const int Clients = 64;
+        await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
+        TestClient[] clients = [.. Enumerable.Range(0, Clients).Select(_ => server.Connect())];
+        ClientConnection connection = server.Sessions.Connected.Take();
+        for (int i = 1; i < Clients; i++)
+        {
+            server.Sessions.Connected.Take();
+        }
+
+        byte[] requests = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Range(0, 20_000).Select(i => $"echo {i % 10}\n")));
+        using var held = new ManualResetEventSlim();
+        connection.Worker.Post(held.Wait);
+        int[] sent = new int[Clients];
+        for (int i = 0; i < Clients; i++)
+        {
+            clients[i].Socket.Blocking = false;
+            while (sent[i] < requests.Length && clients[i].SendWhatIsTaken(requests.AsSpan(sent[i])) is > 0 and var taken)
+            {
+                sent[i] += taken;
+            }
+
+            clients[i].Socket.Blocking = true;
+        }
+
+        Assert.True(sent.Sum(bytes => (long)bytes) > 256 * (16 << 10)); // As many as there are at first.
+        held.Set();
+
+        foreach ((TestClient client, int bytes) in clients.Zip(sent))
+        {
+            for (int i = 0; i < bytes / "echo 0\n".Length; i++)
+            {
+                Assert.Equal($"{i % 10}", client.ReadLine());
+            }
+
+            client.Dispose();
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
     public async Task Pipeline_that_never_ends_does_not_starve_the_others(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });

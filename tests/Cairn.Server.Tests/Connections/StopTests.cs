@@ -44,6 +44,32 @@ public class StopTests
 
     [Theory]
     [MemberData(nameof(Loops))]
+    public async Task Stop_answers_what_the_kernel_has_though_every_thread_of_the_pool_is_busy(LoopUnderTest loop)
+    {
+        await using var server = await TestServer.StartAsync(loop);
+        using TestClient first = server.Connect(); // The worker that accepts has this one, and goes on.
+        ClientConnection other = server.Sessions.Connected.Take();
+        using TestClient client = server.Connect();
+        ClientConnection connection = server.Sessions.Connected.Take();
+        Assert.NotSame(other.Worker, connection.Worker);
+
+        using (new BusyThreadPool())
+        {
+            client.Send(string.Concat(Enumerable.Range(0, 5000).Select(i => $"echo {i}\n")));
+            client.UntilDelivered();
+            connection.Worker.Post(() => connection.Worker.BeginDrain(Long));
+
+            for (int i = 0; i < 5000; i++)
+            {
+                Assert.Equal($"{i}", client.ReadLine());
+            }
+
+            Assert.Equal($"error {CloseReason.ServerStopping}\n", client.ReadToEnd());
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Loops))]
     public async Task Stopped_server_accepts_nobody(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop);
@@ -108,5 +134,42 @@ public class StopTests
 
         await working;
         Assert.Equal(0, server.Engine.ConnectionCount);
+    }
+
+    // No thread of the runtime's pool does anything else before the end. The runtime adds a thread now and then, which helps nobody: more
+    // waits than threads are queued.
+    private sealed class BusyThreadPool : IDisposable
+    {
+        private const int Waits = 1000;
+
+        private readonly ManualResetEventSlim _end = new();
+        private int _waiting;
+
+        public BusyThreadPool()
+        {
+            ThreadPool.GetMaxThreads(out int all, out _);
+            ThreadPool.GetAvailableThreads(out int free, out _);
+            for (int i = 0; i < Waits; i++)
+            {
+                ThreadPool.UnsafeQueueUserWorkItem(static pool => pool.WaitForEnd(), this, preferLocal: false);
+            }
+
+            // Others are busy with the test itself. If one is still free after the wait, the test proves less.
+            SpinWait.SpinUntil(() => Volatile.Read(ref _waiting) + all - free >= ThreadPool.ThreadCount, TimeSpan.FromSeconds(5));
+        }
+
+        public void Dispose()
+        {
+            _end.Set();
+            Assert.True(SpinWait.SpinUntil(() => Volatile.Read(ref _waiting) == -Waits, Long));
+            _end.Dispose();
+        }
+
+        private void WaitForEnd()
+        {
+            Interlocked.Increment(ref _waiting);
+            _end.Wait();
+            Interlocked.Add(ref _waiting, -2);
+        }
     }
 }

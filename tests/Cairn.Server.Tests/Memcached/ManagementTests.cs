@@ -76,6 +76,21 @@ public class ManagementTests
     }
 
     [Fact]
+    public void Prefixes_beyond_the_limit_are_not_counted_until_the_counts_are_reset()
+    {
+        using var session = new SessionUnderTest();
+        session.Send("stats detail on\r\n");
+        session.Send(string.Concat(Enumerable.Range(0, 10_000).Select(i => $"get p{i}:k\r\n")));
+
+        Assert.Equal("END\r\n", session.Send("get further:k\r\n"));
+        string dump = session.Send("stats detail dump\r\n");
+        Assert.DoesNotContain("further", dump, StringComparison.Ordinal);
+        Assert.Equal(10_001, dump.Count(c => c == '\n'));
+        session.Send("stats reset\r\nget further:k\r\n");
+        Assert.Equal("PREFIX further get 1 hit 0 set 0 del 0\r\nEND\r\n", session.Send("stats detail dump\r\n"));
+    }
+
+    [Fact]
     public void Metadump_lists_every_key_while_the_client_reads()
     {
         using var session = new SessionUnderTest();
@@ -143,6 +158,17 @@ public class ManagementTests
         session.Send("set a 0 0 1000000\r\n" + new string('x', 500_000));
 
         Assert.Equal(0, session.RestBytes);
+    }
+
+    [Fact]
+    public void File_may_have_eight_users_and_no_more()
+    {
+        string eight = string.Concat(Enumerable.Range(0, 8).Select(i => $"user{i}:secret\n"));
+
+        Assert.True(MemcachedCredentials.Parse(eight, "users").Check("user7"u8, "secret"u8));
+        Assert.Equal(
+            "'users' must have 1 to 8 users, and has 9.",
+            Assert.Throws<ServerException>(() => MemcachedCredentials.Parse(eight + "user8:secret", "users")).Message);
     }
 
     [Theory]

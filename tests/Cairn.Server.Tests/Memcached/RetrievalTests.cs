@@ -173,4 +173,28 @@ public class RetrievalTests
             text[i] = (char)('a' + (i * 7 % 26));
         }
     });
+
+    [Theory]
+    [InlineData("get")]
+    [InlineData("gat 0")]
+    public void Missing_keys_are_looked_up_in_turns_of_bounded_length(string command)
+    {
+        const int Keys = 100_000;
+        using var session = new SessionUnderTest();
+        byte[] request = Encoding.ASCII.GetBytes($"{command}{string.Concat(Enumerable.Repeat(" k", Keys))}\r\nmn\r\n");
+        var output = new OutputBuffer();
+
+        int turns = 1;
+        int consumed;
+        while ((consumed = session.Session.Execute(request, output, budget: 1)) == 0)
+        {
+            Assert.True(session.Session.HasUnfinishedRequest);
+            turns++;
+        }
+
+        Assert.InRange(turns, Keys / 1024, (Keys / 1024) + 1);
+        Assert.Equal(request.Length - 4, consumed);
+        Assert.False(session.Session.HasUnfinishedRequest);
+        Assert.Equal("END\r\n", Encoding.ASCII.GetString(output.ToArray()));
+    }
 }

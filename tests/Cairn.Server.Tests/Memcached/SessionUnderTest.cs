@@ -51,7 +51,7 @@ internal sealed class SessionUnderTest : IDisposable
     {
         Add(bytes);
         var reply = new StringBuilder();
-        while (Execute(budget: 1000) || _output.UnsentBytes > 0)
+        while (Execute(budget: 1000) || _output.UnsentBytes > 0 || Session.HasUnfinishedRequest)
         {
             reply.Append(Read());
         }

@@ -105,6 +105,44 @@ public class WaitingForCellTests
     }
 
     [Fact]
+    public async Task Client_that_reads_a_value_byte_by_byte_keeps_its_cell_no_longer_than_slow_readers_may()
+    {
+        var clock = new TestClock();
+        await using StoreServer server = await StartAsync(NoCopies with { SlowReaderTimeout = TimeSpan.FromMinutes(1) }, clock: clock);
+        Assert.True(server.Store.Set("huge", TestBytes.Of(8 << 20)));
+        using var held = new HeldCells(server.Store);
+        for (int i = 0; i <= OwnerTable.BriefCells; i++)
+        {
+            held.ReleaseOne();
+        }
+
+        using TestClient dripping = server.Connect(WireProtocol.Memcached, receiveBufferBytes: 4096);
+        dripping.Send("get huge\r\n");
+        await server.Engine.Connections.Single().UntilBlocked(); // With the last cell that pins may keep.
+        using TestClient waiting = server.Connect(WireProtocol.Memcached);
+        using TestClient other = server.Connect(WireProtocol.Memcached);
+        waiting.Send("get big\r\n");
+        await UntilWaiting(server, 1);
+
+        for (int i = 0; i < 5; i++)
+        {
+            Assert.Equal(1, dripping.Socket.Receive(new byte[1]));
+            clock.Advance(TimeSpan.FromSeconds(11));
+            server.Engine.Wake();
+            await server.Engine.UntilTurnedAsync();
+            other.Send("get small\r\n");
+            AssertValue(other, "small", 5);
+            Assert.Equal(1, server.Engine.CellQueue.Count);
+        }
+
+        clock.Advance(TimeSpan.FromSeconds(11));
+        server.Engine.Wake();
+        AssertValue(waiting, "big", BigBytes);
+        Assert.Equal(1, server.Engine.EndedCount(CloseReason.ReaderTooSlow));
+        Assert.Equal(0, server.Engine.CellQueue.Count);
+    }
+
+    [Fact]
     public async Task Connection_shares_the_cell_of_another_while_others_wait()
     {
         await using StoreServer server = await StartAsync(NoCopies);

@@ -1,5 +1,6 @@
 using System.Text;
 using Cairn.Server.Connections;
+using Cairn.Server.Resp;
 
 namespace Cairn.Server.Tests.Resp;
 
@@ -43,13 +44,111 @@ public sealed class PiecesTests : IDisposable
         RespClient whole = _host.Connect(fullAt: int.MaxValue);
         RespClient inPieces = _host.Connect();
 
-        Assert.Equal(0, inPieces.Execute(request, budget: 1));
+        int turns = 0;
+        for (; inPieces.UnsentBytes < OutputBuffer.FullBytes; turns++)
+        {
+            Assert.Equal(0, inPieces.Execute(request, budget: 1));
+            Assert.True(inPieces.Session.HasUnfinishedRequest);
+        }
+
         Assert.InRange(inPieces.UnsentBytes, OutputBuffer.FullBytes, OutputBuffer.FullBytes + (16 << 10));
-        Assert.True(inPieces.Session.HasUnfinishedRequest);
+        Assert.InRange(turns, 1, Many / RespSession.ElementsPerTurn);
 
         string pieces = inPieces.Take() + inPieces.Send(request, request.Length);
         Assert.False(inPieces.Session.HasUnfinishedRequest);
         Assert.Equal(whole.Send(request, request.Length), pieces);
+    }
+
+    /// <summary>Commands that work on as many elements as their clients like, with short replies: their arguments, and the reply.</summary>
+    public static TheoryData<string, string, string> LongWork => new()
+    {
+        { "DEL", "nothing", ":0" },
+        { "UNLINK", "nothing", ":0" },
+        { "EXISTS", "k", ":20000" },
+        { "TOUCH", "nothing", ":0" },
+        { "MGET", "nothing", "*20000" },
+        { "HMGET nothing", "f", "*20000" },
+        { "WATCH", "k", "+OK" },
+        { "KEYS", "absent*", "*0" },
+        { "SCAN 0 COUNT 100000000 MATCH", "absent*", "*2" },
+        { "RANDOMKEY", "", "$-1" },
+    };
+
+    [Theory]
+    [MemberData(nameof(LongWork))]
+    public void Long_work_is_done_in_turns_of_bounded_length(string command, string repeated, string reply)
+    {
+        bool isScan = repeated is "absent*" or "";
+        if (repeated.Length == 0)
+        {
+            _host.Connect().Run("FLUSHALL");
+        }
+
+        byte[] request = Request([.. command.Split(' '), .. Enumerable.Repeat(repeated, repeated.Length == 0 ? 0 : isScan ? 1 : Many)]);
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        long elements = isScan ? _host.Store.Engine.BucketCount : Many;
+
+        int turns = 1;
+        for (; client.Execute(request, budget: 1) == 0; turns++)
+        {
+            Assert.True(client.Session.HasUnfinishedRequest);
+        }
+
+        Assert.InRange(turns, elements / RespSession.ElementsPerTurn, (2 * elements / RespSession.ElementsPerTurn) + 2);
+        Assert.StartsWith(reply + "\r\n", client.Take(), StringComparison.Ordinal);
+        Assert.Equal(command == "WATCH", client.Held.Bytes > 0);
+    }
+
+    [Fact]
+    public void Many_short_commands_with_many_keys_share_a_turn()
+    {
+        byte[] request = Request(["EXISTS", .. Enumerable.Repeat("k", RespSession.ElementsPerTurn / 2)]);
+        RespClient client = _host.Connect();
+
+        int consumed = client.Execute([.. request, .. request, .. request, .. request], budget: 4);
+
+        Assert.Equal(2 * request.Length, consumed);
+        Assert.True(client.Session.HasUnfinishedRequest);
+    }
+
+    [Fact]
+    public void Keys_that_a_paused_command_removes_are_each_removed_and_counted_once_and_others_see_it_between()
+    {
+        RespClient client = _host.Connect();
+        string[] keys = [.. Enumerable.Range(0, 5000).Select(i => $"many-{i}")];
+        client.Run($"MSET {string.Join(' ', keys.Select(key => key + " v"))}");
+        byte[] request = Request(["DEL", .. keys, "k"]);
+
+        Assert.Equal(0, client.Execute(request, budget: 1));
+        Assert.Equal(":0\r\n:1\r\n", _host.Connect().Run("EXISTS many-0", "EXISTS many-4999"));
+        Assert.Equal(":5001\r\n", client.Send(request, request.Length));
+        Assert.Equal(":1\r\n", client.Run("DBSIZE")); // The hash.
+    }
+
+    [Fact]
+    public void Commands_in_a_transaction_do_not_pause()
+    {
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        byte[] request = [.. Request("MULTI"), .. Request(["EXISTS", .. Enumerable.Repeat("k", Many)]), .. Request("KEYS", "absent*"), .. Request("EXEC")];
+
+        Assert.Equal(request.Length, client.Execute(request, budget: 4));
+        Assert.Equal("+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:20000\r\n*0\r\n", client.Take());
+    }
+
+    [Theory]
+    [InlineData("MSET", 2 * 65_537, "-ERR MSET sets at most 65536 keys at one moment. Send several commands.")]
+    [InlineData("MSET", 2 * 65_536, "+OK")]
+    [InlineData("MSETNX", 2 * 65_537, "-ERR MSETNX sets at most 65536 keys at one moment. Send several commands.")]
+    [InlineData("HSET h", 2 * 87_381, "-ERR a hash is changed by at most 87380 fields at one moment. Send several commands.")]
+    [InlineData("HMSET h", 2 * 87_380, "+OK")]
+    [InlineData("HDEL h", 87_381, "-ERR a hash is changed by at most 87380 fields at one moment. Send several commands.")]
+    [InlineData("HDEL h", 87_380, ":1")]
+    public void Command_that_happens_at_one_moment_has_a_limit(string command, int arguments, string reply)
+    {
+        RespClient client = _host.Connect();
+        byte[] request = Request([.. command.Split(' '), .. Enumerable.Repeat("f", arguments)]);
+
+        Assert.Equal(reply + "\r\n", client.Send(request, request.Length));
     }
 
     [Fact]

@@ -48,6 +48,8 @@ internal sealed class RespClient : RespPeer
     private readonly OutputBuffer _output;
     private readonly List<byte> _waiting = [];
     private readonly ConcurrentQueue<Action<OutputBuffer>> _posts = new();
+    private readonly SemaphoreSlim _resumed = new(0);
+    private bool _isWaiting;
 
     public RespClient(RespHost host, long id, int? fullAt, ConnectionLimits? limits)
     {
@@ -84,7 +86,13 @@ internal sealed class RespClient : RespPeer
 
     public override void Post(Action<OutputBuffer> write) => _posts.Enqueue(write);
 
-    public override void Resume() => IsResumed = true;
+    public override void BeginWait() => _isWaiting = true;
+
+    public override void Resume()
+    {
+        IsResumed = true;
+        _resumed.Release();
+    }
 
     /// <summary>Whether it was asked to execute what has arrived.</summary>
     public bool IsResumed { get; private set; }
@@ -109,6 +117,12 @@ internal sealed class RespClient : RespPeer
                 && ((consumed = Execute(_waiting.ToArray(), budget: 3)) > 0 || _output.IsFull || _session.HasUnfinishedRequest))
             {
                 _waiting.RemoveRange(0, consumed);
+                if (_isWaiting)
+                {
+                    Assert.True(_resumed.Wait(TimeSpan.FromSeconds(30)));
+                    _isWaiting = false;
+                }
+
                 if (_output.IsFull)
                 {
                     text.Append(Written()); // The client reads.

@@ -27,6 +27,20 @@ public class SecurityTests
     }
 
     [Theory]
+    [InlineData(63)]
+    [InlineData(64)]
+    [InlineData(65)]
+    [InlineData(10_000)]
+    public void Long_password_is_right_too(int length)
+    {
+        string password = new('p', length);
+        var users = RespUsers.Parse($"me {Hash("pbkdf2", password)} read-write", "users");
+
+        Assert.NotNull(users.Authenticate("me"u8, Encoding.UTF8.GetBytes(password)));
+        Assert.Null(users.Authenticate("me"u8, Encoding.UTF8.GetBytes(password + "p")));
+    }
+
+    [Theory]
     [InlineData("", "'users' has no user.")]
     [InlineData("me nopass", "Line 1 of 'users' must be NAME PASSWORD read-only|read-write [PREFIX].")]
     [InlineData("# users\nme nopass write", "Line 2 of 'users' must be NAME PASSWORD read-only|read-write [PREFIX].")]

@@ -74,6 +74,22 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         AwaitInput();
     }
 
+    // A thread of the runtime tells of input, and is late when the others of its pool are busy.
+    public override bool CollectUnread()
+    {
+        if (!_wantsInput || _isInputEnded || _isClosed || !HasUnread())
+        {
+            return false;
+        }
+
+        if (!_isReadable)
+        {
+            MakeReadable();
+        }
+
+        return true;
+    }
+
     public override void Send()
     {
         if (_isSending)
@@ -199,6 +215,18 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         if (!_isClosed)
         {
             _loop.Worker.OnSent(Connection);
+        }
+    }
+
+    private bool HasUnread()
+    {
+        try
+        {
+            return _socket.Available > 0;
+        }
+        catch (SocketException)
+        {
+            return false; // The client has gone already, which receiving will tell.
         }
     }
 

@@ -166,9 +166,8 @@ internal static class ConnectionCommands
             }
         }
 
-        if (credentials > 0 && !session.TryAuthenticate(arguments[credentials], arguments[credentials + 1]))
+        if (credentials > 0 && !session.TryAuthenticate(arguments[credentials], arguments[credentials + 1], ref writer))
         {
-            writer.WriteError(RespErrors.WrongPassword);
             return;
         }
 
@@ -208,14 +207,10 @@ internal static class ConnectionCommands
             writer.WriteError("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
         }
         else if (arguments.Count == 2
-            ? session.TryAuthenticate("default"u8, arguments[1])
-            : session.TryAuthenticate(arguments[1], arguments[2]))
+            ? session.TryAuthenticate("default"u8, arguments[1], ref writer)
+            : session.TryAuthenticate(arguments[1], arguments[2], ref writer))
         {
             writer.WriteOk();
-        }
-        else
-        {
-            writer.WriteError(RespErrors.WrongPassword);
         }
     }
 

@@ -15,6 +15,9 @@ internal static class HashCommands
     // Of HMGET.
     private const int FirstField = 2;
 
+    // A field is looked for among so many in the time that an ordinary key takes.
+    private const int FieldsOfElement = 4096;
+
     public static CommandInfo[] All { get; } =
     [
         Make("hset", -4, Writes, (s, scoped in a, ref w) => Set(s, a, "hset", isOkReply: false, ref w)),
@@ -130,6 +133,11 @@ internal static class HashCommands
             return;
         }
 
+        if (!AreFewFields((arguments.Count / 2) - 1, ref writer))
+        {
+            return;
+        }
+
         while (TryLoad(session, arguments[1], out EntryInfo info, ref writer))
         {
             int added = 0;
@@ -209,11 +217,11 @@ internal static class HashCommands
     // A hash is one value, so all fields are of one moment: a reply in pieces is made from a copy.
     private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (session.HeldValue.IsHeld)
+        if (session.ReplySource.IsHeld)
         {
-            if (TryWriteFields(session, new HashView(session.HeldValue.Bytes), arguments, ref writer))
+            if (TryWriteFields(session, new HashView(session.ReplySource.Bytes), arguments, ref writer))
             {
-                session.HeldValue.Release();
+                session.ReplySource.Release();
             }
 
             return;
@@ -223,7 +231,7 @@ internal static class HashCommands
         if (IsHash(entry, ref writer) && !TryWriteFields(session, new HashView(entry.Bytes), arguments, ref writer)
             && session.ResumeAt >= FirstField)
         {
-            session.HeldValue.Hold(entry.Bytes);
+            session.ReplySource.Hold(entry.Bytes);
         }
     }
 
@@ -234,7 +242,7 @@ internal static class HashCommands
         {
             int field = Math.Max(i, FirstField);
             bool isFound = hash.TryGet(arguments[field], out ReadOnlySpan<byte> value);
-            if (session.MustPause(i, ref writer) || session.MustAwaitMemory(value.Length, i, ref writer))
+            if (session.MustPause(i, ref writer, 1 + (hash.Count / FieldsOfElement)) || session.MustAwaitMemory(value.Length, i, ref writer))
             {
                 return false;
             }
@@ -305,8 +313,25 @@ internal static class HashCommands
         }
     }
 
+    // A change is made at one moment, during which the worker serves nobody else.
+    private static bool AreFewFields(int count, ref RespWriter writer)
+    {
+        if (count > HashView.MaxFields)
+        {
+            writer.WriteError(Text.Bytes($"ERR a hash is changed by at most {HashView.MaxFields} fields at one moment. Send several commands."));
+            return false;
+        }
+
+        return true;
+    }
+
     private static void Delete(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        if (!AreFewFields(arguments.Count - 2, ref writer))
+        {
+            return;
+        }
+
         while (TryLoad(session, arguments[1], out EntryInfo info, ref writer))
         {
             int removed = 0;

@@ -19,10 +19,10 @@ internal static class KeyCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("del", -2, Writes, Delete, lastKey: -1),
-        Make("unlink", -2, Writes | CommandFlags.Fast, Delete, lastKey: -1),
-        Make("exists", -2, Reads, Exists, lastKey: -1),
-        Make("touch", -2, Reads, Exists, lastKey: -1),
+        Make("del", -2, Writes | CommandFlags.InPieces, Delete, lastKey: -1),
+        Make("unlink", -2, Writes | CommandFlags.Fast | CommandFlags.InPieces, Delete, lastKey: -1),
+        Make("exists", -2, Reads | CommandFlags.InPieces, Exists, lastKey: -1),
+        Make("touch", -2, Reads | CommandFlags.InPieces, Exists, lastKey: -1),
         Make("type", 2, Reads, Type),
         Make("rename", 3, Writes, (s, scoped in a, ref w) => Rename(s, a, isOnlyIfAbsent: false, ref w), lastKey: 2),
         Make("renamenx", 3, Writes | CommandFlags.Fast, (s, scoped in a, ref w) => Rename(s, a, isOnlyIfAbsent: true, ref w), lastKey: 2),
@@ -52,28 +52,38 @@ internal static class KeyCommands
 
     private static void Delete(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        int removed = 0;
-        for (int i = 1; i < arguments.Count; i++)
+        for (int i = session.BeginAt(1); i < arguments.Count; i++)
         {
+            if (session.MustPause(i, ref writer))
+            {
+                return;
+            }
+
+            session.FetchMore(arguments, i);
             if (session.Keys.Remove(arguments[i]))
             {
                 session.Events.Notify(EventClasses.Generic, "del"u8, arguments[i]);
-                removed++;
+                session.Tally++;
             }
         }
 
-        writer.WriteInteger(removed);
+        writer.WriteInteger(session.Tally);
     }
 
     private static void Exists(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        int found = 0;
-        for (int i = 1; i < arguments.Count; i++)
+        for (int i = session.BeginAt(1); i < arguments.Count; i++)
         {
-            found += session.Keys.TryGetInfo(arguments[i], out _) ? 1 : 0;
+            if (session.MustPause(i, ref writer))
+            {
+                return;
+            }
+
+            session.FetchMore(arguments, i);
+            session.Tally += session.Keys.TryGetInfo(arguments[i], out _) ? 1 : 0;
         }
 
-        writer.WriteInteger(found);
+        writer.WriteInteger(session.Tally);
     }
 
     private static void Type(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
@@ -212,21 +222,49 @@ internal static class KeyCommands
     private static void Keys(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
-        KeyScan scan = session.KeyScan;
-        scan.Begin(session.User!.KeyPrefix, KeyFilter.Glob(arguments[1]), type: null);
-        for (long bucket = 0; bucket < engine.BucketCount; bucket++)
+        KeyScan scan = session.BeginScan(session.ResumeAt == 0 ? KeyFilter.Glob(arguments[1]) : null, type: null);
+        while (!scan.IsWriting && scan.Bucket < engine.BucketCount)
         {
-            engine.VisitBucket(bucket, scan.Visitor);
+            if (session.MustPause(1, ref writer, scan.Visit(engine)))
+            {
+                return;
+            }
+
             if (scan.ReplyBytes > session.MaxReplyBytes)
             {
+                session.EndScan();
                 writer.WriteError(RespErrors.ReplyTooLong(session.MaxReplyBytes, "SCAN has no such limit."));
                 return;
             }
         }
 
-        if (!session.MustAwaitMemory(scan.ReplyBytes, 1, ref writer))
+        WriteKeys(session, scan, isScan: false, ref writer);
+    }
+
+    // The scan's keys, after its cursor if it has one.
+    private static void WriteKeys(RespSession session, KeyScan scan, bool isScan, ref RespWriter writer)
+    {
+        if (!scan.IsWriting)
         {
-            scan.WriteKeys(ref writer);
+            scan.IsWriting = true;
+            if (isScan)
+            {
+                writer.WriteArrayHeader(2);
+                writer.WriteBulk(scan.Bucket == session.Keys.Engine.BucketCount ? 0 : scan.Bucket);
+            }
+
+            writer.WriteArrayHeader(scan.Found);
+        }
+
+        while (!session.MustPause(1, ref writer))
+        {
+            if (!scan.TryTake(out ReadOnlySpan<byte> key))
+            {
+                session.EndScan();
+                return;
+            }
+
+            writer.WriteBulk(key);
         }
     }
 
@@ -285,33 +323,31 @@ internal static class KeyCommands
         RespSession session, ulong start, long wanted, KeyFilter? filter, EntryType? type, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
-        KeyScan scan = session.KeyScan;
-        scan.Begin(session.User!.KeyPrefix, filter, type);
-        long bucket = (long)Math.Min(start, (ulong)engine.BucketCount);
-        long end = Math.Min(engine.BucketCount, bucket + Math.Max(FewestBuckets, Math.Min(wanted, int.MaxValue) * BucketsPerWantedKey));
-        for (; bucket < end && scan.Seen < wanted && scan.UsedBytes < LongestScanBytes; bucket++)
+        KeyScan scan = session.BeginScan(filter, type);
+        long first = (long)Math.Min(start, (ulong)engine.BucketCount);
+        long end = Math.Min(engine.BucketCount, first + Math.Max(FewestBuckets, Math.Min(wanted, int.MaxValue) * BucketsPerWantedKey));
+        scan.Bucket = Math.Max(scan.Bucket, first);
+        while (!scan.IsWriting && scan.Bucket < end && scan.Seen < wanted && scan.UsedBytes < LongestScanBytes)
         {
-            engine.VisitBucket(bucket, scan.Visitor);
+            if (session.MustPause(1, ref writer, scan.Visit(engine)))
+            {
+                return;
+            }
         }
 
-        if (session.MustAwaitMemory(scan.ReplyBytes, 1, ref writer))
-        {
-            return;
-        }
-
-        writer.WriteArrayHeader(2);
-        writer.WriteBulk(bucket == engine.BucketCount ? 0 : bucket);
-        scan.WriteKeys(ref writer);
+        WriteKeys(session, scan, isScan: true, ref writer);
     }
 
-    // The first key from a random place on: not every key is as likely as every other.
+    // The first key from a random place on: not every key is as likely as every other. The tally is that place.
     private static void RandomKey(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
         byte[]? found = null;
+        int seen = 0;
         byte[] prefix = session.User!.KeyPrefix;
         void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
         {
+            seen++;
             if (collection == 0 && key.StartsWith(prefix) && (found is null || Random.Shared.Next(2) == 0))
             {
                 found = key.ToArray();
@@ -319,10 +355,21 @@ internal static class KeyCommands
         }
 
         EntryVisitor visit = Visit;
-        long start = Random.Shared.NextInt64(engine.BucketCount);
-        for (long i = 0; i < engine.BucketCount && found is null; i++)
+        int next = session.BeginAt(1);
+        if (session.ResumeAt == 0)
         {
-            engine.VisitBucket((start + i) % engine.BucketCount, visit);
+            session.Tally = Random.Shared.NextInt64(engine.BucketCount);
+        }
+
+        for (; next <= engine.BucketCount && found is null; next++)
+        {
+            if (session.MustPause(next, ref writer, 1 + seen))
+            {
+                return;
+            }
+
+            seen = 0;
+            engine.VisitBucket((session.Tally + next - 1) % engine.BucketCount, visit);
         }
 
         if (found is null)

@@ -13,6 +13,9 @@ internal static class StringCommands
     // Behind a value: its line end, and what its header may be longer than guessed.
     private const int SpareBytes = 10;
 
+    // Of MSET and MSETNX.
+    private const int MaxPairs = 65_536;
+
     // A header of nine digits, and the spare bytes.
     private const int FrameBytes = 32;
 
@@ -26,7 +29,7 @@ internal static class StringCommands
         Make("getset", 3, Writes | CommandFlags.Fast | CommandFlags.RepliesValues, GetSet),
         Make("getdel", 2, CommandFlags.Write | CommandFlags.Fast | CommandFlags.RepliesValues, GetDel),
         Make("getex", -2, CommandFlags.Write | CommandFlags.Fast | CommandFlags.RepliesValues, GetEx),
-        Make("mget", -2, Reads | CommandFlags.RepliesValues, MGet, lastKey: -1),
+        Make("mget", -2, Reads | CommandFlags.RepliesValues | CommandFlags.InPieces, MGet, lastKey: -1),
         Make("mset", -3, Writes, MSet, lastKey: -1, keyStep: 2),
         Make("msetnx", -3, Writes, MSetNx, lastKey: -1, keyStep: 2),
         Make("append", 3, Writes | CommandFlags.Fast, Append),
@@ -398,9 +401,8 @@ internal static class StringCommands
 
     private static void MSet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (arguments.Count % 2 == 0)
+        if (!AreFewPairs(arguments, "mset", ref writer))
         {
-            writer.WriteError("ERR wrong number of arguments for 'mset' command"u8);
             return;
         }
 
@@ -423,9 +425,8 @@ internal static class StringCommands
 
     private static void MSetNx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (arguments.Count % 2 == 0)
+        if (!AreFewPairs(arguments, "msetnx", ref writer))
         {
-            writer.WriteError("ERR wrong number of arguments for 'msetnx' command"u8);
             return;
         }
 
@@ -460,6 +461,24 @@ internal static class StringCommands
         {
             session.EndHold();
         }
+    }
+
+    // Pairs that are set at one moment, during which the worker serves nobody else.
+    private static bool AreFewPairs(scoped in RespArguments arguments, string name, ref RespWriter writer)
+    {
+        if (arguments.Count % 2 == 0)
+        {
+            writer.WriteError(Text.Bytes($"ERR wrong number of arguments for '{name}' command"));
+            return false;
+        }
+
+        if (arguments.Count / 2 > MaxPairs)
+        {
+            writer.WriteError(Text.Bytes($"ERR {name.ToUpperInvariant()} sets at most {MaxPairs} keys at one moment. Send several commands."));
+            return false;
+        }
+
+        return true;
     }
 
     private static WriteStatus SetPairs(RespSession session, scoped in RespArguments arguments)

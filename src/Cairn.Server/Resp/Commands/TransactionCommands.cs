@@ -68,8 +68,13 @@ internal static class TransactionCommands
             return;
         }
 
-        for (int i = 1; i < arguments.Count; i++)
+        for (int i = session.BeginAt(1); i < arguments.Count; i++)
         {
+            if (session.MustPause(i, ref writer))
+            {
+                return;
+            }
+
             session.Watch(arguments[i]);
         }
 

@@ -3,25 +3,35 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Resp.Hashes;
 
-/// <summary>Makes a hash's bytes from those it had: fields are set and removed, then everything is written anew. One serves all sessions of
-/// a worker.</summary>
+// Makes a hash's bytes from those it had: fields are set and removed, then everything is written anew. One serves all sessions of a worker.
+//
+//   I1  A record that was removed stays in its place, with a start of Removed, until the hash is loaded again.
+//   I2  An edit of many fields makes an index, which has each record that was not removed, by a hash that clients cannot foresee. From then on
+//       the time for a field does not grow with the hash, whatever its fields are.
 internal sealed class HashEditor
 {
     private const int KeptBytes = 64 << 10;
+    private const int Removed = -1;
+
+    // Fields that are looked for before an index is made, which takes as long as looking at the whole hash.
+    private const int FindsWithoutIndex = 32;
 
     // Fields and values of all records, also of those that were replaced.
     private byte[] _bytes = [];
     private int _used;
     private readonly List<uint> _hashes = [];
     private readonly List<(int Start, int FieldBytes, int ValueBytes)> _records = [];
+    private HashSet<int>? _index;
+    private int _finds;
     private byte[] _encoded = [];
 
-    public int Count => _records.Count;
+    public int Count { get; private set; }
 
     /// <summary>Begins with these fields.</summary>
     public void Load(HashView hash)
     {
-        _used = 0;
+        _used = _finds = 0;
+        _index = null;
         _hashes.Clear();
         _records.Clear();
         for (int i = 0; i < hash.Count; i++)
@@ -32,6 +42,8 @@ internal sealed class HashEditor
                 _records.Add(Keep(field, value));
             }
         }
+
+        Count = _records.Count;
     }
 
     /// <summary>A field's value; valid until the next call that sets one.</summary>
@@ -60,6 +72,8 @@ internal sealed class HashEditor
 
         _hashes.Add(HashView.HashOf(field));
         _records.Add(Keep(field, value));
+        _index?.Add(_records.Count - 1);
+        Count++;
         return true;
     }
 
@@ -72,8 +86,9 @@ internal sealed class HashEditor
             return false;
         }
 
-        _hashes.RemoveAt(index);
-        _records.RemoveAt(index);
+        _index?.Remove(index);
+        _records[index] = (Removed, 0, 0);
+        Count--;
         return true;
     }
 
@@ -81,9 +96,9 @@ internal sealed class HashEditor
     public bool TryEncode(out ReadOnlySpan<byte> encoded)
     {
         long length = HashView.HeaderBytes;
-        foreach ((_, int fieldBytes, int valueBytes) in _records)
+        foreach ((int start, int fieldBytes, int valueBytes) in _records)
         {
-            length += (long)HashView.DirectoryBytes + HashView.RecordHeaderBytes + fieldBytes + valueBytes;
+            length += start == Removed ? 0 : (long)HashView.DirectoryBytes + HashView.RecordHeaderBytes + fieldBytes + valueBytes;
         }
 
         encoded = default;
@@ -104,14 +119,21 @@ internal sealed class HashEditor
         Span<byte> ends = hashes[(Count * sizeof(uint))..];
         Span<byte> records = ends[(Count * sizeof(uint))..];
         int end = 0;
-        for (int i = 0; i < Count; i++)
+        int i = 0;
+        for (int record = 0; record < _records.Count; record++)
         {
-            (int start, int fieldBytes, int valueBytes) = _records[i];
+            (int start, int fieldBytes, int valueBytes) = _records[record];
+            if (start == Removed)
+            {
+                continue;
+            }
+
             BinaryPrimitives.WriteUInt32LittleEndian(records[end..], (uint)fieldBytes);
             _bytes.AsSpan(start, fieldBytes + valueBytes).CopyTo(records[(end + HashView.RecordHeaderBytes)..]);
             end += HashView.RecordHeaderBytes + fieldBytes + valueBytes;
-            BinaryPrimitives.WriteUInt32LittleEndian(hashes[(i * sizeof(uint))..], _hashes[i]);
+            BinaryPrimitives.WriteUInt32LittleEndian(hashes[(i * sizeof(uint))..], _hashes[record]);
             BinaryPrimitives.WriteUInt32LittleEndian(ends[(i * sizeof(uint))..], (uint)end);
+            i++;
         }
 
         encoded = target;
@@ -129,6 +151,7 @@ internal sealed class HashEditor
         }
 
         _bytes = _encoded = [];
+        _index = null;
         _records.Clear();
         _hashes.Clear();
         _records.TrimExcess();
@@ -138,14 +161,19 @@ internal sealed class HashEditor
 
     private int Find(ReadOnlySpan<byte> field)
     {
+        if (_index is not null || ++_finds > FindsWithoutIndex)
+        {
+            _index ??= MakeIndex();
+            return _index.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(field, out int record) ? record : -1;
+        }
+
         uint hash = HashView.HashOf(field);
         ReadOnlySpan<uint> hashes = CollectionsMarshal.AsSpan(_hashes);
         int start = 0;
         while (hashes[start..].IndexOf(hash) is var place and >= 0)
         {
             int index = start + place;
-            (int at, int fieldBytes, _) = _records[index];
-            if (_bytes.AsSpan(at, fieldBytes).SequenceEqual(field))
+            if (_records[index].Start != Removed && FieldOf(index).SequenceEqual(field))
             {
                 return index;
             }
@@ -154,6 +182,26 @@ internal sealed class HashEditor
         }
 
         return -1;
+    }
+
+    private ReadOnlySpan<byte> FieldOf(int record)
+    {
+        (int start, int fieldBytes, _) = _records[record];
+        return _bytes.AsSpan(start, fieldBytes);
+    }
+
+    private HashSet<int> MakeIndex()
+    {
+        var index = new HashSet<int>(_records.Count, new ByField(this));
+        for (int i = 0; i < _records.Count; i++)
+        {
+            if (_records[i].Start != Removed)
+            {
+                index.Add(i);
+            }
+        }
+
+        return index;
     }
 
     private (int Start, int FieldBytes, int ValueBytes) Keep(ReadOnlySpan<byte> field, ReadOnlySpan<byte> value)
@@ -169,5 +217,21 @@ internal sealed class HashEditor
         value.CopyTo(_bytes.AsSpan(start + field.Length));
         _used = needed;
         return (start, field.Length, value.Length);
+    }
+
+    // Records by their fields.
+    private sealed class ByField(HashEditor editor) : IEqualityComparer<int>, IAlternateEqualityComparer<ReadOnlySpan<byte>, int>
+    {
+        public bool Equals(int x, int y) => x == y;
+
+        public int GetHashCode(int record) => GetHashCode(editor.FieldOf(record));
+
+        public bool Equals(ReadOnlySpan<byte> field, int record) => editor.FieldOf(record).SequenceEqual(field);
+
+        // The hash of a text, which .NET computes with a key of the process. Characters are two bytes.
+        public int GetHashCode(ReadOnlySpan<byte> field) =>
+            (string.GetHashCode(MemoryMarshal.Cast<byte, char>(field)) * 257) + (field.Length % 2 == 0 ? 0 : field[^1] + 1);
+
+        public int Create(ReadOnlySpan<byte> field) => throw new NotSupportedException();
     }
 }

@@ -27,6 +27,9 @@ internal readonly ref struct HashView
     /// <summary>Bytes of a record before its field.</summary>
     public const int RecordHeaderBytes = 4;
 
+    /// <summary>Fields that the longest hash has room for.</summary>
+    public const int MaxFields = (MaxBytes - HeaderBytes) / (DirectoryBytes + RecordHeaderBytes);
+
     private readonly ReadOnlySpan<byte> _bytes;
 
     /// <summary>Looks at a hash's bytes; at none for no fields. What does not add up has no fields either.</summary>

@@ -4,15 +4,13 @@ using System.Text;
 
 namespace Cairn.Server.Resp.Security;
 
-// What is kept of a password. A password that was right once is known again by a fast hash with a key that never leaves the process:
-// a slow hash costs the worker its time at the first connection and at every wrong attempt, not at every connection.
+// What is kept of a password. A password that was right once is known again by a fast hash with a key that never leaves the process: a slow
+// hash is computed for the first connection and for every wrong attempt, not for every connection. PasswordChecks does that for connections.
 internal sealed class PasswordHash
 {
     private const int HashBytes = 32;
     private const int MostIterations = 1_000_000;
     private const int LongestSalt = 256;
-
-    private static readonly byte[] s_processKey = RandomNumberGenerator.GetBytes(HashBytes);
 
     private readonly byte[] _salt;
     private readonly int _iterations;
@@ -51,8 +49,8 @@ internal sealed class PasswordHash
             : null;
     }
 
-    /// <summary>Whether it is this password's, in a time that does not depend on how nearly it is.</summary>
-    public bool Matches(ReadOnlySpan<byte> password)
+    /// <summary>Whether it is this password's, as far as a fast hash can tell; null if the slow one must.</summary>
+    public bool? TryMatch(ReadOnlySpan<byte> password)
     {
         Span<byte> computed = stackalloc byte[HashBytes];
         if (_iterations == 0)
@@ -61,18 +59,19 @@ internal sealed class PasswordHash
             return CryptographicOperations.FixedTimeEquals(computed, _hash);
         }
 
-        Span<byte> quick = stackalloc byte[HashBytes];
-        HMACSHA256.HashData(s_processKey, password, quick);
-        if (_known is { } known && CryptographicOperations.FixedTimeEquals(quick, known))
-        {
-            return true;
-        }
+        PasswordDigest.QuickHash(password, computed);
+        return _known is { } known && CryptographicOperations.FixedTimeEquals(computed, known) ? true : null;
+    }
 
-        Rfc2898DeriveBytes.Pbkdf2(password, _salt, computed, _iterations, HashAlgorithmName.SHA256);
+    /// <summary>Whether it is this password's, in a time that does not depend on how nearly it is: that of the slow hash. Not on a worker.</summary>
+    public bool Matches(in PasswordDigest password)
+    {
+        Span<byte> computed = stackalloc byte[HashBytes];
+        Rfc2898DeriveBytes.Pbkdf2(password.Key, _salt, computed, _iterations, HashAlgorithmName.SHA256);
         bool isRight = CryptographicOperations.FixedTimeEquals(computed, _hash);
         if (isRight)
         {
-            _known = quick.ToArray();
+            _known = password.Quick;
         }
 
         return isRight;

@@ -97,17 +97,19 @@ internal sealed class RespUsers
     /// <summary>Whether there is a user of that name.</summary>
     public bool Has(string name) => _users.ContainsKey(name);
 
-    /// <summary>The user of that name, if the password is right. A wrong name takes as long as a wrong password.</summary>
+    /// <summary>The user of that name, and the hash that a password for it must match: a wrong name takes as long as a wrong password.</summary>
+    /// <returns>The hash; null if no password is asked for, or nobody has one.</returns>
+    public PasswordHash? Find(ReadOnlySpan<byte> name, out RespUser? user)
+    {
+        user = _users.GetValueOrDefault(Text.Latin(name));
+        return user is null ? _nobody : user.Password;
+    }
+
+    /// <summary>The user of that name, if the password is right. Computes a slow hash if it must: not on a worker.</summary>
     public RespUser? Authenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
     {
-        RespUser? user = _users.GetValueOrDefault(Text.Latin(name));
-        if (user is { Password: null })
-        {
-            return user;
-        }
-
-        bool isRight = (user?.Password ?? _nobody)?.Matches(password) == true;
-        return isRight ? user : null;
+        PasswordHash? hash = Find(name, out RespUser? user);
+        return hash is null || (hash.TryMatch(password) ?? hash.Matches(PasswordDigest.Of(password))) ? user : null;
     }
 
     private RespUsers With(RespUser user)

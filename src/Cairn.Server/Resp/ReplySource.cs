@@ -3,7 +3,7 @@ using Cairn.Server.Connections;
 namespace Cairn.Server.Resp;
 
 /// <summary>A copy of a value that a reply in pieces is made from, so that all of its elements are of one moment.</summary>
-internal sealed class HeldValue(HeldMemory memory)
+internal sealed class ReplySource(HeldMemory memory)
 {
     private Block? _block;
     private int _length;

@@ -1,0 +1,111 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using Cairn.Dashboard.Tests.Serving;
+
+namespace Cairn.Dashboard.Tests;
+
+/// <summary>What is finite over HTTP: when it runs out, others are served, and it comes back.</summary>
+public sealed class LimitTests
+{
+    private const int Connections = 256;
+    private const int BodyBytes = 256 << 10;
+
+    [Fact]
+    public async Task Http_connection_beyond_the_limit_is_closed_and_clients_of_the_cache_do_not_notice()
+    {
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+        server.Send("SET", "k", "v");
+        Socket[] clients = [.. Enumerable.Range(0, Connections).Select(_ => Connect(server))];
+        Assert.All(clients, client => Assert.True(IsAnswered(server, client)));
+
+        using (Socket further = Connect(server))
+        {
+            Assert.False(IsAnswered(server, further));
+        }
+
+        Assert.Equal("$1\r\nv\r\n", server.Ask("GET", "k"));
+        Assert.True(IsAnswered(server, clients[^1]));
+        Array.ForEach(clients, client => client.Dispose());
+
+        // The server learns of each end in its own time.
+        Assert.True(SpinWait.SpinUntil(
+            () =>
+            {
+                using Socket next = Connect(server);
+                return IsAnswered(server, next);
+            },
+            TimeSpan.FromSeconds(30)));
+        Assert.Empty(server.Errors);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Body_beyond_the_limit_is_refused_and_not_held(bool isChunked)
+    {
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+        string body = $$"""{"id":"{{new string('x', BodyBytes)}}"}""";
+
+        for (int i = 0; i < 20; i++)
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Post, new Uri("/api/value", UriKind.Relative));
+            request.Content = new StringContent(body, Encoding.UTF8, "application/json");
+            request.Headers.TransferEncodingChunked = isChunked;
+            using HttpResponseMessage response = await server.Http.SendAsync(request);
+            Assert.Equal(HttpStatusCode.RequestEntityTooLarge, response.StatusCode);
+        }
+
+        (HttpStatusCode status, _) = await server.AskAsync(HttpMethod.Post, "/api/value", new { id = ServedDashboard.Id("nothing") });
+        Assert.Equal(HttpStatusCode.NotFound, status);
+        Assert.Empty(server.Errors);
+    }
+
+    [Fact]
+    public async Task Wrong_logins_wait_for_each_other_and_hold_up_nobody_else()
+    {
+        const int Wrong = 6;
+        await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
+        Task<HttpStatusCode>[] wrong = [.. Enumerable.Range(0, Wrong).Select(async i =>
+            (await server.AskAsync(HttpMethod.Get, "/api/live", headers: headers => headers.Authorization = ServedDashboard.Basic($"nobody-{i}"))).Status)];
+
+        Assert.Equal("+OK\r\n", server.Ask("AUTH", "admin", "admin"));
+        Assert.Equal(HttpStatusCode.OK, (await server.AskAsync(HttpMethod.Get, "/health/live")).Status);
+        Assert.All(await Task.WhenAll(wrong), status => Assert.Equal(HttpStatusCode.Unauthorized, status));
+        (HttpStatusCode right, _) = await server.AskAsync(HttpMethod.Get, "/api/live", headers: headers => headers.Authorization = ServedDashboard.Basic("admin"));
+        Assert.Equal(HttpStatusCode.OK, right);
+    }
+
+    private static Socket Connect(ServedDashboard server)
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 30_000 };
+        socket.Connect(IPAddress.Loopback, server.Address.Port);
+        return socket;
+    }
+
+    private static bool IsAnswered(ServedDashboard server, Socket client)
+    {
+        try
+        {
+            client.Send(Encoding.ASCII.GetBytes($"GET /health/live HTTP/1.1\r\nHost: localhost:{server.Address.Port}\r\n\r\n"));
+            var reply = new StringBuilder();
+            byte[] buffer = new byte[4096];
+            while (!reply.ToString().Contains("live\n", StringComparison.Ordinal))
+            {
+                int count = client.Receive(buffer);
+                if (count == 0)
+                {
+                    return false;
+                }
+
+                reply.Append(Encoding.ASCII.GetString(buffer, 0, count));
+            }
+
+            return reply.ToString().StartsWith("HTTP/1.1 200", StringComparison.Ordinal);
+        }
+        catch (SocketException)
+        {
+            return false;
+        }
+    }
+}

@@ -148,7 +148,10 @@ internal sealed unsafe class ClientConnection
     /// output was full.</summary>
     public bool HasMoreInput { get; set; }
 
-    /// <summary>Its request waits for a hazard cell or for memory (<see cref="CellQueue"/>), or for another thread, and it is not served.</summary>
+    /// <summary>
+    /// Its request waits for a hazard cell or for memory (<see cref="CellQueue"/>), or, if its session sets this, for another thread; and it is not
+    /// served until <see cref="Worker.EndWait"/>.
+    /// </summary>
     public bool IsWaiting { get; set; }
 
     /// <summary>Its place among those that wait. Worker only.</summary>

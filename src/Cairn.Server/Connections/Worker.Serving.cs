@@ -103,15 +103,12 @@ internal sealed unsafe partial class Worker
         BeginClose(connection, CloseReason.TlsFailed);
     }
 
-    /// <summary>The session at work leaves its request until <see cref="EndWait"/>.</summary>
-    public void BeginWait(ClientConnection connection) => connection.IsWaiting = true;
-
     /// <summary>The session at work leaves its request until a cell or memory may have come free.</summary>
     public void BeginWaitForCell(ClientConnection connection)
     {
         if (!connection.IsWaiting)
         {
-            BeginWait(connection);
+            connection.IsWaiting = true;
             _waitingForCell++;
             BeginWaitWithCredit(connection, connection.Held.Credit >= OutputBuffer.FullBytes);
         }
@@ -119,7 +116,7 @@ internal sealed unsafe partial class Worker
         CellQueue.Join(connection);
     }
 
-    /// <summary>Has a connection that waits served again.</summary>
+    /// <summary>Has a connection that waits, for a cell or for another thread, served again.</summary>
     public void EndWait(ClientConnection connection)
     {
         if (connection.IsWaiting)

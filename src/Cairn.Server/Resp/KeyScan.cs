@@ -9,6 +9,9 @@ namespace Cairn.Server.Resp;
 // goes through buckets, and then its keys are written; a command pauses in either (RespSession.Pieces).
 internal sealed class KeyScan
 {
+    /// <summary>Buckets without keys that are visited in the time that an ordinary key takes.</summary>
+    public const int BucketsOfElement = 16;
+
     private const int KeptBytes = 64 << 10;
 
     private byte[] _bytes = [];
@@ -59,7 +62,7 @@ internal sealed class KeyScan
     {
         long before = Seen;
         engine.VisitBucket(Bucket++, _visitor);
-        return 1 + (int)(Seen - before);
+        return (int)(Seen - before) + (Bucket % BucketsOfElement == 0 ? 1 : 0);
     }
 
     /// <summary>The next key to be written. False if there is none.</summary>

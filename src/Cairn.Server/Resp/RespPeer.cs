@@ -84,7 +84,7 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
         connection.Post(last.OnConnection);
     }
 
-    public override void BeginWait() => connection.Worker.BeginWait(connection);
+    public override void BeginWait() => connection.IsWaiting = true;
 
     public override void Resume() => connection.Post(s_resume);
 

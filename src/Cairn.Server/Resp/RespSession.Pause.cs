@@ -28,6 +28,7 @@ internal sealed partial class RespSession
         if (mustWait)
         {
             PutBack(command, request, length);
+            Peer.BeginWait();
         }
 
         return mustWait;

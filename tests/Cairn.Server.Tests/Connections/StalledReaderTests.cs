@@ -116,7 +116,7 @@ public sealed class StalledReaderTests : IDisposable
         async Task UntilStalledAsync(int count)
         {
             while (server.Engine.Connections.Count(connection =>
-                connection.BlockedSince != 0 || connection.IsAwaitingMemory || connection.IsWaitingForCell) < count)
+                connection.BlockedSince != 0 || connection.IsAwaitingMemory || connection.IsWaiting) < count)
             {
                 await server.Engine.UntilTurnedAsync();
             }

@@ -146,6 +146,31 @@ public class LimitTests
         Assert.Equal($"error {CloseReason.RequestTooSlow}\n", client.ReadToEnd());
     }
 
+    [Fact]
+    public async Task Request_that_another_client_has_paused_is_not_late()
+    {
+        var clock = new TestClock();
+        await using StoreServer server = await StoreServer.StartAsync(configure: options => options with
+        {
+            Clock = clock,
+            Limits = new ConnectionLimits { RequestTimeout = Ten },
+        });
+        using TestClient pausing = server.Connect(WireProtocol.Resp);
+        using TestClient waiting = server.Connect(WireProtocol.Resp);
+        pausing.Send("CLIENT PAUSE 1000000\r\n");
+        Assert.Equal("+OK\r", pausing.ReadLine());
+        waiting.Send("PING\r\n");
+        Assert.True(SpinWait.SpinUntil(() => server.Engine.Connections.Any(connection => connection.WaitingInputBytes > 0), TimeSpan.FromSeconds(30)));
+
+        clock.Advance(Ten + Ten);
+        server.Engine.Wake();
+        await server.Engine.UntilTurnedAsync();
+        pausing.Send("CLIENT UNPAUSE\r\n");
+
+        Assert.Equal("+OK\r", pausing.ReadLine());
+        Assert.Equal("+PONG\r", waiting.ReadLine());
+    }
+
     [Theory]
     [MemberData(nameof(Loops))]
     public async Task Client_must_read_in_time(LoopUnderTest loop)

@@ -118,6 +118,7 @@ public class WaitingForCellTests
 
         using TestClient dripping = server.Connect(WireProtocol.Memcached, receiveBufferBytes: 4096);
         dripping.Send("get huge\r\n");
+        Assert.Equal($"VALUE huge 0 {8 << 20}\r", dripping.ReadLine());
         await server.Engine.Connections.Single().UntilBlocked(); // With the last cell that pins may keep.
         using TestClient waiting = server.Connect(WireProtocol.Memcached);
         using TestClient other = server.Connect(WireProtocol.Memcached);
@@ -126,7 +127,7 @@ public class WaitingForCellTests
 
         for (int i = 0; i < 5; i++)
         {
-            Assert.Equal(1, dripping.Socket.Receive(new byte[1]));
+            ReadOneByte(dripping);
             clock.Advance(TimeSpan.FromSeconds(11));
             server.Engine.Wake();
             await server.Engine.UntilTurnedAsync();
@@ -347,6 +348,8 @@ public class WaitingForCellTests
             await server.Engine.UntilTurnedAsync();
         }
     }
+
+    private static void ReadOneByte(TestClient client) => Assert.Equal(1, client.Socket.Receive(new byte[1]));
 
     private static void AssertValue(TestClient client, string key, int bytes, bool isLast = true)
     {

@@ -6,6 +6,35 @@ namespace Cairn.Server.Tests.Resp;
 public class HashTests
 {
     [Fact]
+    public void Hash_that_is_changed_by_many_fields_at_once_is_as_if_they_were_changed_one_by_one()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        Change("HSET", [.. Enumerable.Range(0, 300)], "v");
+        Change("HDEL", [.. Enumerable.Range(0, 320).Where(i => i % 3 != 0), 1, 2, 3]);
+        Change("HSET", [.. Enumerable.Range(100, 300), 100, 101], "w");
+        Change("HDEL", [.. Enumerable.Range(0, 399)]);
+        Change("HSET", [399, 5, 5, 6], "x");
+        Change("HDEL", [.. Enumerable.Range(0, 400)]);
+
+        void Change(string command, int[] fields, string? value = null)
+        {
+            long counted = 0;
+            foreach (int field in fields)
+            {
+                counted += Number(client.Run($"{command} single f{field} {value}"));
+            }
+
+            string all = string.Concat(fields.Select(field => $" f{field} {value}"));
+            Assert.Equal(counted, Number(client.Run($"{command} many{all}")));
+            Assert.Equal(client.Run("HGETALL single"), client.Run("HGETALL many"));
+        }
+
+        static long Number(string reply) => long.Parse(reply.AsSpan(1).TrimEnd("\r\n"), System.Globalization.CultureInfo.InvariantCulture);
+    }
+
+    [Fact]
     public void Hash_of_many_fields_gives_each_of_them()
     {
         using var host = new RespHost();

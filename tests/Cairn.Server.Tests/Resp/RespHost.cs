@@ -48,7 +48,7 @@ internal sealed class RespClient : RespPeer
     private readonly OutputBuffer _output;
     private readonly List<byte> _waiting = [];
     private readonly ConcurrentQueue<Action<OutputBuffer>> _posts = new();
-    private readonly SemaphoreSlim _resumed = new(0);
+    private volatile bool _isAwake;
     private bool _isWaiting;
 
     public RespClient(RespHost host, long id, int? fullAt, ConnectionLimits? limits)
@@ -91,7 +91,7 @@ internal sealed class RespClient : RespPeer
     public override void Resume()
     {
         IsResumed = true;
-        _resumed.Release();
+        _isAwake = true;
     }
 
     /// <summary>Whether it was asked to execute what has arrived.</summary>
@@ -117,10 +117,10 @@ internal sealed class RespClient : RespPeer
                 && ((consumed = Execute(_waiting.ToArray(), budget: 3)) > 0 || _output.IsFull || _session.HasUnfinishedRequest))
             {
                 _waiting.RemoveRange(0, consumed);
-                if (_isWaiting)
+                if (_isWaiting && _session.HasUnfinishedRequest)
                 {
-                    Assert.True(_resumed.Wait(TimeSpan.FromSeconds(30)));
-                    _isWaiting = false;
+                    Assert.True(SpinWait.SpinUntil(() => _isAwake, TimeSpan.FromSeconds(30)));
+                    _isWaiting = _isAwake = false;
                 }
 
                 if (_output.IsFull)

@@ -22,8 +22,8 @@ public class SlowPasswordTests
     [MemberData(nameof(Loops))]
     public async Task Others_of_the_same_worker_are_served_while_passwords_are_checked(LoopUnderTest loop)
     {
-        using var gate = new Gate();
-        await using StoreServer server = await StartAsync(gate, loop);
+        await using StoreServer server = await StartAsync(out Gate held, loop);
+        using Gate gate = held; // Opens before the server ends.
         using TestClient wrong = server.Connect(WireProtocol.Resp);
         using TestClient right = server.Connect(WireProtocol.Resp);
         using TestClient hello = server.Connect(WireProtocol.Resp);
@@ -31,7 +31,7 @@ public class SlowPasswordTests
         using TestClient memcached = server.Connect(WireProtocol.Memcached);
 
         wrong.Send(string.Concat(Enumerable.Range(0, 10).Select(i => $"PING {i}\r\nAUTH me wrong-{i}\r\n")));
-        Assert.True(gate.Reached.Wait(Patience));
+        gate.UntilReached();
         right.Send("PING\r\nAUTH me right\r\nACL WHOAMI\r\nSET k v\r\nGET k\r\n");
         hello.Send("HELLO 2 AUTH me wrong SETNAME n\r\nCLIENT GETNAME\r\n");
         for (int i = 0; i < 200; i++)
@@ -59,9 +59,9 @@ public class SlowPasswordTests
     [Fact]
     public async Task Passwords_of_one_address_are_limited_and_a_client_that_leaves_gives_its_place_back()
     {
-        using var gate = new Gate();
         RespServer? resp = null;
-        await using StoreServer server = await StartAsync(gate, configure: served => resp = served);
+        await using StoreServer server = await StartAsync(out Gate held, configure: served => resp = served);
+        using Gate gate = held; // Opens before the server ends.
         PasswordChecks checks = resp!.Passwords;
         TestClient[] clients = [.. Enumerable.Range(0, PasswordChecks.MaxChecksOfAddress).Select(_ => server.Connect(WireProtocol.Resp))];
         using TestClient further = server.Connect(WireProtocol.Resp);
@@ -97,27 +97,24 @@ public class SlowPasswordTests
         using var gate = new Gate();
         var checks = new PasswordChecks { Checking = gate.Pass };
         PasswordHash hash = PasswordHash.OfNobody(1);
-        using var done = new CountdownEvent(PasswordChecks.MaxChecks);
-        void OnDone() => done.Signal();
-
         PasswordCheck[] begun = [.. Enumerable.Range(0, PasswordChecks.MaxChecks).Select(i => Begin(i)!)];
 
         Assert.DoesNotContain(null, begun);
         Assert.Null(Begin(PasswordChecks.MaxChecks));
         gate.Open();
-        Assert.True(done.Wait(Patience));
+        Assert.True(SpinWait.SpinUntil(() => Array.TrueForAll(begun, check => check.IsRight is not null), Patience));
         Assert.All(begun, check => Assert.False(check.IsRight));
-        Assert.Equal(0, checks.Count);
+        Assert.True(SpinWait.SpinUntil(() => checks.Count == 0, Patience));
 
         PasswordCheck? Begin(int i) =>
-            checks.TryBegin(hash, Encoding.ASCII.GetBytes($"{i}"), new IPAddress([10, 0, 0, (byte)(i / PasswordChecks.MaxChecksOfAddress)]), OnDone);
+            checks.TryBegin(hash, Encoding.ASCII.GetBytes($"{i}"), new IPAddress([10, 0, 0, (byte)(i / PasswordChecks.MaxChecksOfAddress)]), static () => { });
     }
 
     [Fact]
     public async Task Clients_with_one_password_that_connect_at_once_cost_one_check()
     {
-        using var gate = new Gate();
-        await using StoreServer server = await StartAsync(gate);
+        await using StoreServer server = await StartAsync(out Gate held);
+        using Gate gate = held; // Opens before the server ends.
         TestClient[] clients = [.. Enumerable.Range(0, 100).Select(_ => server.Connect(WireProtocol.Resp))];
 
         foreach (TestClient client in clients)
@@ -140,11 +137,11 @@ public class SlowPasswordTests
     [MemberData(nameof(Loops))]
     public async Task Stop_does_not_wait_for_a_check(LoopUnderTest loop)
     {
-        using var gate = new Gate();
-        await using StoreServer server = await StartAsync(gate, loop);
+        await using StoreServer server = await StartAsync(out Gate held, loop);
+        using Gate gate = held; // Opens before the server ends.
         using TestClient client = server.Connect(WireProtocol.Resp);
         client.Send("PING\r\nAUTH me wrong\r\nPING\r\n");
-        Assert.True(gate.Reached.Wait(Patience));
+        gate.UntilReached();
 
         await server.Engine.StopAsync(TimeSpan.FromSeconds(60));
 
@@ -167,7 +164,6 @@ public class SlowPasswordTests
     [Fact]
     public void Users_that_change_while_a_password_is_checked_decide()
     {
-        using var gate = new Gate();
         using var host = new RespHost();
         host.Server.Users = Users();
         host.Server.Passwords.Checking = () =>
@@ -188,13 +184,16 @@ public class SlowPasswordTests
         }
     }
 
-    private static Task<StoreServer> StartAsync(Gate gate, LoopUnderTest? loop = null, Action<RespServer>? configure = null) =>
-        StoreServer.StartAsync(loop, configureResp: resp =>
+    private static Task<StoreServer> StartAsync(out Gate gate, LoopUnderTest? loop = null, Action<RespServer>? configure = null)
+    {
+        var made = gate = new Gate();
+        return StoreServer.StartAsync(loop, configureResp: resp =>
         {
             resp.Users = Users();
-            resp.Passwords.Checking = gate.Pass;
+            resp.Passwords.Checking = made.Pass;
             configure?.Invoke(resp);
         });
+    }
 
     private static RespUsers Users() => RespUsers.Parse("default nopass read-write\nme " + Hash("right") + " read-write", "users");
 
@@ -205,23 +204,55 @@ public class SlowPasswordTests
     // A check that takes until the test lets it go on.
     private sealed class Gate : IDisposable
     {
-        private readonly ManualResetEventSlim _isOpen = new();
+        private readonly object _lock = new();
+        private bool _isOpen;
         private int _count;
 
-        public ManualResetEventSlim Reached { get; } = new();
-
-        public int Count => Volatile.Read(ref _count);
+        public int Count
+        {
+            get
+            {
+                lock (_lock)
+                {
+                    return _count;
+                }
+            }
+        }
 
         public void Pass()
         {
-            Interlocked.Increment(ref _count);
-            Reached.Set();
-            _isOpen.Wait();
+            lock (_lock)
+            {
+                _count++;
+                Monitor.PulseAll(_lock);
+                while (!_isOpen)
+                {
+                    Monitor.Wait(_lock);
+                }
+            }
         }
 
-        public void Open() => _isOpen.Set();
+        /// <summary>Waits until a check has begun.</summary>
+        public void UntilReached()
+        {
+            lock (_lock)
+            {
+                while (_count == 0)
+                {
+                    Assert.True(Monitor.Wait(_lock, Patience));
+                }
+            }
+        }
 
-        // The events may still be waited for.
+        public void Open()
+        {
+            lock (_lock)
+            {
+                _isOpen = true;
+                Monitor.PulseAll(_lock);
+            }
+        }
+
         public void Dispose() => Open();
     }
 }

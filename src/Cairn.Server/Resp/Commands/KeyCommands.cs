@@ -363,7 +363,7 @@ internal static class KeyCommands
 
         for (; next <= engine.BucketCount && found is null; next++)
         {
-            if (session.MustPause(next, ref writer, 1 + seen))
+            if (session.MustPause(next, ref writer, seen + (next % KeyScan.BucketsOfElement == 0 ? 1 : 0)))
             {
                 return;
             }

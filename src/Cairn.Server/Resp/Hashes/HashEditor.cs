@@ -230,7 +230,7 @@ internal sealed class HashEditor
 
         // The hash of a text, which .NET computes with a key of the process. Characters are two bytes.
         public int GetHashCode(ReadOnlySpan<byte> field) =>
-            (string.GetHashCode(MemoryMarshal.Cast<byte, char>(field)) * 257) + (field.Length % 2 == 0 ? 0 : field[^1] + 1);
+            (string.GetHashCode(MemoryMarshal.Cast<byte, char>(field), StringComparison.Ordinal) * 257) + (field.Length % 2 == 0 ? 0 : field[^1] + 1);
 
         public int Create(ReadOnlySpan<byte> field) => throw new NotSupportedException();
     }

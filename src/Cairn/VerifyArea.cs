@@ -26,4 +26,7 @@ public enum VerifyArea
 
     /// <summary>Entries in their segments.</summary>
     Entries,
+
+    /// <summary>The log and the snapshot beside the store's file. The offset is in the file that the text names. Of a store in use they are not read.</summary>
+    Log,
 }

@@ -92,6 +92,9 @@ internal sealed unsafe partial class StoreEngine
         : entry.HasDeadline && entry.RemovableAt <= Clock.NowMs() - ExpiredRetentionMs ? GoneReason.Expired
         : GoneReason.None;
 
+    /// <summary>Forgets what earlier sweeps found: tests give the file other contents.</summary>
+    public void ForgetSweeps() => _evictor.ForgetGroups();
+
     /// <summary>Does one bounded step. False if somebody else holds the partition: it is not waited for.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed meanwhile.</exception>
     public bool TrySweep(int number, int segment, out SweepStep step)

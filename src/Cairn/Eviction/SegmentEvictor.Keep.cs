@@ -86,13 +86,13 @@ internal sealed unsafe partial class SegmentEvictor
         int open = partition->ActiveSegment[PartitionBlock.LogKeep] - 1;
         if (_pool.IsSegment(open))
         {
-            _memory.Header(open)->MinDeadline = 1;
+            _log.LowerMinDeadline(partition, open, removableAt: 1);
         }
 
         int segment = partition->KeepHead - 1;
         for (int i = 0; i < _memory.SegmentCount && _pool.IsSegment(segment); i++)
         {
-            _memory.Header(segment)->MinDeadline = 1;
+            _log.LowerMinDeadline(partition, segment, removableAt: 1);
             segment = _memory.Header(segment)->Next - 1;
         }
     }

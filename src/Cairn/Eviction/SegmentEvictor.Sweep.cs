@@ -20,10 +20,10 @@ internal readonly record struct SweepStep(int Looked, int Removed, bool IsDone);
 //       under the lock. So any process continues it, no two look at the same entries, and a process that is killed or stopped between
 //       two steps holds nothing.
 //   S2  MinDeadline is never later than the moment at which the first entry of the segment may be taken out. It is lowered before a slot names the
-//       entry, and raised only by a sweep that has looked at every entry, or by a recovery that has looked at every slot.
+//       entry, and raised only by a sweep that knows of every entry, or by a recovery that has looked at every slot.
 //   S3  An entry is taken out only if its slot names it and its moment has passed, both under the lock. A use that extends its life takes
 //       the same lock.
-//   S4  What a step does is bounded, however large the segment.
+//   S4  What a step does is bounded, however large the segment. Groups of entries that are known not to be due are passed over (DeadlineGroups).
 internal sealed unsafe partial class SegmentEvictor
 {
     // A step costs a few microseconds, no more than the eviction that a write may do.
@@ -31,6 +31,9 @@ internal sealed unsafe partial class SegmentEvictor
 
     // Entries whose times to live differ expire one after the other: their segment is not walked again for each of them.
     private const uint DefaultSweepIntervalSeconds = 2;
+
+    // What this opening knows of each segment, allocated when it sweeps one. An element belongs to the holder of the lock of the segment's partition.
+    private readonly Lazy<DeadlineGroups?[]> _groups;
 
     /// <summary>How long a segment is left alone after a sweep. Tests of sweeps do without.</summary>
     public uint SweepIntervalSeconds { get; set; } = DefaultSweepIntervalSeconds;
@@ -72,6 +75,9 @@ internal sealed unsafe partial class SegmentEvictor
         return isAsked ? step : step with { IsDone = false };
     }
 
+    /// <summary>Forgets what this opening knows of segments: tests give the file other contents.</summary>
+    public void ForgetGroups() => _groups.Value.AsSpan().Clear();
+
     private static uint SecondsOf(long unixMs) => (uint)Math.Clamp(unixMs / 1000, 0, uint.MaxValue);
 
     private bool IsSweepable(PartitionBlock* partition, int number, int segment)
@@ -104,12 +110,18 @@ internal sealed unsafe partial class SegmentEvictor
         byte* start = _memory.SegmentStart(segment);
         long cursor = Math.Clamp(partition->SweepCursor, 0, end);
         long earliest = partition->SweepEarliest;
+        DeadlineGroups? groups = GroupsOf(partition, number, segment);
         KeyPlacement* places = stackalloc KeyPlacement[BatchEntries];
         EntryView* entries = stackalloc EntryView[BatchEntries];
         int looked = 0;
         int count = 0;
         while (looked < MostLookedAtInStep && count < BatchEntries && cursor + EntryView.HeaderBytes < end)
         {
+            if (groups is not null && groups.TryPass(ref cursor, until, ref earliest))
+            {
+                continue;
+            }
+
             var entry = new EntryView(start + cursor);
             if (!entry.IsWithin(end - cursor))
             {
@@ -119,15 +131,13 @@ internal sealed unsafe partial class SegmentEvictor
 
             looked++;
             cursor = runLength > 1 ? end : cursor + entry.PaddedBytes;
-            if (entry.Type == EntryType.None)
+            bool isGap = entry.Type == EntryType.None;
+            long removableAt = isGap ? 0 : entry.RemovableAt;
+            bool isRemovable = !isGap && (removableAt <= until || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection));
+            groups?.Record(cursor, isRemovable ? long.MaxValue : removableAt, isLast: cursor + EntryView.HeaderBytes >= end);
+            if (!isRemovable)
             {
-                continue;
-            }
-
-            long removableAt = entry.RemovableAt;
-            if (removableAt > until && !EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
-            {
-                earliest = Math.Min(earliest, removableAt);
+                earliest = isGap ? earliest : Math.Min(earliest, removableAt);
                 continue;
             }
 
@@ -155,6 +165,20 @@ internal sealed unsafe partial class SegmentEvictor
         }
 
         return new SweepStep(looked, removed, isDone);
+    }
+
+    // Null if every entry is to be looked at: the segment still grows, is one long value, or does not know its earliest moment.
+    private DeadlineGroups? GroupsOf(PartitionBlock* partition, int number, int segment)
+    {
+        SegmentHeader* header = _memory.Header(segment);
+        if (header->State != SegmentState.Sealed || header->RunLength > 1 || header->MinDeadline <= 1)
+        {
+            return null;
+        }
+
+        DeadlineGroups groups = _groups.Value[segment] ??= new DeadlineGroups();
+        groups.BelongTo(number, partition->Recoveries, header->SealOrder);
+        return groups;
     }
 
     // Room for everybody at once. What is kept is cleaned when it is needed (SegmentEvictor.Keep).

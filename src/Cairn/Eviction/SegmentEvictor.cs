@@ -97,6 +97,7 @@ internal sealed unsafe partial class SegmentEvictor
         _budgets = budgets;
         _growth = growth;
         _departures = departures;
+        _groups = new Lazy<DeadlineGroups?[]>(() => new DeadlineGroups?[memory.Layout.MaxSegments]);
     }
 
     /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>

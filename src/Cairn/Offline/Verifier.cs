@@ -9,7 +9,7 @@ namespace Cairn.Offline;
 // Reads all of a store and compares what must agree. The file is opened for reading, and no lock is taken.
 //
 //   superblock   collections   owners   partitions and segment headers, each at a moment when nobody holds the lock
-//   then, for each partition, its index and its segments (PartitionWalk), and its counters against what was counted
+//   then, for each partition, its index and its segments (PartitionWalk), and its counters against what was counted; last the log (LogCheck)
 //
 // Three things are told apart. A slot and the entry it names must agree at every moment: a disagreement is damage, also in use
 // (EntryJudge). Lists and counters agree only while nobody holds the partition's lock: they are looked at between two looks at the lock word
@@ -70,6 +70,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             bool wasInUse = OwnerCheck.IsAnybodyThere(image);
             using var verifier = new Verifier(image, findings, options, wasInUse, progress, cancellationToken);
             report = verifier.Run((Superblock*)page.Start, platform.BootId, report);
+            LogCheck.Check(platform, image, file.Path, (Superblock*)page.Start, findings, cancellationToken);
         }
 
         return report with

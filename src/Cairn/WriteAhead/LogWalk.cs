@@ -9,8 +9,60 @@ namespace Cairn.WriteAhead;
 //       header of any record behind the end (LogRecord I3). A flush had returned for what was below, and a loss of power does not undo that.
 //       So a shorter piece is damaged. What is not whole above all of those positions is a torn tail, and does not count: nothing on the disk says that
 //       a flush had returned for it.
-internal static class LogWalk
+internal static unsafe class LogWalk
 {
+    /// <summary>Visits what completes an empty store: the records of the snapshot, if there is one, and those behind it to the end of a log that is not written.</summary>
+    /// <inheritdoc cref="Read"/>
+    public static LogEnd ReadAll(
+        StorePlatform platform, LogFileSet files, LogPromise promise, LogRecordVisitor visitor, Action<StoreCorruptException>? onDamage)
+    {
+        files.RequireComplete(promise, onDamage);
+        if (files.Snapshot is not null)
+        {
+            SnapshotEnd snapshot = ReadWhole(platform, files.Snapshot, visitor, onDamage);
+            promise = promise with
+            {
+                Durable = Math.Max(promise.Durable, snapshot.LogPosition),
+                Sequence = Math.Max(promise.Sequence, snapshot.LogSequence),
+            };
+        }
+
+        return Read(platform, files, files.Start, long.MaxValue, promise, visitor, onDamage);
+    }
+
+    /// <summary>Visits the records of a snapshot or a backup. Returns the last one, which is not visited.</summary>
+    /// <inheritdoc cref="Read"/>
+    public static SnapshotEnd ReadWhole(StorePlatform platform, LogFileInfo info, LogRecordVisitor visitor, Action<StoreCorruptException>? onDamage)
+    {
+        using LogReader reader = LogFileSet.Open(platform, info);
+        long records = 0;
+        do
+        {
+            while (reader.TryRead(out LogRecord record))
+            {
+                if (record.Kind == LogKind.SnapshotEnd && record.Body.Length == sizeof(SnapshotEnd))
+                {
+                    var end = System.Runtime.InteropServices.MemoryMarshal.Read<SnapshotEnd>(record.Body);
+                    if (end.Records != records)
+                    {
+                        StoreCorruptException.Report(StoreCorruptException.Log(info.Path, reader.Offset, $"{end.Records:N0} records", $"{records:N0}"), onDamage);
+                    }
+
+                    return end;
+                }
+
+                visitor(record);
+                records++;
+            }
+
+            StoreCorruptException.Report(
+                StoreCorruptException.Log(info.Path, reader.Offset, $"a record at position {reader.Position:N0}, or the last one", "neither"), onDamage);
+        }
+        while (reader.TrySkip(out _));
+
+        return default;
+    }
+
     /// <summary>Visits the records from a position up to another, or to the end.</summary>
     /// <param name="platform">Where the files are.</param>
     /// <param name="files">All files of the log.</param>

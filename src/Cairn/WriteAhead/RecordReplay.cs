@@ -64,18 +64,7 @@ internal sealed unsafe class RecordReplay
     {
         _bytesTotal = (files.Snapshot is null ? 0 : LengthOf(platform, files.Snapshot.Path))
             + files.From(files.Start).Sum(file => LengthOf(platform, file.Path));
-        files.RequireComplete(promise, _onDamage);
-        if (files.Snapshot is not null)
-        {
-            SnapshotEnd snapshot = ReadWhole(platform, files.Snapshot);
-            promise = promise with
-            {
-                Durable = Math.Max(promise.Durable, snapshot.LogPosition),
-                Sequence = Math.Max(promise.Sequence, snapshot.LogSequence),
-            };
-        }
-
-        LogEnd end = LogWalk.Read(platform, files, files.Start, long.MaxValue, promise, Apply, _onDamage);
+        LogEnd end = LogWalk.ReadAll(platform, files, promise, Apply, _onDamage);
         Finish();
         return end;
     }
@@ -84,7 +73,7 @@ internal sealed unsafe class RecordReplay
     public SnapshotEnd Run(StorePlatform platform, LogFileInfo backup)
     {
         _bytesTotal = LengthOf(platform, backup.Path);
-        SnapshotEnd end = ReadWhole(platform, backup);
+        SnapshotEnd end = LogWalk.ReadWhole(platform, backup, Apply, _onDamage);
         Finish();
         return end;
     }
@@ -93,38 +82,6 @@ internal sealed unsafe class RecordReplay
     {
         using StoreFile file = platform.OpenReadOnly(path);
         return file.Length;
-    }
-
-    // A snapshot or a backup.
-    private SnapshotEnd ReadWhole(StorePlatform platform, LogFileInfo info)
-    {
-        using LogReader reader = LogFileSet.Open(platform, info);
-        long records = 0;
-        do
-        {
-            while (reader.TryRead(out LogRecord record))
-            {
-                if (record.Kind == LogKind.SnapshotEnd && record.Body.Length == sizeof(SnapshotEnd))
-                {
-                    var end = System.Runtime.InteropServices.MemoryMarshal.Read<SnapshotEnd>(record.Body);
-                    if (end.Records != records)
-                    {
-                        StoreCorruptException.Report(StoreCorruptException.Log(info.Path, reader.Offset, $"{end.Records:N0} records", $"{records:N0}"), _onDamage);
-                    }
-
-                    return end;
-                }
-
-                Apply(record);
-                records++;
-            }
-
-            StoreCorruptException.Report(
-                StoreCorruptException.Log(info.Path, reader.Offset, $"a record at position {reader.Position:N0}, or the last one", "neither"), _onDamage);
-        }
-        while (reader.TrySkip(out _));
-
-        return default;
     }
 
     private void Apply(in LogRecord record)

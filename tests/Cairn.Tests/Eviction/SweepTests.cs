@@ -38,29 +38,67 @@ public sealed class SweepTests : StoreTest
         StoreAudit.Check(Store);
     }
 
-    [Fact]
-    public void Expired_entries_are_gone_within_five_seconds_however_their_times_to_live_are_mixed()
+    // In the larger store a segment has groups of entries, and each opening remembers them.
+    [Theory]
+    [InlineData(8, 5_000)]
+    [InlineData(64, 30_000)]
+    public void Expired_entries_are_gone_within_five_seconds_however_their_times_to_live_are_mixed(int mebibytes, int count)
     {
-        var deadlines = new List<DateTimeOffset>();
+        StoreOptions options = Options with { Path = PathOf("mixed.cairn"), CapacityBytes = (long)mebibytes << 20 };
+        CairnStore[] openings = [Open(options), Open(options)];
+        CairnStore store = openings[0];
+        var deadlines = new DateTimeOffset[count];
         var random = new Random(7);
-        for (int i = 0; i < 5_000; i++)
-        {
-            TimeSpan time = TimeSpan.FromMilliseconds(random.Next(1, 60_000));
-            deadlines.Add(Clock.Now + time);
-            Store.Set($"{i}", TestBytes.Of(random.Next(200)), time);
-        }
-
         for (int second = 0; second < 70; second++)
         {
-            Clock.Advance(TimeSpan.FromSeconds(1));
-            Store.SweepExpired();
+            int first = second == 0 ? 0 : random.Next(count);
+            for (int i = first; i < (second == 0 ? count : Math.Min(count, first + 100)); i++)
+            {
+                TimeSpan time = TimeSpan.FromMilliseconds(random.Next(1, 60_000));
+                deadlines[i] = Clock.Now + time;
+                store.Set($"{i}", TestBytes.Of(random.Next(200)), time);
+            }
 
-            long entries = Store.GetStatistics().Entries;
-            Assert.InRange(entries, deadlines.Count(deadline => deadline > Clock.Now), deadlines.Count(deadline => deadline > Clock.Now - TimeSpan.FromSeconds(5)));
+            Clock.Advance(TimeSpan.FromSeconds(1));
+            openings[random.Next(2)].SweepExpired();
+
+            Assert.InRange(
+                store.GetStatistics().Entries,
+                deadlines.Count(deadline => deadline > Clock.Now),
+                deadlines.Count(deadline => deadline > Clock.Now - TimeSpan.FromSeconds(5)));
         }
 
-        Assert.Equal(0, Store.GetStatistics().Entries);
-        StoreAudit.Check(Store);
+        Assert.All(Enumerable.Range(0, count), i => Assert.Equal(deadlines[i] > Clock.Now, store.Contains($"{i}")));
+        StoreAudit.Check(store);
+    }
+
+    [Fact]
+    public void Sweep_looks_again_only_near_what_is_due()
+    {
+        const int Count = 60_000;
+        CairnStore store = Open(Options with { Path = PathOf("large.cairn"), CapacityBytes = 256L << 20 });
+        var random = new Random(7);
+        for (int i = 0; i < Count; i++)
+        {
+            store.Set($"{i}", TestBytes.Of(400), TimeSpan.FromMilliseconds(random.Next(600_000, 3_600_000)));
+        }
+
+        Clock.Advance(TimeSpan.FromMinutes(11));
+        Assert.InRange(store.SweepExpired().Looked, Count * 9 / 10, Count);
+        long looked = 0;
+        long removed = 0;
+        for (int i = 0; i < 10; i++)
+        {
+            Clock.Advance(TimeSpan.FromSeconds(5));
+            SweepTurn turn = store.SweepExpired();
+            Assert.True(turn.IsComplete);
+            looked += turn.Looked;
+            removed += turn.Removed;
+        }
+
+        // 1,000 of the 60,000 expire; without a memory of groups each turn looks at nearly all.
+        Assert.InRange(removed, 900, 1100);
+        Assert.InRange(looked, removed, 10 * Count / 4);
     }
 
     [Theory]

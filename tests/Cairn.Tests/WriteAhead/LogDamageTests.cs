@@ -339,6 +339,57 @@ public sealed class LogDamageTests : LoggedStoreTest
         Assert.Contains("2", refused.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Verifying_finds_what_reading_the_log_would_refuse(bool hasSnapshot)
+    {
+        FillAndStop(Small, Writes, hasSnapshot);
+        RequireFound(null);
+        var random = new Random(6);
+        string last = LogNames.Last();
+        long end = LogReplay.Of(FilePath).End - LogFileSet.Find(StorePlatform.Current, FilePath).Files[^1].Header.StartPosition;
+
+        // A snapshot makes the records before it needless.
+        foreach (string name in hasSnapshot ? [Path.GetFileName(SnapshotPath), last] : LogNames.ToArray())
+        {
+            long at = LogFileHeader.PageBytes + (name == last ? end - 100 : random.Next(5_000));
+            Flip(PathOf(name), at);
+            RequireFound(name);
+            Flip(PathOf(name), at);
+
+            File.Move(PathOf(name), PathOf("moved"));
+            RequireFound(name);
+            File.Move(PathOf("moved"), PathOf(name));
+        }
+
+        RequireFound(null);
+    }
+
+    [Fact]
+    public void Verifying_leaves_the_log_of_a_store_in_use_alone_and_says_so()
+    {
+        FillAndStop(Options, Writes);
+        Flip(FilePath + ".log-0000000001", 20_000);
+        using CairnStore store = Open(Options);
+
+        VerifyFinding note = Assert.Single(CairnStore.Verify(FilePath).Findings, finding => finding.Area == VerifyArea.Log);
+
+        Assert.Equal(VerifySeverity.Note, note.Severity);
+        Assert.Contains("in use", note.Text, StringComparison.Ordinal);
+    }
+
+    private void RequireFound(string? name)
+    {
+        VerifyFinding[] found = [.. CairnStore.Verify(FilePath).Findings.Where(finding => finding.Area == VerifyArea.Log)];
+        Assert.Equal(name is not null, found.Length > 0);
+        if (name is not null)
+        {
+            Assert.Contains(found, finding => finding.Severity == VerifySeverity.Damage && finding.Text.Contains(name, StringComparison.Ordinal));
+            Assert.Contains(found, finding => finding.Text.Contains("cairn restore", StringComparison.Ordinal));
+        }
+    }
+
     // What the first version left: no marks in the map, and none in the records.
     private void MakeFirstVersion()
     {

@@ -96,7 +96,14 @@ internal sealed unsafe class Stage : IDisposable
     public void Keep() => _beginning = Bytes().ToArray();
 
     /// <summary>Brings the beginning back. Nobody else may be at work.</summary>
-    public void Reset() => _beginning.CopyTo(Bytes());
+    public void Reset()
+    {
+        _beginning.CopyTo(Bytes());
+        foreach (CairnStore store in _stores)
+        {
+            store.Engine.ForgetSweeps();
+        }
+    }
 
     public void Dispose()
     {

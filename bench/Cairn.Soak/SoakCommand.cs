@@ -1,6 +1,8 @@
 using System.CommandLine;
 using System.Globalization;
 using Cairn.Soak.Drift;
+using Cairn.Soak.Load;
+using Cairn.Soak.Pressure;
 using Cairn.Soak.Reporting;
 using Cairn.Soak.Running;
 
@@ -21,6 +23,7 @@ internal static class SoakCommand
     {
         Run(),
         Report(),
+        Pressure(),
         Embedded(),
     };
 
@@ -68,6 +71,49 @@ internal static class SoakCommand
         var command = new Command("report", "Prints the report of a folder. Exit code 1: a fault, or a figure that grows.") { Folder };
         command.SetAction(parsed => Report(SoakFolder.Open(parsed.GetRequiredValue(Folder).FullName)));
         return command;
+    }
+
+    private static Command Pressure()
+    {
+        var tool = new Option<FileInfo>("--tool") { Description = "The tool's program.", HelpName = "FILE", Required = true };
+        var readers = Number("--slow-readers", 10_000, "Clients that ask for 1 MiB and read 2 KiB a second.");
+        var greedy = Number("--greedy", 1_000, "Clients that ask for more than they read.");
+        var steady = Number("--steady", 1_000, "Clients with a fixed rate, whose latency is measured.");
+        var rounds = Number("--rounds", 3, "How often the crowd comes and leaves.");
+        var seconds = Number("--seconds", 5, "Length of each measurement.");
+        var command = new Command("pressure", "Measures the latency of well-behaved clients alone and beside a crowd of slow and greedy ones, and the server's memory.")
+        {
+            tool, readers, greedy, steady, rounds, seconds,
+        };
+        command.SetAction(parsed =>
+        {
+            string folder = Directory.CreateTempSubdirectory("cairn-pressure-").FullName;
+            try
+            {
+                Console.Write(PressureReport.Of(PressureRun.Run(new PressureOptions
+                {
+                    Tool = [parsed.GetRequiredValue(tool).FullName],
+                    Folder = folder,
+                    SlowReaders = parsed.GetValue(readers),
+                    GreedyClients = parsed.GetValue(greedy),
+                    SteadyClients = parsed.GetValue(steady),
+                    Rounds = parsed.GetValue(rounds),
+                    Phase = TimeSpan.FromSeconds(parsed.GetValue(seconds)),
+                })));
+            }
+            finally
+            {
+                Directory.Delete(folder, recursive: true);
+            }
+        });
+        return command;
+
+        static Option<int> Number(string name, int usual, string description)
+        {
+            var option = new Option<int>(name) { Description = $"{description} Default {LineConnection.Text(usual)}.", HelpName = "N", DefaultValueFactory = _ => usual };
+            Require(option, value => value is >= 1 and <= 100_000, $"{name} must be 1 to 100000.");
+            return option;
+        }
     }
 
     // This program as the second process on a store.

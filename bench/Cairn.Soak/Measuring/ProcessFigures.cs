@@ -16,33 +16,32 @@ internal readonly record struct ProcessFigures(long AnonymousBytes, int Descript
     /// <exception cref="IOException">The process has ended.</exception>
     public static ProcessFigures Of(int process)
     {
-        string root = $"/proc/{process.ToString(CultureInfo.InvariantCulture)}";
-        long anonymous = 0;
-        int threads = 0;
-        foreach (string line in File.ReadLines($"{root}/status"))
-        {
-            if (line.StartsWith("RssAnon:", StringComparison.Ordinal))
-            {
-                anonymous = Number(line) << 10;
-            }
-            else if (line.StartsWith("Threads:", StringComparison.Ordinal))
-            {
-                threads = (int)Number(line);
-            }
-        }
-
-        // The name, in parentheses, may hold spaces; the state follows it as field 3, user and system time are fields 14 and 15.
-        string stat = File.ReadAllText($"{root}/stat");
-        string[] fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
-        double ticks = double.Parse(fields[11], CultureInfo.InvariantCulture) + double.Parse(fields[12], CultureInfo.InvariantCulture);
+        string root = RootOf(process);
         return new ProcessFigures(
-            anonymous,
+            AnonymousBytesOf(process),
             Directory.GetFileSystemEntries($"{root}/fd").Length,
-            threads,
+            (int)StatusOf(process, "Threads:"),
             File.ReadLines($"{root}/maps").Count(),
-            ticks / TicksPerSecond);
+            CpuSecondsOf(process));
     }
 
-    private static long Number(string line) =>
-        long.Parse(line.Split(':')[1].Replace("kB", "", StringComparison.Ordinal), NumberStyles.Integer, CultureInfo.InvariantCulture);
+    /// <exception cref="IOException">The process has ended.</exception>
+    public static long AnonymousBytesOf(int process) => StatusOf(process, "RssAnon:") << 10;
+
+    /// <exception cref="IOException">The process has ended.</exception>
+    public static double CpuSecondsOf(int process)
+    {
+        // The name, in parentheses, may hold spaces; the state follows it as field 3, user and system time are fields 14 and 15.
+        string stat = File.ReadAllText($"{RootOf(process)}/stat");
+        string[] fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+        return (double.Parse(fields[11], CultureInfo.InvariantCulture) + double.Parse(fields[12], CultureInfo.InvariantCulture)) / TicksPerSecond;
+    }
+
+    // A process that is about to end has no memory any more, and no such line.
+    private static long StatusOf(int process, string name) =>
+        File.ReadLines($"{RootOf(process)}/status").FirstOrDefault(line => line.StartsWith(name, StringComparison.Ordinal)) is { } line
+            ? long.Parse(line.AsSpan(name.Length).TrimEnd("kB"), NumberStyles.Integer, CultureInfo.InvariantCulture)
+            : 0;
+
+    private static string RootOf(int process) => $"/proc/{process.ToString(CultureInfo.InvariantCulture)}";
 }

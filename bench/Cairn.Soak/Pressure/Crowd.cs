@@ -1,0 +1,86 @@
+using System.Diagnostics;
+using Cairn.Soak.Load;
+
+namespace Cairn.Soak.Pressure;
+
+/// <summary>All clients that put pressure on a server. One thread of low priority drives them, each about once a second.</summary>
+internal sealed class Crowd : IDisposable
+{
+    private const int TicksPerSecond = 1000; // So that those of a tick are few: clients that know nothing of each other do not read at one moment.
+    private const int MessageBytes = 4_000;
+    private const int MessagesPerSecond = 10;
+
+    private static readonly TimeSpan LongestGreeting = TimeSpan.FromSeconds(60);
+
+    private readonly CrowdClient[] _clients;
+    private readonly LineConnection _publisher;
+    private readonly string _message = RespClient.Request("PUBLISH", Greed.Channel, new string('m', MessageBytes));
+    private readonly CancellationTokenSource _over = new();
+    private readonly Thread _thread;
+    private volatile bool _isGreeted;
+
+    /// <summary>Connects them all, and has them work from then on.</summary>
+    public Crowd(int port, int slowReaders, int greedyClients)
+    {
+        _publisher = new LineConnection(port);
+        _clients =
+        [
+            .. Enumerable.Range(0, slowReaders).Select(_ => new CrowdClient(port, Greed.SlowReader)),
+            .. Enumerable.Range(0, greedyClients).Select(i => new CrowdClient(port, Greed.Greedy[i % Greed.Greedy.Length])),
+        ];
+
+        // So that a slice of the round has some of each kind.
+        new Random(1).Shuffle(_clients);
+        _thread = new Thread(Drive) { IsBackground = true };
+        _thread.Start();
+    }
+
+    /// <summary>Whether every client had an answer, or has none after a minute, and asked for what it wants.</summary>
+    public bool IsGreeted => _isGreeted;
+
+    /// <summary>Ends the driving, and says what happened.</summary>
+    public CrowdFigures Leave()
+    {
+        _over.Cancel();
+        _thread.Join();
+        return new CrowdFigures(
+            _clients.Count(client => client.IsAccepted),
+            _clients.Count(client => !client.IsAccepted),
+            _clients.Count(client => client is { IsAccepted: true, IsClosed: true, IsReader: true }),
+            _clients.Count(client => client is { IsAccepted: true, IsClosed: true, IsReader: false }));
+    }
+
+    public void Dispose()
+    {
+        Leave();
+        Array.ForEach(_clients, client => client.Dispose());
+        _publisher.Dispose();
+        _over.Dispose();
+    }
+
+    private void Drive()
+    {
+        ThreadRank.StepBack();
+        var pace = new Pace(TicksPerSecond);
+        long began = Stopwatch.GetTimestamp();
+        for (int tick = 0; !_over.IsCancellationRequested; tick++)
+        {
+            pace.Wait(_over.Token);
+            for (int i = tick % TicksPerSecond; i < _clients.Length; i += TicksPerSecond)
+            {
+                _clients[i].Step();
+            }
+
+            if (tick % (TicksPerSecond / MessagesPerSecond) == 0)
+            {
+                _publisher.Send(_message);
+                _publisher.ReadLine();
+            }
+
+            if (tick % TicksPerSecond == 0 && !_isGreeted)
+            {
+                _isGreeted = Array.TrueForAll(_clients, client => client.IsAccepted || client.IsClosed) || Stopwatch.GetElapsedTime(began) > LongestGreeting;
+            }
+        }
+    }
+}

@@ -26,7 +26,9 @@ internal sealed unsafe partial class Worker
 {
     private const int AcceptRetryMs = 100;
     private const int AcceptLogMs = 10_000;
-    private const int PostsPerTurn = 4096;
+
+    // A message to thousands of subscribers is a post for each. Requests that arrive meanwhile wait for these at most.
+    private const int PostsPerTurn = 32;
 
     // How often a worker whose connections wait for a cell looks for one that was released unseen (CellQueue Q3).
     private const int CellLookMs = 10;

@@ -91,4 +91,25 @@ public class PostTests
 
         Assert.Equal((CloseReason)reason, server.Sessions.TakeClosed());
     }
+
+    [Fact]
+    public async Task Request_does_not_wait_for_a_thousand_posts_that_were_there_before_it()
+    {
+        await using var server = await TestServer.StartAsync(LoopUnderTest.Epoll);
+        using var client = server.Connect();
+        ClientConnection connection = server.Sessions.Connected.Take();
+        using var isReady = new ManualResetEventSlim();
+        connection.Post(_ => isReady.Wait());
+        for (int i = 0; i < 1_000; i++)
+        {
+            connection.Post(static c => c.Output.Write("."u8));
+        }
+
+        client.Send("echo request\n");
+        isReady.Set();
+
+        string line = client.ReadLine();
+        Assert.EndsWith("request", line, StringComparison.Ordinal);
+        Assert.InRange(line.Length, 0, 500);
+    }
 }

@@ -99,7 +99,6 @@ public sealed partial class CairnHybridCache
         {
             Parent = scope,
             Began = BeganNow(),
-            Deadline = spent ?? _level.NewDeadline(),
             Before = before,
             Stale = stale,
             ReplacesUseless = isUseless,
@@ -117,11 +116,20 @@ public sealed partial class CairnHybridCache
 
         // A factory that blocks must not keep its caller beyond the caller's time-outs.
         bool hasTimeout = policy.HardTimeout != Timeout.InfiniteTimeSpan || (policy.SoftTimeout != Timeout.InfiniteTimeSpan && policy.FailSafeMs > 0);
-        ValueTask run = hasTimeout
-            ? RunElsewhereAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked)
-            : IsPlain(flight, policy, tags) && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer
-                ? RunPlainAsync(flight, factory, state, policy, outer)
+        ValueTask run;
+        if (!hasTimeout && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer
+            && IsPlain(flight, policy, tags, hasLooked, out ChangeMark mark, out ILevelLease? lease))
+        {
+            run = RunPlainAsync(flight, factory, state, policy, outer, mark, lease);
+        }
+        else
+        {
+            flight.Deadline = spent ?? _level.NewDeadline();
+            run = hasTimeout
+                ? RunElsewhereAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked)
                 : RunAsync(flight, factory, state, policy, tags, isRefresh: false, hasLooked);
+        }
+
         if (flight.HasEndedWell && run.IsCompletedSuccessfully)
         {
             return flight.OutcomeAsync();
@@ -373,15 +381,51 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // Without a second level, without tags, and with nothing in the first level since the flight can be found, a miss is the call of
-    // the factory and the keeping of its value.
-    private bool IsPlain<T>(ValueFlight<T> flight, EntryPolicy policy, IEnumerable<string>? tags) =>
-        !_hasLevel && tags is null && policy.Options.Topics is null && policy.RunsFactory
-        && (!policy.ReadsLocal || _local.Find(flight.Hash, flight.Key) is null);
+    // Without tags, and with nothing in the first level since the flight can be found, a miss is the call of the factory and the keeping
+    // of its value. So it is with a second level that was looked at without waiting, was not changed since, and gives its lease at once:
+    // there the one step that may have to be waited for is the write.
+    private bool IsPlain<T>(
+        ValueFlight<T> flight, EntryPolicy policy, IEnumerable<string>? tags, bool hasLooked, out ChangeMark mark, out ILevelLease? lease)
+    {
+        mark = default;
+        lease = null;
+        if (tags is not null || policy.Options.Topics is not null || !policy.RunsFactory
+            || (policy.ReadsLocal && _local.Find(flight.Hash, flight.Key) is not null))
+        {
+            return false;
+        }
 
-    // RunAsync and MakeAsync for such a flight: asynchronous only if the factory is.
+        if (!_hasLevel)
+        {
+            return true;
+        }
+
+        if (!hasLooked || !policy.WritesShared || flight.Stale is not null || flight.ReplacesUseless)
+        {
+            return false;
+        }
+
+        // Taken once the flight can be found, as in RunAsync.
+        mark = _coherence.Mark(flight.Hash);
+        lease = _level.TryAcquireNow(flight.Key, flight.Hash);
+        if (lease is null || _coherence.IsUnchanged(flight.Before, flight.Hash))
+        {
+            return lease is not null;
+        }
+
+        ValueTask returning = lease.DisposeAsync();
+        lease = null;
+        if (!returning.IsCompletedSuccessfully)
+        {
+            _ = returning.AsTask(); // It does not throw.
+        }
+
+        return false;
+    }
+
+    // RunAsync and MakeAsync for such a flight: asynchronous only if the factory or the second level is.
     private ValueTask RunPlainAsync<TFactory, TState, T>(
-        ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, ExecutionContext outer)
+        ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, ExecutionContext outer, ChangeMark mark, ILevelLease? lease)
         where TFactory : struct, ICacheFactory<TState, T>
     {
         _counters.Add(CacheCount.Miss);
@@ -397,16 +441,27 @@ public sealed partial class CairnHybridCache
             making = ValueTask.FromException<T>(fault);
         }
 
-        // What the factory set in its context ends with it, as in an asynchronous method.
-        ExecutionContext.Restore(outer);
-        if (!making.IsCompletedSuccessfully)
+        // Before the context is restored: code of others that runs here is known as the flight's.
+        ValueTask run = default;
+        if (lease is null && making.IsCompletedSuccessfully)
         {
-            return EndPlainAsync(flight, making, policy);
+            EndPlain(flight, making.Result, policy);
+        }
+        else
+        {
+            run = EndPlainAsync(flight, making, policy, mark, lease);
         }
 
+        // What the factory set in its context ends with it, as in an asynchronous method.
+        ExecutionContext.Restore(outer);
+        return run;
+    }
+
+    private void EndPlain<T>(ValueFlight<T> flight, T value, EntryPolicy policy)
+    {
         try
         {
-            KeepPlain(flight, making.Result, policy);
+            KeepPlain(flight, value, policy);
         }
 #pragma warning disable CA1031 // As above.
         catch (Exception fault)
@@ -418,15 +473,21 @@ public sealed partial class CairnHybridCache
         {
             _guard.Remove(flight);
         }
-
-        return default;
     }
 
-    private async ValueTask EndPlainAsync<T>(ValueFlight<T> flight, ValueTask<T> making, EntryPolicy policy)
+    private async ValueTask EndPlainAsync<T>(ValueFlight<T> flight, ValueTask<T> making, EntryPolicy policy, ChangeMark mark, ILevelLease? lease)
     {
         try
         {
-            KeepPlain(flight, await making.ConfigureAwait(false), policy);
+            T value = await making.ConfigureAwait(false);
+            if (lease is null || (value is null && policy.SkipNull))
+            {
+                KeepPlain(flight, value, policy);
+            }
+            else
+            {
+                await KeepAsync(flight, value, policy, stamps: null, etag: null, lastModified: null, mark, lease).ConfigureAwait(false);
+            }
         }
 #pragma warning disable CA1031 // As above.
         catch (Exception fault)
@@ -436,6 +497,11 @@ public sealed partial class CairnHybridCache
         }
         finally
         {
+            if (lease is not null)
+            {
+                await lease.DisposeAsync().ConfigureAwait(false);
+            }
+
             _guard.Remove(flight);
         }
     }

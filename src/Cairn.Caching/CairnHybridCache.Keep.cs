@@ -131,92 +131,76 @@ public sealed partial class CairnHybridCache
         PooledBuffer envelope = TakeBuffer();
         try
         {
-            return await StoreSharedAsync(flight, value, codec, entry, freshUntil, policy, mark, lease, isSet, envelope, wait).ConfigureAwait(false);
+            // Serialized once, for both levels.
+            LocalPayload? payload = PayloadOf(codec, value, policy);
+            bool isWritable = policy.WritesShared && IsForShared(flight.Key) && entry.Tags is not { AreKnown: false };
+            ClockReading clock = _clock.Read();
+            if (isWritable)
+            {
+                EnvelopeHeader header = HeaderOf(entry, freshUntil, clock);
+                try
+                {
+                    isWritable = (payload is null
+                            ? _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
+                            : _codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
+                        && envelope.WrittenBytes <= _level.MaxValueBytes;
+                    if (!isWritable)
+                    {
+                        _counters.Add(CacheCount.SharedTooLarge);
+                        NoteTooLarge(flight.Key, payload, envelope);
+                    }
+                }
+#pragma warning disable CA1031 // Serializers throw what they like.
+                catch (Exception fault) when (payload is null && !isSet && fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+                {
+                    // An object that is shared within the process needs no serializer to be kept there.
+                    isWritable = false;
+                    _counters.Add(CacheCount.SerializationFault);
+                    _log.NotSerialized(typeof(T), fault);
+                }
+            }
+
+            Fill(entry, codec, value, payload, policy);
+
+            int ownChanges = 0;
+            LevelStatus status = LevelStatus.Failed;
+            if (isSet)
+            {
+                if (isWritable)
+                {
+                    status = await _level.WriteAsync(
+                        flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, wait).ConfigureAwait(false);
+                }
+                else if (policy.WritesShared)
+                {
+                    // What cannot be written must not leave what was there before.
+                    status = await _level.RemoveAsync(flight.Key, flight.Hash, wait).ConfigureAwait(false);
+                }
+
+                ownChanges = isWritable || policy.WritesShared ? _level.ChangesOf(status) : 0;
+                _guard.DetachReaders(flight.Hash); // I3
+            }
+            else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))
+            {
+                status = await _level.WriteAsync(
+                    flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, wait).ConfigureAwait(false);
+                ownChanges = _level.ChangesOf(status);
+            }
+
+            bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal && KeepLocal(flight, mark, ownChanges, entry);
+            if (isSet && !isKept)
+            {
+                _local.Remove(flight.Hash, flight.Key);
+            }
+
+            Depend(entry, isKept || status == LevelStatus.Done);
+            return entry;
         }
         finally
         {
             GiveBack(envelope);
         }
-    }
-
-    private async ValueTask<LocalEntry?> StoreSharedAsync<T>(
-        Flight flight,
-        T value,
-        Codec<T> codec,
-        LocalEntry entry,
-        long freshUntil,
-        EntryPolicy policy,
-        ChangeMark mark,
-        ILevelLease? lease,
-        bool isSet,
-        PooledBuffer envelope,
-        LevelWait wait)
-    {
-        // Serialized once, for both levels.
-        LocalPayload? payload = PayloadOf(codec, value, policy);
-        bool isWritable = policy.WritesShared && IsForShared(flight.Key) && entry.Tags is not { AreKnown: false };
-        ClockReading clock = _clock.Read();
-        if (isWritable)
-        {
-            EnvelopeHeader header = HeaderOf(entry, freshUntil, clock);
-            try
-            {
-                isWritable = (payload is null
-                        ? _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
-                        : _codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
-                    && envelope.WrittenBytes <= _level.MaxValueBytes;
-                if (!isWritable)
-                {
-                    _counters.Add(CacheCount.SharedTooLarge);
-                    NoteTooLarge(flight.Key, payload, envelope);
-                }
-            }
-#pragma warning disable CA1031 // Serializers throw what they like.
-            catch (Exception fault) when (payload is null && !isSet && fault is not OutOfMemoryException)
-#pragma warning restore CA1031
-            {
-                // An object that is shared within the process needs no serializer to be kept there.
-                isWritable = false;
-                _counters.Add(CacheCount.SerializationFault);
-                _log.NotSerialized(typeof(T), fault);
-            }
-        }
-
-        Fill(entry, codec, value, payload, policy);
-
-        int ownChanges = 0;
-        LevelStatus status = LevelStatus.Failed;
-        if (isSet)
-        {
-            if (isWritable)
-            {
-                status = await _level.WriteAsync(
-                    flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, wait).ConfigureAwait(false);
-            }
-            else if (policy.WritesShared)
-            {
-                // What cannot be written must not leave what was there before.
-                status = await _level.RemoveAsync(flight.Key, flight.Hash, wait).ConfigureAwait(false);
-            }
-
-            ownChanges = isWritable || policy.WritesShared ? _level.ChangesOf(status) : 0;
-            _guard.DetachReaders(flight.Hash); // I3
-        }
-        else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))
-        {
-            status = await _level.WriteAsync(
-                flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, wait).ConfigureAwait(false);
-            ownChanges = _level.ChangesOf(status);
-        }
-
-        bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal && KeepLocal(flight, mark, ownChanges, entry);
-        if (isSet && !isKept)
-        {
-            _local.Remove(flight.Hash, flight.Key);
-        }
-
-        Depend(entry, isKept || status == LevelStatus.Done);
-        return entry;
     }
 
     // Of a value that did not fit into the buffer, what is known is how much the serializer had tried to write.

@@ -61,6 +61,7 @@ internal sealed class RedisArea : IArea
         });
 
         InvalidationCase.Measure(run, server.Address.Port);
+        StoppedServerCase.Measure(run, program);
     }
 
     private static RedisClient Connect(CaseGroup group, ServerProcess server)

@@ -18,6 +18,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     private readonly Action _onProven;
     private readonly TaskCompletionSource _heard = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private IDisposable? _subscription;
+    private bool _isDisposed;
 
     // Replaced as a whole, so that it is read without a lock.
     private volatile ChannelCoherence[] _coherences = [];
@@ -70,7 +71,32 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     public Task WaitUntilHeardAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
         _heard.Task.WaitAsync(timeout, clock, cancellationToken);
 
-    public void Start() => _subscription = _channel?.Subscribe(_records.KeyPrefix, this);
+    /// <summary>
+    /// Subscribes. The channel is code of others and may block: it is waited for no longer than the limit, and goes on in the background
+    /// after that. Until it is done, others' changes are not heard of.
+    /// </summary>
+    /// <param name="limit">Longest wait.</param>
+    /// <param name="onLateFault">Is told of an exception that comes after that. An earlier one is the caller's.</param>
+    public void Start(TimeSpan limit, Action<Exception> onLateFault)
+    {
+        if (_channel is not { } channel)
+        {
+            return;
+        }
+
+        Task keeping = SubscribeAsync(channel);
+#pragma warning disable VSTHRD002 // Whoever makes a cache needs it at once, and waits for a bounded time.
+        if (Task.WaitAny([keeping], limit) == 0)
+        {
+            keeping.GetAwaiter().GetResult();
+        }
+#pragma warning restore VSTHRD002
+        else
+        {
+            _ = keeping.ContinueWith(
+                (task, _) => onLateFault(task.Exception!.InnerException!), null, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
+        }
+    }
 
     public void Attach(ChannelCoherence coherence)
     {
@@ -156,7 +182,37 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         TellAll();
     }
 
-    public void Dispose() => _subscription?.Dispose();
+    public void Dispose()
+    {
+        IDisposable? subscription;
+        lock (_gate)
+        {
+            _isDisposed = true;
+            subscription = _subscription;
+            _subscription = null;
+        }
+
+        subscription?.Dispose();
+    }
+
+    private async Task SubscribeAsync(ICacheInvalidation channel)
+    {
+        IDisposable subscription = await Task.Factory.StartNew(
+            () => channel.Subscribe(_records.KeyPrefix, this),
+            CancellationToken.None,
+            TaskCreationOptions.LongRunning,
+            TaskScheduler.Default).ConfigureAwait(false);
+        lock (_gate)
+        {
+            if (!_isDisposed)
+            {
+                _subscription = subscription;
+                return;
+            }
+        }
+
+        subscription.Dispose();
+    }
 
     private bool IsAll(in CacheChange change) => change.IsPrefix
         ? change.Key.StartsWith(_records.KeyPrefix, StringComparison.Ordinal) || _records.KeyPrefix.StartsWith(change.Key, StringComparison.Ordinal)

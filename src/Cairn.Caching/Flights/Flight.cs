@@ -28,6 +28,9 @@ internal abstract class Flight(string key, ulong hash)
     /// <summary>True once it was taken out by the one who runs it: it need not be looked for any more. Only that thread asks.</summary>
     public bool IsRemoved { get; set; }
 
+    /// <summary>True if the second level has a value that is of no use to anybody: its lease is that of a value to be replaced.</summary>
+    public bool ReplacesUseless { get; set; }
+
     /// <summary>A second of the cache's own clock, not after its beginning; 0 where there is no second level.</summary>
     public uint Began { get; init; }
 

@@ -20,8 +20,8 @@ internal abstract class JoinableFlight(string key, ulong hash, int purpose) : Fl
     /// <summary>Cancelled when nobody waits any more.</summary>
     public CancellationToken Token => _cancellation?.Token ?? CancellationToken.None;
 
-    /// <summary>How long it may wait for the second level, all its steps together; null where nothing has to be waited for.</summary>
-    public LevelDeadline? Deadline { get; init; }
+    /// <summary>How long it may wait for the second level, all its steps together; null where at most one step may wait.</summary>
+    public LevelDeadline? Deadline { get; set; }
 
     /// <summary>How long its next step on the second level may take.</summary>
     public LevelWait Wait => new(Deadline, Token);

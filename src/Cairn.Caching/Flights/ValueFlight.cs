@@ -10,9 +10,10 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
 {
     // Null, then the TaskCompletionSource of those who wait if there are any, and Task.CompletedTask once it has ended.
     private object? _ended;
-    private Func<T>? _copy;
     private T? _value;
-    private ExceptionDispatchInfo? _fault;
+
+    // How it ended: what makes the value of each who joined; an ExceptionDispatchInfo if it failed; null if all may have the same value.
+    private object? _copyOrFault;
     private LocalEntry? _stale;
 
     /// <summary>The expired entry that who cannot wait may have; null as long as none is known.</summary>
@@ -25,16 +26,13 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
     /// <summary>Where the changes of the key stood before <see cref="Stale"/> was looked for.</summary>
     public ChangeMark Before { get; init; }
 
-    /// <summary>True if the second level has a value that is of no use to anybody: its lease is that of a value to be replaced.</summary>
-    public bool ReplacesUseless { get; set; }
-
     /// <summary>The tags of what it made, before it ends: who joined late looks whether they still stand.</summary>
     public TagStamps? Tags { get; set; }
 
     // Acquire; pairs with the exchange in End. The outcome is read after.
     public override bool HasEnded => ReferenceEquals(Volatile.Read(ref _ended), Task.CompletedTask);
 
-    public bool HasEndedWell => HasEnded && _fault is null;
+    public bool HasEndedWell => HasEnded && _copyOrFault is not ExceptionDispatchInfo;
 
     /// <summary>Completes when it has ended, and never faults: <see cref="GetResult"/> tells how.</summary>
     public Task Ended
@@ -58,25 +56,27 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
     public void Succeed(T value, Func<T>? copy = null)
     {
         _value = value;
-        _copy = copy;
+        _copyOrFault = copy;
         End();
     }
 
     public void Fail(Exception fault)
     {
-        _fault = ExceptionDispatchInfo.Capture(fault);
+        _copyOrFault = ExceptionDispatchInfo.Capture(fault);
         End();
     }
 
     /// <summary>The value, once it has ended. Throws what the factory threw.</summary>
     public T GetResult(bool isOwner)
     {
-        _fault?.Throw();
-        return isOwner || _copy is null ? _value! : _copy();
+        (_copyOrFault as ExceptionDispatchInfo)?.Throw();
+        return isOwner || _copyOrFault is not Func<T> copy ? _value! : copy();
     }
 
     /// <summary>How it ended for the one who began it, as a task: a fault is for who awaits, also if the factory did not wait before it.</summary>
-    public ValueTask<T> OutcomeAsync() => _fault is null ? new ValueTask<T>(_value!) : ValueTask.FromException<T>(_fault.SourceException);
+    public ValueTask<T> OutcomeAsync() => _copyOrFault is ExceptionDispatchInfo fault
+        ? ValueTask.FromException<T>(fault.SourceException)
+        : new ValueTask<T>(_value!);
 
     private void End()
     {

@@ -11,6 +11,7 @@ internal sealed partial class ChangeLedger
         }
 
         state.IsOwed = true;
+        state.WasLate = true;
         _counters.CountDeferred();
         JoinWrites(state);
     }
@@ -101,6 +102,10 @@ internal sealed partial class ChangeLedger
         }
 
         _stateCount = _states.Count;
+        if (!state.WasLate)
+        {
+            _spare = state;
+        }
     }
 
     private void ForgetIfOld(KeyState state)

@@ -81,8 +81,18 @@ internal sealed partial class ChangeLedger
                 if (result.Late is { } late)
                 {
                     state.LateCalls++;
+                    state.WasLate = true;
                     state.WatchedSince = _clock.NowMs;
-                    _ = late.ContinueWith(_ => OnLateEnd(state, change), CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+                    _ = late.ContinueWith(
+                        static (_, ended) =>
+                        {
+                            (ChangeLedger ledger, KeyState state, PendingChange change) = ((ChangeLedger, KeyState, PendingChange))ended!;
+                            ledger.OnLateEnd(state, change);
+                        },
+                        (this, state, change),
+                        CancellationToken.None,
+                        TaskContinuationOptions.None,
+                        TaskScheduler.Default);
                 }
 
                 // A newer change, or an older call that ended meanwhile and may have undone this one (I3): once more.

@@ -39,6 +39,8 @@ internal sealed partial class ChangeLedger : IDisposable
 
     private readonly Lock _gate = new();
     private readonly Dictionary<string, KeyState> _states = new(StringComparer.Ordinal);
+    // One that was never late: nobody refers to it any more.
+    private KeyState? _spare;
     private readonly Dictionary<string, LocalLease> _leases = new(StringComparer.Ordinal);
 
     // Owed and not under way, in the order in which they became so.
@@ -283,19 +285,17 @@ internal sealed partial class ChangeLedger : IDisposable
     }
 
     /// <summary>Acquires the lease of a key within this process; or tells which one is held.</summary>
-    public bool TryAcquire(string key, [NotNullWhen(true)] out LocalLease? lease, [NotNullWhen(false)] out LocalLease? other)
+    public bool TryAcquire(LocalLease lease, [NotNullWhen(false)] out LocalLease? other)
     {
         lock (_gate)
         {
-            if (_leases.TryGetValue(key, out other))
+            other = null;
+            if (!_leases.TryAdd(lease.Key, lease))
             {
-                lease = null;
-                return false;
+                other = _leases[lease.Key];
             }
 
-            lease = new LocalLease(key);
-            _leases.Add(key, lease);
-            return true;
+            return other is null;
         }
     }
 
@@ -355,7 +355,9 @@ internal sealed partial class ChangeLedger : IDisposable
         }
 
         Sweep();
-        state = new KeyState(key, change);
+        state = _spare ?? new KeyState();
+        _spare = null;
+        state.Begin(key, change);
         _states.Add(key, state);
         _stateCount = _states.Count;
         return state;

@@ -15,6 +15,9 @@ internal sealed class DistributedBackend
     // By instance and name. An instance that nobody uses any more takes its table along.
     private static readonly ConditionalWeakTable<IDistributedCache, Dictionary<string, DistributedBackend>> s_shared = [];
 
+    // How long a cache's constructor waits for a channel.
+    private static readonly TimeSpan s_longestStart = TimeSpan.FromSeconds(1);
+
     private readonly IDistributedCache _cache;
     private readonly ICacheInvalidation? _channel;
     private readonly DistributedLevelOptions _options;
@@ -95,7 +98,8 @@ internal sealed class DistributedBackend
             if (!ofCache.TryGetValue(options.Name, out DistributedBackend? backend))
             {
                 backend = new(cache, leases ?? cache as ICacheLeases, channel ?? cache as ICacheInvalidation, options, logger);
-                backend.Hub.Start();
+                TimeSpan limit = options.ReadTimeout < s_longestStart ? options.ReadTimeout : s_longestStart;
+                backend.Hub.Start(limit, fault => backend._log.Failed("subscribing to changes", fault));
                 ofCache.Add(options.Name, backend);
             }
 

@@ -183,10 +183,17 @@ internal sealed class DistributedLevel : SecondLevel
         }
 
         string text = _backend.Records.ValueKey(key);
-        wait = Shared(wait);
-        ulong era = _backend.KnownEra is var known and not 0
-            ? known
-            : await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
+        ulong era = _backend.KnownEra;
+        if (era == 0 || held?.Owner is not null)
+        {
+            wait = Shared(wait); // Of more than one step.
+        }
+
+        if (era == 0)
+        {
+            era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
+        }
+
         if (held is not null && held.Era != 0 && era != 0 && held.Era != era)
         {
             held.Lose();
@@ -199,7 +206,7 @@ internal sealed class DistributedLevel : SecondLevel
             if (era == 0)
             {
                 // It cannot be said of which era it is. What was there before is removed, when that is possible.
-                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held?.Local, wait).ConfigureAwait(false);
+                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held, wait).ConfigureAwait(false);
                 return status = status == LevelStatus.LeaseLost ? status : LevelStatus.Failed;
             }
 
@@ -219,7 +226,7 @@ internal sealed class DistributedLevel : SecondLevel
             }
 
             var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration, Holder = held };
-            return status = await _backend.Ledger.ApplyAsync(text, change, held?.Local, wait).ConfigureAwait(false);
+            return status = await _backend.Ledger.ApplyAsync(text, change, held, wait).ConfigureAwait(false);
         }
         finally
         {
@@ -238,23 +245,29 @@ internal sealed class DistributedLevel : SecondLevel
 
     public override ValueTask<LeaseResult> AcquireLeaseAsync(string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
     {
-        // The short way: nobody else has the lease, and no server has to be asked.
-        if (_backend.Leases is null && _backend.TryKnowEra(out ulong era)
-            && _backend.Ledger.TryAcquire(_backend.Records.ValueKey(key), out LocalLease? local, out _))
+        return TryAcquireNow(key, hash) is { } lease
+            ? new(new LeaseResult(LevelStatus.Done, lease, HasWaited: replacesStale))
+            : AcquireLeaseSlowlyAsync(key, replacesStale, leaseWait, wait);
+    }
+
+    // Nobody else has the lease, and no server has to be asked.
+    public override ILevelLease? TryAcquireNow(string key, ulong hash)
+    {
+        if (_backend.Leases is not null || !_backend.TryKnowEra(out ulong era))
         {
-            var lease = new DistributedLease(_backend, _options, local, owner: null, era);
-            return new(new LeaseResult(LevelStatus.Done, lease, HasWaited: replacesStale));
+            return null;
         }
 
-        return AcquireLeaseSlowlyAsync(key, replacesStale, leaseWait, wait);
+        var lease = new DistributedLease(_backend, _backend.Records.ValueKey(key)) { Era = era };
+        return _backend.Ledger.TryAcquire(lease, out _) ? lease : null;
     }
 
     private async ValueTask<LeaseResult> AcquireLeaseSlowlyAsync(string key, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
     {
         var request = new LeaseRequest(_backend.Records.ValueKey(key), replacesStale, leaseWait, _options.Clock);
         wait = Shared(wait);
-        LocalLease? local;
-        while (!_backend.Ledger.TryAcquire(request.Key, out local, out LocalLease? other))
+        var lease = new DistributedLease(_backend, request.Key);
+        while (!_backend.Ledger.TryAcquire(lease, out LocalLease? other))
         {
             request.HasWaited = true;
             TimeSpan left = request.Left;
@@ -281,14 +294,15 @@ internal sealed class DistributedLevel : SecondLevel
         LeaseResult result = default;
         try
         {
-            result = await CompleteLeaseAsync(request, local, wait).ConfigureAwait(false);
+            result = await CompleteLeaseAsync(request, lease, wait).ConfigureAwait(false);
             return result;
         }
         finally
         {
             if (result.Lease is null)
             {
-                _backend.Ledger.Release(local);
+                // Not awaited: whoever was cancelled or refused does not wait for a server. It does not throw.
+                _ = lease.DisposeAsync().AsTask();
             }
         }
     }
@@ -384,7 +398,7 @@ internal sealed class DistributedLevel : SecondLevel
                 return null;
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Acquired }:
                 // Done for all that read it from the server; that other machines' first levels hear of it may be owed.
-                return await _backend.PublishAsync(text, lease.Local, wait).ConfigureAwait(false);
+                return await _backend.PublishAsync(text, lease, wait).ConfigureAwait(false);
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Held }:
                 lease.Lose();
                 return LevelStatus.LeaseLost;
@@ -399,12 +413,11 @@ internal sealed class DistributedLevel : SecondLevel
 
     // With this process' lease in hand: will the server give its own, and is there a value by now? Without a server the caller knows: what
     // another cache of this process wrote since the caller looked was told to the caller's coherence.
-    private async ValueTask<LeaseResult> CompleteLeaseAsync(LeaseRequest request, LocalLease local, LevelWait wait)
+    private async ValueTask<LeaseResult> CompleteLeaseAsync(LeaseRequest request, DistributedLease lease, LevelWait wait)
     {
         wait = Shared(wait);
         ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
-        string? owner = null;
-        bool isUnasked = false;
+        lease.Era = era;
         bool onlyIfMissing = !request.ReplacesStale;
         bool mustLook = false;
         bool hasValue = false;
@@ -431,15 +444,14 @@ internal sealed class DistributedLevel : SecondLevel
 
             if (status == CacheLeaseStatus.Acquired)
             {
-                owner = asking;
+                lease.BeginOnServer(asking, _options);
                 mustLook = onlyIfMissing && !hasValue && !leases.ChecksValue;
             }
 
             // Else the lease holds within this process: the server has none, or could not be asked.
-            isUnasked = status is null && _backend.Hub.HasChannel;
+            lease.IsUnasked = status is null && _backend.Hub.HasChannel;
         }
 
-        var lease = new DistributedLease(_backend, _options, local, owner, era) { IsUnasked = isUnasked };
         if (mustLook && await HasValueAsync(request.Key, era, wait).ConfigureAwait(false))
         {
             await lease.DisposeAsync().ConfigureAwait(false);

@@ -1,15 +1,15 @@
 namespace Cairn.Caching.Levels;
 
 // A key of the second level of which a ChangeLedger knows more than that. Everything of it is the ledger's, and under its lock.
-internal sealed class KeyState(string key, PendingChange newest)
+internal sealed class KeyState
 {
     private LinkedListNode<KeyState>? _queueNode;
     private LinkedListNode<KeyState>? _writeNode;
     private LinkedListNode<KeyState>? _unprovenNode;
 
-    public string Key { get; } = key;
+    public string Key { get; private set; } = "";
 
-    public PendingChange Newest { get; set; } = newest;
+    public PendingChange Newest { get; set; } = null!;
 
     /// <summary>A change is being made (I1).</summary>
     public bool IsRunning { get; set; }
@@ -41,8 +41,20 @@ internal sealed class KeyState(string key, PendingChange newest)
     /// <summary>No longer in the ledger.</summary>
     public bool IsForgotten { get; set; }
 
+    /// <summary>A call for it was given up, or it was owed: others may refer to it when it is forgotten.</summary>
+    public bool WasLate { get; set; }
+
     /// <summary>Forgotten because a new era began.</summary>
     public bool IsOverflown { get; set; }
+
+    /// <summary>Takes up a key.</summary>
+    public void Begin(string key, PendingChange newest)
+    {
+        Key = key;
+        Newest = newest;
+        IsMade = false;
+        IsForgotten = false;
+    }
 
     public LinkedListNode<KeyState> QueueNode => _queueNode ??= new(this);
 

@@ -1,7 +1,7 @@
 namespace Cairn.Caching.Levels;
 
 // A lease among the caches of this process that share an IDistributedCache. Ended under the lock of its ChangeLedger.
-internal sealed class LocalLease(string key)
+internal class LocalLease(string key)
 {
     private static readonly object s_ended = new();
 

@@ -79,6 +79,9 @@ internal abstract class SecondLevel : IAsyncDisposable
     public abstract ValueTask<LeaseResult> AcquireLeaseAsync(
         string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait);
 
+    /// <summary>Takes the lease of a missing key if that needs no waiting: nobody else has it. Null if not.</summary>
+    public virtual ILevelLease? TryAcquireNow(string key, ulong hash) => null;
+
     /// <summary>The stamp of a tag; a missing one becomes a new random one. <see cref="Tagging.Tag.Unknown"/> if the level cannot say.</summary>
     public abstract ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait);
 

@@ -158,18 +158,7 @@ internal sealed class StoreLevel : SecondLevel
             return ValueTask.FromCanceled<LeaseResult>(wait.Token);
         }
 
-        LeaseResult result;
-        try
-        {
-            result = _clearing.TryFinish(hash)
-                ? _watcher.Try(key, replacesStale, _store.Options.LockTimeout)
-                : new LeaseResult(LevelStatus.Failed);
-        }
-        catch (Exception exception) when (IsExpected(exception))
-        {
-            result = new LeaseResult(LevelStatus.Failed);
-        }
-
+        LeaseResult result = TryAcquire(key, hash, replacesStale);
         if (result.Status == LevelStatus.Failed)
         {
             Failed();
@@ -179,6 +168,8 @@ internal sealed class StoreLevel : SecondLevel
             ? _watcher.WaitAsync(key, replacesStale, _coherence.PartitionOf(hash), leaseWait, wait.Token)
             : new(result);
     }
+
+    public override ILevelLease? TryAcquireNow(string key, ulong hash) => TryAcquire(key, hash, replacesStale: false).Lease;
 
     public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
@@ -264,6 +255,20 @@ internal sealed class StoreLevel : SecondLevel
     }
 
     private static ReadOnlySpan<byte> BytesOf(in ulong stamp) => MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in stamp));
+
+    private LeaseResult TryAcquire(string key, ulong hash, bool replacesStale)
+    {
+        try
+        {
+            return _clearing.TryFinish(hash)
+                ? _watcher.Try(key, replacesStale, _store.Options.LockTimeout)
+                : new LeaseResult(LevelStatus.Failed);
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return new LeaseResult(LevelStatus.Failed);
+        }
+    }
 
     private LevelStatus Read(string key, ulong hash, IBufferWriter<byte> target)
     {

@@ -39,6 +39,14 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
     /// <summary>True if they block their thread instead of returning a task that does not complete.</summary>
     public bool BlocksThread { get; init; }
 
+    /// <summary>True if a subscription blocks its thread.</summary>
+    public bool BlocksSubscription { get; init; }
+
+    /// <summary>Leases that are not given back.</summary>
+    public int Leased => _leases.Count;
+
+    public int Receivers => _receivers.Count;
+
     /// <summary>Whether values are written with the lease in one step.</summary>
     public bool SetsWithLease { get; init; }
 
@@ -118,6 +126,11 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
 
     public IDisposable Subscribe(string keyPrefix, ICacheChangeReceiver receiver)
     {
+        if (BlocksSubscription)
+        {
+            Block();
+        }
+
         _receivers.Add(receiver);
         receiver.OnHeartbeat(TimeSpan.Zero);
         return new Nothing();
@@ -137,9 +150,7 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
             return LaterAsync();
         }
 
-        using var ended = new ManualResetEventSlim();
-        _ = _letGo.Task.ContinueWith(_ => ended.Set(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-        ended.Wait(CancellationToken.None);
+        Block();
         Interlocked.Decrement(ref _hanging);
         return Task.FromResult(work());
 
@@ -151,6 +162,13 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
             Interlocked.Decrement(ref _hanging);
             return work();
         }
+    }
+
+    private void Block()
+    {
+        using var ended = new ManualResetEventSlim();
+        _ = _letGo.Task.ContinueWith(_ => ended.Set(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        ended.Wait(CancellationToken.None);
     }
 
     private sealed class Nothing : IDisposable

@@ -98,6 +98,44 @@ public sealed class HangingLevelTests
         await sixth.WaitAsync(Patience);
     }
 
+    [Fact]
+    public async Task Channel_whose_subscription_hangs_holds_up_neither_the_making_of_a_cache_nor_its_calls()
+    {
+        var level = new HangingCache { BlocksSubscription = true };
+        try
+        {
+            var options = new CairnHybridCacheOptions { DistributedCache = level, DistributedReadTimeout = TimeSpan.FromMilliseconds(20) };
+            await using CairnHybridCache cache = await Task.Run(() => CairnHybridCache.Create(options)).WaitAsync(Patience);
+
+            Assert.Equal("made", await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("made")).AsTask().WaitAsync(Patience));
+            Assert.Equal(0, level.Receivers);
+            level.LetGo();
+            await LevelUnderTest.UntilAsync(() => level.Receivers == 1);
+        }
+        finally
+        {
+            level.LetGo();
+        }
+    }
+
+    [Fact]
+    public async Task Lease_of_a_caller_that_cancels_before_it_has_it_is_given_back()
+    {
+        await using var test = new CacheOverHangingLevel(blocksThread: false, hasBuffers: false, setsWithLease: false);
+        await test.UseAsync();
+        test.Level.Beat();
+        using var cancellation = new CancellationTokenSource();
+
+        // The look for a value that another has made between the first look and the lease.
+        test.Level.Hangs = method => method == LevelMethod.Get && test.Level.Leased > 0;
+        Task<string> call = test.Cache.GetOrCreateAsync("key", _ => new ValueTask<string>("made"), cancellationToken: cancellation.Token).AsTask();
+        await LevelUnderTest.UntilAsync(() => test.Level.Hanging > 0);
+        await cancellation.CancelAsync();
+
+        await Assert.ThrowsAsync<OperationCanceledException>(() => call.WaitAsync(Patience));
+        await LevelUnderTest.UntilAsync(() => test.Level.Leased == 0);
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

@@ -20,10 +20,14 @@ internal sealed partial class RespSession
     // What a watched key costs beyond its bytes.
     private const int WatchedKeyBytes = 160;
 
+    // EXEC executes the whole queue in one turn, so it has a limit of its own: as many arguments as one request may have.
+    private const int MostQueuedArguments = 1 << 20;
+
     private readonly List<WatchedKey> _watched = [];
     private Dictionary<ulong, int>? _watchedPlaces;
     private long _watchedBytes;
     private QueuedRequests? _queued;
+    private int _queuedArguments;
     private bool _isTransactionBroken;
     private bool _isExecutingQueue;
 
@@ -43,6 +47,7 @@ internal sealed partial class RespSession
         IsInTransaction = false;
         _isTransactionBroken = false;
         QueuedCount = 0;
+        _queuedArguments = 0;
         _queued?.Clear();
         Unwatch();
     }
@@ -193,15 +198,20 @@ internal sealed partial class RespSession
         return bytes;
     }
 
-    private void Queue(ReadOnlySpan<byte> request, ref RespWriter writer)
+    private void Queue(ReadOnlySpan<byte> request, int arguments, ref RespWriter writer)
     {
         _queued ??= new QueuedRequests(Peer.Held);
         long limit = Peer.Limits.InputBytesPerConnection;
-        if (_queued.Bytes + request.Length > limit)
+        bool isTooLong = _queued.Bytes + request.Length > limit;
+        _queuedArguments += arguments;
+        if (isTooLong || _queuedArguments > MostQueuedArguments)
         {
             BreakTransaction();
             _queued.Clear(); // It will not be executed.
-            writer.WriteError(Text.Bytes($"ERR the requests queued since MULTI would take more than {limit} bytes (--max-request); the transaction is discarded"));
+            _queuedArguments = 0;
+            writer.WriteError(Text.Bytes(isTooLong
+                ? $"ERR the requests queued since MULTI would take more than {limit} bytes (--max-request); the transaction is discarded"
+                : $"ERR the requests queued since MULTI would have more than {MostQueuedArguments} arguments; the transaction is discarded"));
             return;
         }
 

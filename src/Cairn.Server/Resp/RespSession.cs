@@ -320,7 +320,7 @@ internal sealed partial class RespSession : Session
         ResumeAt = 0;
         if (IsInTransaction && (command.Flags & CommandFlags.Immediate) == 0)
         {
-            Queue(request, ref writer);
+            Queue(request, arguments.Count, ref writer);
             return;
         }
 

@@ -16,6 +16,22 @@ public class TransactionTests
         Assert.Equal("*-1\r\n$6\r\ntheirs\r\n", first.Run("EXEC", "GET a"));
     }
 
+    // EXEC executes the queue in one turn of its worker.
+    [Fact]
+    public void Queue_of_more_than_a_million_arguments_is_refused_and_changes_nothing()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        string half = $"*{1 << 19}\r\n$3\r\nDEL\r\n{string.Concat(Enumerable.Repeat("$1\r\na\r\n", (1 << 19) - 1))}";
+        client.Run("SET a 1", "MULTI");
+
+        Assert.Equal("+QUEUED\r\n+QUEUED\r\n", client.Send(half + half));
+        Assert.StartsWith("-ERR the requests queued since MULTI would have more than 1048576 arguments", client.Run("SET b 1"), StringComparison.Ordinal);
+        Assert.StartsWith("-EXECABORT", client.Run("EXEC"), StringComparison.Ordinal);
+
+        Assert.Equal("$1\r\n1\r\n$-1\r\n", client.Run("GET a", "GET b"));
+    }
+
     [Fact]
     public void Write_past_the_server_to_a_watched_key_stops_the_transaction()
     {

@@ -491,7 +491,7 @@ internal static partial class RedisScripts
         CONFIG SET slowlog-max-len 100 slowlog-log-slower-than -1
         CONFIG GET slowlog-max-len
         CONFIG GET slowlog-log-slower-than
-        CONFIG SET slowlog-max-len 128 slowlog-log-slower-than 10000
+        CONFIG SET slowlog-max-len 128 slowlog-log-slower-than 60000000
         SLOWLOG GET x
         SLOWLOG GET -2
         SLOWLOG GET 1 2

@@ -31,7 +31,8 @@ public sealed record ConnectionLimits
     /// <summary>
     /// Bytes that all connections may hold together, in buffers and otherwise; 1 MiB or more. Default 512 MiB. Replies wait while it is
     /// used up. What cannot wait, such as a request that is not complete, costs the connection that holds most of it. Copies of values that
-    /// cannot be read in place take at most half; a connection that needs more of them waits.
+    /// cannot be read in place leave half of it free, those for clients that have read as much without delay an eighth; a connection that needs
+    /// more of them waits. While such a client waits, clients that have read nothing for five seconds are closed.
     /// </summary>
     public long BufferBytes { get; init; } = 512L << 20;
 

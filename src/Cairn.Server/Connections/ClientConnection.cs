@@ -27,15 +27,15 @@ internal enum ConnectionState
 /// <summary>A client's connection, as its session and the rest of the server see it.</summary>
 internal sealed unsafe class ClientConnection
 {
+    /// <summary>Bytes that move within a time limit, and give that time anew.</summary>
+    public const int RenewingBytes = 64 << 10;
+
     private const int FirstStepBytes = 256 << 10;
     private const int StepFactor = 4;
 
     // A client whose system buffers empty within this time reads at once. One that did not reads slowly for the next seconds, too.
-    private const int BriskMs = 100;
+    private const int PromptMs = 100;
     private const int SlowForMs = 10_000;
-
-    // What a client reads in this many bytes shows that it reads.
-    private const int ProgressBytes = 64 << 10;
 
     private readonly Worker _worker;
     private readonly long _connectedTimestamp;
@@ -51,6 +51,9 @@ internal sealed unsafe class ClientConnection
     private long _markedBytes;
     private long _markedAt;
     private long _sentAt;
+
+    // Until when the client counts as slow, in the worker's milliseconds.
+    private long _slowUntil;
 
     public ClientConnection(Worker worker, long id, string listenerName)
     {
@@ -197,9 +200,6 @@ internal sealed unsafe class ClientConnection
 
     public long BlockedMark { get; set; }
 
-    /// <summary>Until when its client counts as slow, in the worker's milliseconds.</summary>
-    public long SlowUntil { get; set; }
-
     /// <summary>When lingering ends.</summary>
     public long LingerUntil { get; set; }
 
@@ -262,14 +262,14 @@ internal sealed unsafe class ClientConnection
     /// buffers of the system take some MiB that nobody reads.</summary>
     public long CreditAt(long now)
     {
-        if (now < SlowUntil || (BlockedSince != 0 && now - BlockedSince >= BriskMs))
+        if (now < _slowUntil || (BlockedSince != 0 && now - BlockedSince >= PromptMs))
         {
             return 0;
         }
 
-        if (now - _markedAt >= BriskMs)
+        if (now - _markedAt >= PromptMs)
         {
-            _settledBytes = now - _sentAt >= BriskMs ? BytesSent : _markedBytes;
+            _settledBytes = now - _sentAt >= PromptMs ? BytesSent : _markedBytes;
             _markedBytes = BytesSent;
             _markedAt = now;
         }
@@ -285,14 +285,14 @@ internal sealed unsafe class ClientConnection
     public bool NoteBlocked(long now)
     {
         bool isNew = BlockedSince == 0;
-        if (!isNew && now - BlockedSince < BriskMs)
+        if (!isNew && now - BlockedSince < PromptMs)
         {
             return false;
         }
 
         // What the kernel has taken is not read: its buffer may hold some MiB, and it takes more only when much of that is gone.
         long delivered = BytesSent - Channel.UndeliveredBytes;
-        if (isNew || delivered - BlockedMark >= ProgressBytes)
+        if (isNew || delivered - BlockedMark >= RenewingBytes)
         {
             NoteSlow(now);
             BlockedSince = Math.Max(now, 1);
@@ -311,9 +311,9 @@ internal sealed unsafe class ClientConnection
 
     private void NoteSlow(long now)
     {
-        if (BlockedSince != 0 && now - BlockedSince >= BriskMs)
+        if (BlockedSince != 0 && now - BlockedSince >= PromptMs)
         {
-            SlowUntil = now + SlowForMs;
+            _slowUntil = now + SlowForMs;
         }
     }
 

@@ -27,7 +27,7 @@ internal sealed class HeldMemory(BlockPool pool)
     public bool MayReply(long bytes, long others = 0) => pool.Account.MayReply(bytes, Credit >= bytes, others);
 
     /// <summary>Bytes that the copy of a value may take now.</summary>
-    public long RoomForCopy => Math.Max(pool.Account.RoomForCopies(isBrisk: false), Math.Min(pool.Account.RoomForCopies(isBrisk: true), Credit));
+    public long RoomForCopy => Math.Max(pool.Account.RoomForCopies(hasCredit: false), Math.Min(pool.Account.RoomForCopies(hasCredit: true), Credit));
 
     /// <summary>Counts memory of the heap that is held from now on, or, with a negative number, no more.</summary>
     public void Charge(long bytes)

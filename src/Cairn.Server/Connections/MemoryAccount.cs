@@ -7,7 +7,8 @@ namespace Cairn.Server.Connections;
 //
 // A reply waits while there is no memory for it. Nothing else can wait, so the connection that holds it is closed.
 //
-//   I1  Neither replies nor the rest take more than three quarters of the limit. So neither keeps the other from going on.
+//   I1  Replies take at most three quarters of the limit, and the eighth of I3. The rest takes at most three quarters. So neither keeps the
+//       other from going on.
 //   I2  If no reply holds memory, the next one gets it, whatever its length. So a waiting reply is made sooner or later.
 //   I3  An eighth of the limit is for clients that read what they are sent. So clients that do not read leave them some.
 
@@ -40,12 +41,12 @@ internal sealed class MemoryAccount(long limit)
 
     /// <summary>Whether a reply may take so much more.</summary>
     /// <param name="bytes">Bytes of the reply.</param>
-    /// <param name="isBrisk">Whether its client reads what it is sent.</param>
+    /// <param name="hasCredit">Whether its client has read as many bytes without delay.</param>
     /// <param name="others">Bytes of replies that were let go on just now, and are not counted yet.</param>
-    public bool MayReply(long bytes, bool isBrisk, long others = 0)
+    public bool MayReply(long bytes, bool hasCredit, long others = 0)
     {
         long more = others + bytes;
-        bool hasRoom = isBrisk
+        bool hasRoom = hasCredit
             ? Bytes + more <= limit && ReplyBytes + more <= Share + Reserve
             : Bytes + more <= limit - Reserve && ReplyBytes + more <= Share; // I1, I3
         return hasRoom || (others == 0 && ReplyBytes == 0); // I2
@@ -53,8 +54,8 @@ internal sealed class MemoryAccount(long limit)
 
     /// <summary>Bytes that copies of values may still take. They leave half of the limit to requests and replies, and those of clients that
     /// read what they are sent an eighth.</summary>
-    /// <param name="isBrisk">Whether the copy is for such a client.</param>
-    public long RoomForCopies(bool isBrisk) => (isBrisk ? limit - Reserve : limit / 2) - Bytes;
+    /// <param name="hasCredit">Whether the copy is for such a client.</param>
+    public long RoomForCopies(bool hasCredit) => (hasCredit ? limit - Reserve : limit / 2) - Bytes;
 
     public void Add(long bytes) => Interlocked.Add(ref _bytes, bytes);
 

@@ -6,7 +6,6 @@ namespace Cairn.Server.Connections;
 internal sealed unsafe partial class Worker
 {
     private const long Never = long.MaxValue;
-    private const int RenewingBytes = 64 << 10;
 
     private void MeetDeadlines()
     {
@@ -47,7 +46,7 @@ internal sealed unsafe partial class Worker
             connection.NoteBlocked(Now);
         }
 
-        if (connection.RequestSince != 0 && connection.BytesReceived - connection.RequestMark >= RenewingBytes)
+        if (connection.RequestSince != 0 && connection.BytesReceived - connection.RequestMark >= ClientConnection.RenewingBytes)
         {
             connection.RequestSince = Now;
             connection.RequestMark = connection.BytesReceived;

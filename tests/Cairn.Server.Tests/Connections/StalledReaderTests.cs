@@ -28,7 +28,7 @@ public sealed class StalledReaderTests : IDisposable
         using TestClient reader = server.Connect(protocol);
         Read(reader, protocol, "mid", MidBytes);
         using var held = new HeldCells(server.Store);
-        await StallAsync(server, protocol, isBrisk: false);
+        await StallAsync(server, protocol, hasCredit: false);
 
         for (int i = 0; i < 20; i++)
         {
@@ -48,7 +48,7 @@ public sealed class StalledReaderTests : IDisposable
         Read(reader, protocol, "big", BigBytes);
         Read(reader, protocol, "big", BigBytes);
         using var held = new HeldCells(server.Store);
-        await StallAsync(server, protocol, isBrisk: true);
+        await StallAsync(server, protocol, hasCredit: true);
         Get(reader, protocol, "big");
 
         await AdvanceAsync(server, 4);
@@ -78,13 +78,13 @@ public sealed class StalledReaderTests : IDisposable
     }
 
     // Until no more of them is given anything.
-    private async Task StallAsync(StoreServer server, WireProtocol protocol, bool isBrisk)
+    private async Task StallAsync(StoreServer server, WireProtocol protocol, bool hasCredit)
     {
         for (int i = 0; i < 2 * Stalled; i++)
         {
             TestClient client = server.Connect(protocol, receiveBufferBytes: 4096);
             _clients.Add(client);
-            if (isBrisk)
+            if (hasCredit)
             {
                 Read(client, protocol, "big", BigBytes);
                 Read(client, protocol, "big", BigBytes);
@@ -123,8 +123,8 @@ public sealed class StalledReaderTests : IDisposable
         }
 
         bool HasRoom(int bytes) => protocol == WireProtocol.Resp
-            ? server.Engine.Memory.MayReply(bytes + Margin, isBrisk)
-            : server.Engine.Memory.RoomForCopies(isBrisk) > bytes + Margin;
+            ? server.Engine.Memory.MayReply(bytes + Margin, hasCredit)
+            : server.Engine.Memory.RoomForCopies(hasCredit) > bytes + Margin;
     }
 
     private async Task AdvanceAsync(StoreServer server, int seconds)

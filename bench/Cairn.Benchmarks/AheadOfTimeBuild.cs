@@ -2,16 +2,16 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks;
 
-/// <summary>Programs published with ReadyToRun code: for cases in which start-up counts.</summary>
+/// <summary>Publishes programs with ReadyToRun code, for cases in which start-up time counts.</summary>
 internal static class AheadOfTimeBuild
 {
-    /// <summary>Publishes this program into <paramref name="folder"/> and returns the assembly to start; half a minute.</summary>
-    /// <exception cref="InvalidOperationException">It cannot be published, say because the compiler's package is not to be had.</exception>
+    /// <summary>Publishes this program into <paramref name="folder"/> and returns the path of its assembly; takes half a minute.</summary>
+    /// <exception cref="InvalidOperationException">Publishing failed, for example because the compiler's package is not available.</exception>
     public static string Publish(string root, string folder) => Path.Combine(
         Publish(root, folder, Path.Combine("bench", "Cairn.Benchmarks")), Path.GetFileName(typeof(AheadOfTimeBuild).Assembly.Location));
 
-    /// <summary>Publishes the tool, which is the server too, and returns its executable.</summary>
-    /// <exception cref="InvalidOperationException">It cannot be published.</exception>
+    /// <summary>Publishes the command-line tool, which contains the server, and returns the path of its executable.</summary>
+    /// <exception cref="InvalidOperationException">Publishing failed.</exception>
     public static string PublishTool(string root, string folder) =>
         Path.Combine(Publish(root, folder, Path.Combine("src", "Cairn.Cli")), "cairn");
 

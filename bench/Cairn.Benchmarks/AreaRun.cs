@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Reporting;
 
 namespace Cairn.Benchmarks;
 
-// One run of one area: measures cases as the area asks for them, and collects the findings. A case that fails is a
-// finding without a figure, not the end of the run.
+// One run of one area. It measures the cases that the area requests and collects the findings. A case that fails becomes a
+// finding without a figure; the run continues.
 internal sealed class AreaRun(RunSettings settings, RunLog log)
 {
     private readonly List<Finding> _findings = [];
@@ -14,10 +14,10 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
 
     public IReadOnlyList<Finding> Findings => _findings;
 
-    /// <summary>What services did under load, in areas that measure services.</summary>
+    /// <summary>Gets the figures of services under load; empty for areas that measure no services.</summary>
     public IReadOnlyList<ServiceFigure> Figures => _figures;
 
-    /// <summary>Whether some case could not be measured.</summary>
+    /// <summary>Gets a value that indicates whether a case could not be measured.</summary>
     public bool HasFailures { get; private set; }
 
     public RunLog Log { get; } = log;
@@ -26,10 +26,10 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
 
     public void Add(ServiceFigure figure) => _figures.Add(figure);
 
-    /// <summary>Measures a group of contenders in the same rounds and answers its questions.</summary>
-    /// <param name="name">What the group is called in messages.</param>
-    /// <param name="rounds">How often each contender is measured, unless the command line says otherwise.</param>
-    /// <param name="prepare">Loads what is needed, enters the contenders and asks the questions.</param>
+    /// <summary>Measures a group of contenders in the same rounds and answers the questions of the group.</summary>
+    /// <param name="name">The name of the group in messages.</param>
+    /// <param name="rounds">The number of times each contender is measured, unless the command line names another.</param>
+    /// <param name="prepare">Loads the data, enters the contenders and adds the questions.</param>
     public void Measure(string name, int rounds, Action<CaseGroup> prepare)
     {
         if (!IsWanted(name))
@@ -56,10 +56,10 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
         }
     }
 
-    /// <summary>Measures something that has no peer, only limits.</summary>
-    /// <param name="name">What is measured, as messages call it.</param>
-    /// <param name="pending">The findings without their figures, reported as they are if measuring fails.</param>
-    /// <param name="measure">Gives them with their figures.</param>
+    /// <summary>Measures something that is compared with limits, not with a peer.</summary>
+    /// <param name="name">The name of the measurement in messages.</param>
+    /// <param name="pending">The findings without figures. They are reported as they are if measuring fails.</param>
+    /// <param name="measure">Returns the findings with their figures.</param>
     public void Check(string name, IReadOnlyList<Finding> pending, Func<IReadOnlyList<Finding>> measure)
     {
         if (!IsWanted(name))

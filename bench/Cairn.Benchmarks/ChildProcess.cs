@@ -2,18 +2,18 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks;
 
-/// <summary>This program once more, with other arguments: for cases that take more than one process.</summary>
+/// <summary>Starts this program again with other arguments, for cases that need more than one process.</summary>
 internal static class ChildProcess
 {
     public static Process Start(params string[] arguments)
     {
-        // Started as `dotnet Cairn.Benchmarks.dll`, the process is dotnet and needs to be told the assembly again.
+        // If this program was started as `dotnet Cairn.Benchmarks.dll`, the process is dotnet and needs the assembly as its first argument.
         var executable = Environment.ProcessPath!;
         var isHost = Path.GetFileNameWithoutExtension(executable) == "dotnet";
         return Start(executable, isHost ? [typeof(ChildProcess).Assembly.Location, .. arguments] : arguments);
     }
 
-    /// <summary>Another build of this program.</summary>
+    /// <summary>Starts another build of this program.</summary>
     public static Process StartBuild(string assembly, params string[] arguments) => Start("dotnet", [assembly, .. arguments]);
 
     private static Process Start(string executable, string[] arguments)

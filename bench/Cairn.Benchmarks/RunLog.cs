@@ -2,8 +2,8 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks;
 
-// What a long run says while it runs, on standard error: what it is at, which passes, and what its reader must know,
-// which stays. A terminal shows the first as one changing line; a log gets a line of it now and then.
+// Messages of a long run on standard error: progress, which is replaced, and messages for the user, which stay. A terminal shows
+// progress as one changing line; a log gets a progress line at intervals.
 internal sealed class RunLog(TextWriter target, bool isTerminal) : IDisposable
 {
     private static readonly TimeSpan LogInterval = TimeSpan.FromSeconds(5);
@@ -12,7 +12,7 @@ internal sealed class RunLog(TextWriter target, bool isTerminal) : IDisposable
 
     public static RunLog OnStandardError() => new(Console.Error, !Console.IsErrorRedirected);
 
-    /// <summary>What the run is at.</summary>
+    /// <summary>Reports the present step of the run.</summary>
     public void Progress(string message)
     {
         if (isTerminal)
@@ -26,7 +26,7 @@ internal sealed class RunLog(TextWriter target, bool isTerminal) : IDisposable
         }
     }
 
-    /// <summary>Something that must not be missed.</summary>
+    /// <summary>Prints a message that the user must not miss.</summary>
     public void Say(string message) => target.WriteLine(isTerminal ? $"\r\e[K{message}" : message);
 
     public void Dispose()

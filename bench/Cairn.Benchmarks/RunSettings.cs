@@ -1,32 +1,32 @@
 namespace Cairn.Benchmarks;
 
-/// <summary>How an area is run.</summary>
+/// <summary>The settings of a run.</summary>
 internal sealed record RunSettings
 {
-    /// <summary>End within a minute: fewer entries and rounds. The figures are not for quoting.</summary>
+    /// <summary>Gets whether the run ends within a minute, with fewer entries and rounds. Its figures must not be quoted.</summary>
     public bool IsQuick { get; init; }
 
-    /// <summary>Rounds per case; <see langword="null"/> leaves the number to the area.</summary>
+    /// <summary>Gets the number of rounds per case; <see langword="null"/> for the area's default.</summary>
     public int? Rounds { get; init; }
 
-    /// <summary>Measures only cases whose name holds this text, whatever the case of its letters; <see langword="null"/> measures all.</summary>
+    /// <summary>Gets the text that the name of a measured case must contain, ignoring case; <see langword="null"/> measures all.</summary>
     public string? Only { get; init; }
 
-    /// <summary>The clone of the repository that is measured.</summary>
+    /// <summary>Gets the root of the repository that is measured.</summary>
     public required string Root { get; init; }
 
-    /// <summary>Where stores and peers keep their files for the length of a run; on a real disk.</summary>
+    /// <summary>Gets the folder for the files of stores and peers during a run. It must be on a real disk.</summary>
     public required string Folder { get; init; }
 
-    /// <summary>Where the Java peers are: <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>.</summary>
+    /// <summary>Gets the folder of the Java peers: <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>.</summary>
     public required string PeersFolder { get; init; }
 
-    /// <summary>Servers to compare with besides those of the system: name and program.</summary>
+    /// <summary>Gets the servers to compare with besides those of the system, by name and program.</summary>
     public IReadOnlyList<KeyValuePair<string, string>> ServerPeers { get; init; } = [];
 
-    /// <summary>Gives servers and their load real-time priority while they are measured.</summary>
+    /// <summary>Gets whether servers and their load have real-time priority while they are measured.</summary>
     public bool IsRealTime { get; init; }
 
-    /// <summary>Where the traces are.</summary>
+    /// <summary>Gets the folder of the traces.</summary>
     public required string TracesFolder { get; init; }
 }

@@ -72,7 +72,7 @@ internal static class HitRateCommand
             }
         }
 
-        // Figures that are cut off help nobody; a narrower terminal wraps the lines.
+        // Truncated figures are useless; a narrower terminal wraps the lines.
         AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, TableWidth);
         AnsiConsole.Write(table);
     }

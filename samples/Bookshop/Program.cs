@@ -2,7 +2,7 @@ using System.Net.Sockets;
 using Bookshop;
 using Microsoft.AspNetCore.Connections;
 
-// What a newcomer is likely to meet (no database, a port in use, a wrong setting) is one line that says what to do. Anything else is
+// A common mistake (no database, a port in use, a wrong setting) gives one line that says what to do. Anything else is
 // a bug, and comes with its stack.
 try
 {

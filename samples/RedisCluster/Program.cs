@@ -1,4 +1,4 @@
-// One shop, three ways to keep what it has loaded: in the process, in a file of the machine, in a Redis Cluster. What reads and changes
+// One shop, three ways to keep what it has loaded: in the process, in a file of the machine, in a Redis Cluster. The code that reads and changes
 // books (Shop, below) is the same in all three.
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.DependencyInjection;

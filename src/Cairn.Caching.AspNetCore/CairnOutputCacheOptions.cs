@@ -1,17 +1,18 @@
 namespace Cairn.Caching.AspNetCore;
 
-/// <summary>Where a <see cref="CairnOutputCacheStore"/> keeps responses.</summary>
+/// <summary>Options of a <see cref="CairnOutputCacheStore"/>.</summary>
 public sealed class CairnOutputCacheOptions : CairnStoreFileOptions
 {
     /// <summary>
-    /// The collection of the store that holds the responses, 1 to 187 bytes in UTF-8; the state of their tags is in a second one, whose name has
-    /// "/tags" after it. Default "output-cache". Stores with the same file and collection are one, in whatever process they are.
+    /// The name of the collection that holds the responses, 1 to 187 bytes in UTF-8. A second collection, whose name ends in "/tags", holds
+    /// the state of the tags. Default "output-cache". Caches with the same file and collection share their responses, also across
+    /// processes.
     /// </summary>
     public string CollectionName { get; set; } = "output-cache";
 
     /// <summary>
-    /// Bytes that the responses may take before they are the first to be evicted, 0 for no budget; a soft limit, remembered in the file for all
-    /// processes. Default null: as it is in the file, and none when that is created.
+    /// The budget of the responses in bytes, a soft limit: above it, responses are evicted before other entries. 0 for no budget. The
+    /// file stores the value for all processes. Default null, which keeps the budget in the file; a new file has none.
     /// </summary>
     public long? BudgetBytes { get; set; }
 }

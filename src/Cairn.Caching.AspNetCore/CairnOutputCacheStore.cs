@@ -11,26 +11,27 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Cairn.Caching.AspNetCore;
 
 /// <summary>
-/// Where ASP.NET Core's output caching keeps responses: a store file that all processes of a machine share, and that is still warm after a
-/// restart.
+/// An ASP.NET Core output cache store that keeps responses in a store file. All processes of a machine share the file, and responses
+/// survive a restart.
 /// </summary>
 /// <remarks>
 /// <para>
-/// Evicting a tag is immediate: once <see cref="EvictByTagAsync"/> has returned, no process is given a response that carries the tag and was
-/// stored before. It costs the same however many responses there are. A response that was still being made when one of its tags was
-/// evicted is not stored; that rests on the policy that AddCairnOutputCache registers, which notes when each request began. Without it, or for
-/// calls outside of a request, only evictions during <see cref="SetAsync(string, byte[], string[], TimeSpan, CancellationToken)"/> are noticed.
+/// Evicting a tag is immediate. Once <see cref="EvictByTagAsync"/> has returned, no process reads a response that carries the tag and was
+/// stored before. The cost does not depend on the number of responses. If one of a response's tags is evicted while the response is being
+/// made, the response is not stored. This relies on the policy that AddCairnOutputCache registers, which records when each request began.
+/// Without the policy, and for calls outside a request, the store detects only evictions during
+/// <see cref="SetAsync(string, byte[], string[], TimeSpan, CancellationToken)"/>.
 /// </para>
 /// <para>
-/// Safe from any thread. Every operation is done within the call, and the tasks are complete when they are returned. Responses may be
-/// evicted at any time. What cannot be stored is not an error but counted: see the properties.
+/// Safe from any thread. Each operation completes within the call and returns a completed task. Responses may be evicted at any time. A
+/// response that cannot be stored is not an error; the properties of this class count such responses.
 /// </para>
 /// </remarks>
 public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
 {
     private const string TagsSuffix = "/tags";
 
-    // What a store can express; longer is as good as for ever.
+    // The longest time to live that a store can express. A longer one means no expiration.
     private static readonly TimeSpan LongestTime = TimeSpan.FromDays(100_000);
 
     private readonly StoreHandle _handle;
@@ -42,13 +43,14 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
     private volatile bool _isDisposed;
 
     /// <summary>Opens the store and the collections of an output cache.</summary>
-    /// <param name="options">Where they are.</param>
-    /// <param name="requests">Tells the request that a response belongs to; null if there are none.</param>
-    /// <param name="logger">Told of dropped writes, once a minute at most; null for nobody.</param>
+    /// <param name="options">The file and the collection.</param>
+    /// <param name="requests">Gives access to the current request; null if there are no requests.</param>
+    /// <param name="logger">Logs dropped writes, at most once a minute; null for no log.</param>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
-    /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
+    /// <exception cref="UnauthorizedAccessException">The user of the process may not read and write the file.</exception>
     /// <exception cref="StoreException">
-    /// The disk is full, the file is no store, or on a network file system, or another reason why it cannot be opened: the message tells.
+    /// The file cannot be opened: the disk is full, the file is not a store, it is on a network file system, or another reason that the
+    /// message states.
     /// </exception>
     /// <exception cref="DirectoryNotFoundException">The file's directory does not exist.</exception>
     public CairnOutputCacheStore(
@@ -73,16 +75,19 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
     }
 
     /// <summary>
-    /// Responses that were not stored because a process that is stopped holds a lock, or readers have pinned all there is. An earlier one is gone.
+    /// Gets the number of responses that were not stored because a stopped process holds a lock or because readers have pinned all
+    /// segments. The earlier response is removed.
     /// </summary>
     public long DroppedWrites => _dropped.Count;
 
-    /// <summary>Responses that were not stored because one of their tags was, or may have been, evicted while they were made.</summary>
+    /// <summary>
+    /// Gets the number of responses that were not stored because one of their tags was, or may have been, evicted while they were made.
+    /// </summary>
     public long OvertakenResponses => Interlocked.Read(ref _overtaken);
 
     /// <summary>
-    /// Responses that were not stored because they are longer than an eighth of the store's capacity or than 64 MiB, or because their key is
-    /// longer than 65,536 bytes in UTF-8, a tag longer than 1,024, or either no valid text.
+    /// Gets the number of responses that were not stored because of a limit: the response is longer than an eighth of the store's capacity
+    /// or than 64 MiB, the key is longer than 65,536 bytes in UTF-8, a tag is longer than 1,024, or the key or a tag is not valid text.
     /// </summary>
     public long UnstorableResponses => Interlocked.Read(ref _unstorable);
 
@@ -90,10 +95,10 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
 
     internal CairnStore Store => _handle.Store;
 
-    /// <summary>Makes all responses that carry a tag unreadable, in all processes, before it returns.</summary>
-    /// <param name="tag">Any text up to 1,024 bytes in UTF-8; compared ordinally. No response carries a longer one.</param>
-    /// <param name="cancellationToken">If it is cancelled already, nothing is done, and so is the task.</param>
-    /// <returns>A task that is complete.</returns>
+    /// <summary>Makes all responses that carry a tag unreadable in all processes before it returns.</summary>
+    /// <param name="tag">The tag, up to 1,024 bytes in UTF-8, compared ordinally. No response carries a longer tag.</param>
+    /// <param name="cancellationToken">If it is already cancelled, nothing is evicted and the returned task is cancelled.</param>
+    /// <returns>A completed task.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="tag"/> is null.</exception>
     public ValueTask EvictByTagAsync(string tag, CancellationToken cancellationToken)
     {
@@ -104,7 +109,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
             return ValueTask.FromCanceled(cancellationToken);
         }
 
-        // No response carries what cannot be a tag.
+        // No response carries text that cannot be a tag.
         if (CanBeTag(tag))
         {
             Tags.Evict(tag);
@@ -113,9 +118,9 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>A copy of a response.</summary>
-    /// <param name="key">Its key.</param>
-    /// <param name="cancellationToken">If it is cancelled already, nothing is read, and so is the task.</param>
+    /// <summary>Returns a copy of a response.</summary>
+    /// <param name="key">The key of the response.</param>
+    /// <param name="cancellationToken">If it is already cancelled, nothing is read and the returned task is cancelled.</param>
     /// <returns>The response; null if there is none.</returns>
     /// <exception cref="ArgumentNullException"><paramref name="key"/> is null.</exception>
     public ValueTask<byte[]?> GetAsync(string key, CancellationToken cancellationToken)
@@ -128,10 +133,10 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         return ValueTask.FromResult(Read(key, new ResponseReading(Tags, target: null)).Copy);
     }
 
-    /// <summary>Writes a response to a pipe, and flushes it.</summary>
-    /// <param name="key">Its key.</param>
-    /// <param name="destination">Where to. Nothing is written if the result is false.</param>
-    /// <param name="cancellationToken">Ends waiting for the pipe's reader.</param>
+    /// <summary>Writes a response to a pipe and flushes the pipe.</summary>
+    /// <param name="key">The key of the response.</param>
+    /// <param name="destination">The pipe. Nothing is written if the result is false.</param>
+    /// <param name="cancellationToken">Cancels the wait for the pipe's reader.</param>
     /// <returns>True if there is a response.</returns>
     /// <exception cref="ArgumentNullException">An argument is null.</exception>
     public ValueTask<bool> TryGetAsync(string key, PipeWriter destination, CancellationToken cancellationToken)
@@ -151,13 +156,13 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         }
     }
 
-    /// <summary>Stores a response, replacing an earlier one; or does not, and counts it.</summary>
-    /// <param name="key">Its key.</param>
+    /// <summary>Stores a response and replaces an earlier one. A response that cannot be stored is counted instead.</summary>
+    /// <param name="key">The key of the response.</param>
     /// <param name="value">The response, copied before the call returns.</param>
-    /// <param name="tags">Its tags; null for none.</param>
-    /// <param name="validFor">How long; if it is not above zero, the earlier response is removed.</param>
-    /// <param name="cancellationToken">If it is cancelled already, nothing is stored, and so is the task.</param>
-    /// <returns>A task that is complete.</returns>
+    /// <param name="tags">The tags of the response; null for none.</param>
+    /// <param name="validFor">The time to live. If it is not above zero, the earlier response is removed.</param>
+    /// <param name="cancellationToken">If it is already cancelled, nothing is stored and the returned task is cancelled.</param>
+    /// <returns>A completed task.</returns>
     /// <exception cref="ArgumentNullException">The key, the response or a tag is null.</exception>
     public ValueTask SetAsync(string key, byte[] value, string[]? tags, TimeSpan validFor, CancellationToken cancellationToken)
     {
@@ -185,7 +190,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Gives the store back: it is closed with the last cache of this process that uses it. What it holds stays.</summary>
+    /// <summary>Releases the store. It closes with the last cache of this process that uses it. Its contents stay.</summary>
     public void Dispose()
     {
         _isDisposed = true;
@@ -216,7 +221,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         if (size > _handle.Store.MaxValueBytes)
         {
             Interlocked.Increment(ref _unstorable);
-            _responses.Remove(key); // As if it had been stored and evicted at once.
+            _responses.Remove(key); // The effect of storing the response and evicting it at once.
             return;
         }
 
@@ -256,7 +261,8 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         return tags.Length <= ResponseEnvelope.MaxTags;
     }
 
-    // The stamps that the tags had when the request began, or, if nobody noted that, have now (TagTable I3).
+    // Returns the stamps that the tags had when the request began. If no policy recorded the beginning, returns the present stamps
+    // (TagTable I3).
     private bool TryStamp(ReadOnlySpan<string> tags, Span<ulong> stamps)
     {
         if (tags.Length == 0)
@@ -277,7 +283,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         return true;
     }
 
-    // The bytes are read where they lie, and nothing is waited for meanwhile.
+    // Reads the bytes in place. The callback must not wait.
     private ResponseReading Read(string key, ResponseReading reading)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -287,7 +293,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
             _responses.Read(key, reading, static (envelope, info, reading) => reading.Read(envelope, info.Version));
             if (reading.VoidVersion != 0)
             {
-                // Void for good: its room is better used.
+                // The response is void permanently, so its space is freed.
                 _responses.Remove(key, reading.VoidVersion);
             }
         }

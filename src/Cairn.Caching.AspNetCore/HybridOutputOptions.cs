@@ -2,44 +2,48 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Caching.AspNetCore;
 
-/// <summary>How the responses of an endpoint are kept in the hybrid cache. Read and checked once, when the endpoint is mapped.</summary>
+/// <summary>
+/// Options for keeping the responses of an endpoint in the hybrid cache. They are read and checked once, when the endpoint is mapped.
+/// </summary>
 public sealed class HybridOutputOptions
 {
-    /// <summary>How long a response is kept: above zero. Default null: as the cache's own default says.</summary>
+    /// <summary>The time to live of a response, above zero. Default null: the cache's own default applies.</summary>
     public TimeSpan? Expiration { get; set; }
 
     /// <summary>
-    /// Tags of all responses of the endpoint, by which they are removed; not empty, and not <c>*</c>. What depends on the request or on what
-    /// was found, the endpoint adds with <see cref="IHybridOutputFeature.AddTag"/>. Default none.
+    /// The tags of all responses of the endpoint; not empty, and not <c>*</c>. Invalidating a tag removes its responses. The endpoint adds
+    /// tags that depend on the request or on its result with <see cref="IHybridOutputFeature.AddTag"/>. Default none.
     /// </summary>
     public IList<string> Tags { get; } = [];
 
     /// <summary>
-    /// The names of the parameters of the query that make a response another one, in any case of their letters; the others are ignored. Empty:
-    /// the query does not matter. Default null: the whole query as it was sent.
+    /// The names of the query parameters that select a response, not case-sensitive. Other parameters are ignored. Empty: the query is
+    /// ignored. Default null: the whole query, exactly as the client sent it, selects the response.
     /// </summary>
     public IReadOnlyList<string>? VaryByQuery { get; set; }
 
     /// <summary>
-    /// The names of the request's headers that make a response another one. Default none. A response that names another one in its Vary is not kept.
+    /// The names of the request headers that select a response. Default none. A response whose Vary header names another header is not
+    /// kept.
     /// </summary>
     public IList<string> VaryByHeader { get; } = [];
 
     /// <summary>
-    /// True if each scheme, host name and port has responses of its own. Default true: an endpoint may write the name it was asked by into a
-    /// response, and anybody can ask by any name. Processes that are asked by their own ports share only without it.
+    /// True if each scheme, host name and port has its own responses. Default true, because an endpoint may write the host name of the
+    /// request into a response, and a client may send any name. Processes that listen on different ports share responses only if this is
+    /// false.
     /// </summary>
     public bool VaryByHost { get; set; } = true;
 
     /// <summary>
-    /// Tells what else makes a response another one; null for a request whose response is not kept. Called for each request, so it should be fast.
-    /// Default null: nothing does.
+    /// Returns an additional text that selects a response, or null if the response to this request is not kept. It runs for each request,
+    /// so it should be fast. Default null: no additional text.
     /// </summary>
     public Func<HttpContext, string?>? VaryBy { get; set; }
 
     /// <summary>
-    /// The longest body in bytes that is kept, 0 to 64 MiB. A longer one is passed on as it is made. Default 1 MiB less 16 KiB: with its headers it
-    /// fits into what the hybrid cache sends to a second level.
+    /// The largest body in bytes that is kept, 0 to 64 MiB. A larger body is passed to the client while the endpoint writes it. Default 1
+    /// MiB less 16 KiB: with its headers, such a response fits into the hybrid cache's limit for values in the second level.
     /// </summary>
     public int MaximumBodyBytes { get; set; } = DefaultMaximumBodyBytes;
 

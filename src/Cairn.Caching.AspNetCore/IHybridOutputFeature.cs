@@ -1,16 +1,16 @@
 namespace Cairn.Caching.AspNetCore;
 
 /// <summary>
-/// What an endpoint may say of the response that it makes, if the response is to be kept in the hybrid cache. Among the request's features while the
-/// endpoint runs; missing where nothing is kept.
+/// Lets an endpoint control how its response is kept in the hybrid cache. The request has this feature while the endpoint runs, and does
+/// not have it if the response is not kept.
 /// </summary>
 public interface IHybridOutputFeature
 {
-    /// <summary>Tags the response. If the tag was invalidated since the endpoint began, the response is not kept.</summary>
+    /// <summary>Adds a tag to the response. If the tag was invalidated since the endpoint began, the response is not kept.</summary>
     /// <param name="tag">The tag; not empty, and not <c>*</c>.</param>
     /// <exception cref="ArgumentException">The tag is empty or <c>*</c>.</exception>
     void AddTag(string tag);
 
-    /// <summary>Passes the response on without keeping it.</summary>
+    /// <summary>Passes the response to the client without keeping it.</summary>
     void DoNotCache();
 }

@@ -1,8 +1,9 @@
 namespace Cairn.Caching;
 
-/// <summary>A change as <see cref="ICacheInvalidation"/> tells it.</summary>
-/// <param name="Key">The key, as <c>IDistributedCache</c> was given it, or what changed keys begin with.</param>
-/// <param name="IsPrefix">True if every key that begins with <paramref name="Key"/> may have changed; an empty text is all keys.</param>
-/// <param name="Sender">Who made the change: the value that came with <see cref="ICacheInvalidation.PublishAsync"/>. Empty if it is not
-/// known, which counts as another's change: a channel that reports changes by itself leaves those out that were made through it.</param>
+/// <summary>A change that <see cref="ICacheInvalidation"/> reports.</summary>
+/// <param name="Key">The key as <c>IDistributedCache</c> received it, or the prefix of the changed keys.</param>
+/// <param name="IsPrefix">True if every key that begins with <paramref name="Key"/> may have changed; the empty prefix means all keys.</param>
+/// <param name="Sender">The sender of the change: the value that was passed to <see cref="ICacheInvalidation.PublishAsync"/>. Empty if the
+/// sender is not known; the change then counts as another process's. A channel that detects changes without messages must leave out the changes
+/// that were made through it.</param>
 public readonly record struct CacheChange(string Key, bool IsPrefix, Guid Sender);

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Primitives;
 
 namespace Cairn.Caching;
 
-/// <summary>What a factory may know of the entry it makes a value for, and decide about it.</summary>
+/// <summary>The information that a factory gets about the entry it creates, and the decisions it can make about that entry.</summary>
 /// <typeparam name="T">The value's type.</typeparam>
 /// <remarks>Valid until the factory's task ends. Use it from one thread at a time.</remarks>
 public sealed class CacheFactoryContext<T>
@@ -23,27 +23,28 @@ public sealed class CacheFactoryContext<T>
     public string Key { get; }
 
     /// <summary>
-    /// How the entry will be cached: at first as the caller and the defaults say. A factory that knows better sets other options:
-    /// <c>context.Options = context.Options with { Expiration = ... }</c>. Time-outs and flags that were in force already are not changed.
+    /// The options of the entry. Initially those of the caller, completed by the defaults. A factory can replace them:
+    /// <c>context.Options = context.Options with { Expiration = ... }</c>. Time-outs and flags that already apply to the running call do not
+    /// change.
     /// </summary>
     public CairnEntryOptions Options { get; set; }
 
-    /// <summary>The expired value, if there still is one.</summary>
+    /// <summary>The expired value, if the cache still has one.</summary>
     public CacheResult<T> Stale => _stale;
 
-    /// <summary>The validator that came with <see cref="Stale"/>; set it to that of the new value. Null for none.</summary>
+    /// <summary>The validator of <see cref="Stale"/>. The factory sets it to the validator of the new value. Null for none.</summary>
     public string? ETag { get; set; }
 
-    /// <summary>When the source had changed <see cref="Stale"/> last; set it to that of the new value. Null if unknown.</summary>
+    /// <summary>The last modification of <see cref="Stale"/> at its source. The factory sets it to that of the new value. Null if unknown.</summary>
     public DateTimeOffset? LastModified { get; set; }
 
-    /// <summary>False if the value is to be handed to the callers and forgotten. Default true.</summary>
+    /// <summary>False if the callers receive the value and the cache does not keep it. Default true.</summary>
     public bool IsCached { get; private set; } = true;
 
     internal IReadOnlyList<string>? Tags => _tags;
 
-    /// <summary>Tags the entry, besides the tags that the caller named.</summary>
-    /// <param name="tag">The tag; not empty, and not <c>*</c>.</param>
+    /// <summary>Adds a tag to the entry, in addition to the caller's tags.</summary>
+    /// <param name="tag">The tag; neither empty nor <c>*</c>.</param>
     /// <exception cref="ArgumentException">The tag is empty or <c>*</c>.</exception>
     public void AddTag(string tag)
     {
@@ -51,20 +52,20 @@ public sealed class CacheFactoryContext<T>
         (_tags ??= []).Add(tag);
     }
 
-    /// <summary>Makes the entry depend on a token, which is watched from when the value is kept.</summary>
-    /// <param name="token">A change of it removes the entry.</param>
+    /// <summary>Makes the entry depend on a token. The cache watches the token from the moment it keeps the value.</summary>
+    /// <param name="token">The token; its change removes the entry.</param>
     public void AddDependency(IChangeToken token)
     {
         ArgumentNullException.ThrowIfNull(token);
         Options = Options with { ChangeTokens = [.. Options.ChangeTokens ?? [], token] };
     }
 
-    /// <summary>Hands the value to the callers without keeping it.</summary>
+    /// <summary>Returns the value to the callers without caching it.</summary>
     public void DoNotCache() => IsCached = false;
 
-    /// <summary>The source says that the expired value is still good: it becomes fresh again.</summary>
+    /// <summary>Declares that the source has not changed since the expired value was created. The expired value becomes fresh again.</summary>
     /// <returns>The expired value, for the factory to return.</returns>
-    /// <exception cref="InvalidOperationException">There is no expired value: <see cref="Stale"/> tells.</exception>
+    /// <exception cref="InvalidOperationException">There is no expired value; check <see cref="Stale"/> first.</exception>
     public T NotModified() => _stale.IsFound
         ? _stale.Value!
         : throw new InvalidOperationException($"There is no earlier value of '{Key}' that could be unmodified. Look at Stale.IsFound first.");

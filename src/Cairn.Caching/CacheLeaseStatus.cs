@@ -1,17 +1,17 @@
 namespace Cairn.Caching;
 
-/// <summary>What <see cref="ICacheLeases"/> answers. Anything else than these values counts as an error.</summary>
+/// <summary>The result of an operation of <see cref="ICacheLeases"/>. Any other value counts as an error.</summary>
 public enum CacheLeaseStatus
 {
-    /// <summary>This cannot be done here. Only <see cref="ICacheLeases.TrySetAsync"/> may answer so.</summary>
+    /// <summary>The implementation does not support the operation. Only <see cref="ICacheLeases.TrySetAsync"/> may return it.</summary>
     NotSupported = 0,
 
-    /// <summary>The lease is the owner's.</summary>
+    /// <summary>The caller owns the lease.</summary>
     Acquired,
 
-    /// <summary>The lease is not the owner's: another has it, or it has ended.</summary>
+    /// <summary>The caller does not own the lease: another owner has it, or it has ended.</summary>
     Held,
 
-    /// <summary>The key has a value by now. No lease was given.</summary>
+    /// <summary>The key has a value now. No lease was granted.</summary>
     HasValue,
 }

@@ -1,7 +1,7 @@
 namespace Cairn.Caching;
 
-/// <summary>What a cache did since it was made, and what its first level holds.</summary>
-/// <remarks>Counts of events may be a little low: threads that count at the same moment may lose some.</remarks>
+/// <summary>The counts of a cache since its creation, and the contents of its first level.</summary>
+/// <remarks>Event counts may be slightly low: increments by several threads at the same moment can be lost.</remarks>
 public sealed record CairnCacheStatistics
 {
     /// <summary>Reads answered by the first level.</summary>
@@ -13,7 +13,7 @@ public sealed record CairnCacheStatistics
     /// <summary>Reads that found no value.</summary>
     public required long Misses { get; init; }
 
-    /// <summary>Reads answered with an expired value.</summary>
+    /// <summary>Reads that returned an expired value.</summary>
     public required long StaleServed { get; init; }
 
     /// <summary>Runs of factories.</summary>
@@ -25,22 +25,22 @@ public sealed record CairnCacheStatistics
     /// <summary>Callers that stopped waiting for a factory.</summary>
     public required long FactoryTimeouts { get; init; }
 
-    /// <summary>Refreshes in the background, ahead of an expiration or after it.</summary>
+    /// <summary>Refreshes in the background, before or after the expiration.</summary>
     public required long Refreshes { get; init; }
 
-    /// <summary>Callers that were given the result of another's factory, or of its look into the second level.</summary>
+    /// <summary>Callers that received the result of another caller's factory or read of the second level.</summary>
     public required long Joined { get; init; }
 
-    /// <summary>Values that were made while their key or a tag was changed, and therefore not kept.</summary>
+    /// <summary>Values that were not kept because their key or a tag changed while they were created.</summary>
     public required long NotKept { get; init; }
 
-    /// <summary>Values over <see cref="CairnHybridCacheOptions.MaximumPayloadBytes"/>, which were kept in the first level only.</summary>
+    /// <summary>Values over <see cref="CairnHybridCacheOptions.MaximumPayloadBytes"/>, which only the first level keeps.</summary>
     public required long TooLargeForShared { get; init; }
 
-    /// <summary>Entries of the second level that were damaged, foreign, or of another type.</summary>
+    /// <summary>Entries of the second level that were damaged, of another format or of another type.</summary>
     public required long Unreadable { get; init; }
 
-    /// <summary>Values that could not be serialized or read back.</summary>
+    /// <summary>Values that could not be serialized or deserialized.</summary>
     public required long SerializationFaults { get; init; }
 
     /// <summary>Values that were set.</summary>
@@ -55,9 +55,9 @@ public sealed record CairnCacheStatistics
     /// <summary>Entries in the first level.</summary>
     public required long LocalEntries { get; init; }
 
-    /// <summary>Bytes in the first level, as far as they are known.</summary>
+    /// <summary>Bytes in the first level, partly estimated.</summary>
     public required long LocalBytes { get; init; }
 
-    /// <summary>Entries that the first level evicted to stay within its bounds.</summary>
+    /// <summary>Entries that the first level evicted to stay within its limits.</summary>
     public required long LocalEvictions { get; init; }
 }

@@ -7,27 +7,28 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Cairn.Caching;
 
 /// <summary>
-/// An <see cref="IDistributedCache"/> in a store file: shared by all processes of a machine, at memory speed, and still there after a restart.
+/// An <see cref="IDistributedCache"/> in a store file. All processes of a machine share it, it works at memory speed, and it survives a
+/// restart.
 /// </summary>
 /// <remarks>
 /// <para>
-/// Safe from any thread. A change is seen by all processes once the method that made it has returned. Every operation is done within the
-/// call: the asynchronous methods return completed tasks, and there is nothing in them to cancel once they have begun.
+/// Safe from any thread. All processes see a change once the method that made it has returned. Every operation completes synchronously: the
+/// asynchronous methods return completed tasks, and an operation that has begun cannot be cancelled.
 /// </para>
 /// <para>
-/// This is a cache: any entry may be evicted. A write that could not be done, because a process was stopped while it held a lock, is
-/// dropped and counted (<see cref="DroppedWrites"/>); the earlier value is gone either way. Nothing else of the cache's own trouble reaches
-/// the caller.
+/// This is a cache: any entry may be evicted. A write is dropped and counted (<see cref="DroppedWrites"/>) if a stopped process holds the lock
+/// that it needs, or if readers have pinned all segments; the earlier value is removed in any case. No other internal failure of the cache
+/// reaches the caller.
 /// </para>
 /// <para>
-/// Keys are any text of up to 65,536 bytes in UTF-8, the empty one included, but without lone surrogates. Values have up to the smaller of
-/// 64 MiB and an eighth of the store's capacity. Every method throws <see cref="ArgumentNullException"/> for what must not be null,
-/// <see cref="ArgumentException"/> for a key that cannot be, and <see cref="ObjectDisposedException"/> once the cache or its store is closed.
+/// A key is any text of up to 65,536 bytes in UTF-8, including the empty text, without lone surrogates. A value has up to the smaller of 64 MiB
+/// and an eighth of the store's capacity. Every method throws <see cref="ArgumentNullException"/> for a null argument,
+/// <see cref="ArgumentException"/> for an invalid key, and <see cref="ObjectDisposedException"/> after the cache or its store was closed.
 /// </para>
 /// <para>
-/// Expirations combine as in Microsoft's caches: of an absolute moment and one relative to now the earlier counts; a sliding expiration is
-/// extended by each read and by Refresh, never beyond the absolute one. A use in the first eighth of the sliding interval does not extend
-/// it, so that reading the same entry often does not mean writing it often. Times are kept in milliseconds.
+/// Expirations combine as in Microsoft's caches. The earlier of the absolute moment and the moment relative to now applies. Each read and each
+/// Refresh extends a sliding expiration, never beyond the absolute one. A use in the first eighth of the sliding interval does not extend it,
+/// so that frequent reads of an entry do not cause frequent writes. Times are stored in milliseconds.
 /// </para>
 /// </remarks>
 public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
@@ -43,12 +44,13 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
     private volatile bool _isDisposed;
 
     /// <summary>Opens the store and the collection of a cache.</summary>
-    /// <param name="options">Where they are.</param>
-    /// <param name="logger">Told of dropped writes, once a minute at most; null for nobody.</param>
+    /// <param name="options">The location of the store and the collection.</param>
+    /// <param name="logger">The logger of dropped writes, which are logged at most once a minute; null for none.</param>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
     /// <exception cref="StoreException">
-    /// The disk is full, the file is no store, or on a network file system, or another reason why it cannot be opened: the message tells.
+    /// The store cannot be opened: the disk is full, the file is not a store or is on a network file system, or another reason that the
+    /// message names.
     /// </exception>
     /// <exception cref="DirectoryNotFoundException">The file's directory does not exist.</exception>
     public CairnDistributedCache(CairnDistributedCacheOptions options, ILogger<CairnDistributedCache>? logger = null)
@@ -70,45 +72,45 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
         _dropped = new DroppedWrites(_handle.Store.Path, (ILogger?)logger ?? NullLogger.Instance);
     }
 
-    /// <summary>Writes that were not done since the cache was made; see the remarks of <see cref="CairnDistributedCache"/>.</summary>
+    /// <summary>Writes dropped since the cache was created; see the remarks of <see cref="CairnDistributedCache"/>.</summary>
     public long DroppedWrites => _dropped.Count;
 
-    // A key of text is valid UTF-8 and not empty, so this byte is the key of nothing else.
+    // The empty key is stored as this byte. It is not valid UTF-8, so no other text has it as its key.
     private static ReadOnlySpan<byte> EmptyKey => [0xFF];
 
     internal CairnStore OpenStore => _handle.Store;
 
     internal CairnCollection Entries => _entries;
 
-    /// <summary>A copy of a key's value.</summary>
+    /// <summary>Returns a copy of a key's value.</summary>
     /// <param name="key">The key.</param>
     /// <returns>The value; null if there is none.</returns>
     public byte[]? Get(string key) => Open(key).Get(KeyOf(key));
 
     /// <inheritdoc cref="Get"/>
     /// <param name="key">The key.</param>
-    /// <param name="token">If it is cancelled already, nothing is read, and so is the task.</param>
+    /// <param name="token">If it is already cancelled, nothing is read and the task is cancelled.</param>
     public Task<byte[]?> GetAsync(string key, CancellationToken token = default) =>
         token.IsCancellationRequested ? Task.FromCanceled<byte[]?>(token) : Task.FromResult(Get(key));
 
     /// <summary>Writes a key's value to a buffer.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <param name="destination">The buffer. Nothing is written to it if the result is false.</param>
     /// <returns>True if there is a value.</returns>
     public bool TryGet(string key, IBufferWriter<byte> destination) => Open(key).TryGet(KeyOf(key), destination);
 
     /// <inheritdoc cref="TryGet"/>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
-    /// <param name="token">If it is cancelled already, nothing is read, and so is the task.</param>
+    /// <param name="destination">The buffer. Nothing is written to it if the result is false.</param>
+    /// <param name="token">If it is already cancelled, nothing is read and the task is cancelled.</param>
     public ValueTask<bool> TryGetAsync(string key, IBufferWriter<byte> destination, CancellationToken token = default) =>
         token.IsCancellationRequested ? ValueTask.FromCanceled<bool>(token) : ValueTask.FromResult(TryGet(key, destination));
 
-    /// <summary>Stores a value, replacing any earlier one.</summary>
+    /// <summary>Stores a value and replaces any earlier one.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value, copied before the call returns.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows. The earlier one stays.</exception>
+    /// <param name="options">The expiration; none by default. A moment in the past removes the key.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows. The earlier value stays.</exception>
     public void Set(string key, byte[] value, DistributedCacheEntryOptions options)
     {
         ArgumentNullException.ThrowIfNull(value);
@@ -118,8 +120,8 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
     /// <inheritdoc cref="Set(string, byte[], DistributedCacheEntryOptions)"/>
     /// <param name="key">The key.</param>
     /// <param name="value">The value, copied before the call returns.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <param name="token">If it is cancelled already, nothing is stored, and so is the task.</param>
+    /// <param name="options">The expiration; none by default. A moment in the past removes the key.</param>
+    /// <param name="token">If it is already cancelled, nothing is stored and the task is cancelled.</param>
     public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default)
     {
         if (token.IsCancellationRequested)
@@ -140,7 +142,7 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
             return;
         }
 
-        // One that is certainly too long is refused below without being copied.
+        // A value that is certainly too long is refused here, before it is copied.
         CairnCollection entries = Open(key);
         int longest = _handle.Store.MaxValueBytes;
         if (value.Length > longest)
@@ -164,8 +166,8 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
     /// <inheritdoc cref="Set(string, byte[], DistributedCacheEntryOptions)"/>
     /// <param name="key">The key.</param>
     /// <param name="value">The value, copied before the call returns.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <param name="token">If it is cancelled already, nothing is stored, and so is the task.</param>
+    /// <param name="options">The expiration; none by default. A moment in the past removes the key.</param>
+    /// <param name="token">If it is already cancelled, nothing is stored and the task is cancelled.</param>
     public ValueTask SetAsync(string key, ReadOnlySequence<byte> value, DistributedCacheEntryOptions options, CancellationToken token = default)
     {
         if (token.IsCancellationRequested)
@@ -177,14 +179,15 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Extends the life of a key's value, if its expiration slides.</summary>
+    /// <summary>Extends the lifetime of a key's value if it has a sliding expiration.</summary>
     /// <param name="key">The key.</param>
     public void Refresh(string key)
     {
         CairnCollection entries = Open(key);
         var wait = default(SpinWait);
 
-        // A read that meets another's write leaves the extension to the next read. Who asks for nothing else tries again, for some milliseconds.
+        // A read that meets a concurrent write leaves the extension to the next read. Refresh has no other purpose, so it retries for some
+        // milliseconds.
         do
         {
             entries.Read(KeyOf(key), 0, static (_, _, _) => { });
@@ -200,7 +203,7 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
 
     /// <inheritdoc cref="Refresh"/>
     /// <param name="key">The key.</param>
-    /// <param name="token">If it is cancelled already, nothing is done, and so is the task.</param>
+    /// <param name="token">If it is already cancelled, nothing is done and the task is cancelled.</param>
     public Task RefreshAsync(string key, CancellationToken token = default)
     {
         if (token.IsCancellationRequested)
@@ -212,13 +215,13 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
         return Task.CompletedTask;
     }
 
-    /// <summary>Removes a key's value. It is gone in any case, also while a lock cannot be had.</summary>
+    /// <summary>Removes a key's value. The value becomes unreadable even if the lock cannot be acquired.</summary>
     /// <param name="key">The key.</param>
     public void Remove(string key) => Open(key).Remove(KeyOf(key));
 
     /// <inheritdoc cref="Remove"/>
     /// <param name="key">The key.</param>
-    /// <param name="token">If it is cancelled already, nothing is removed, and so is the task.</param>
+    /// <param name="token">If it is already cancelled, nothing is removed and the task is cancelled.</param>
     public Task RemoveAsync(string key, CancellationToken token = default)
     {
         if (token.IsCancellationRequested)
@@ -230,7 +233,7 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
         return Task.CompletedTask;
     }
 
-    /// <summary>Gives the store back: it is closed with the last cache of this process that uses it. What it holds stays.</summary>
+    /// <summary>Releases the store. The last cache of this process that uses it closes it. Its contents stay.</summary>
     public void Dispose()
     {
         _isDisposed = true;
@@ -239,7 +242,7 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
 
     private static CacheKey KeyOf(string key) => key.Length > 0 ? key : new CacheKey(EmptyKey);
 
-    // Whether a use of the entry should have extended its life, and did not.
+    // Returns whether a use of the entry should have extended its lifetime but did not.
     private bool IsOverdue(CairnCollection entries, string key) =>
         entries.TryGetInfo(KeyOf(key), out EntryInfo info)
         && info.SlidingInterval is { } interval
@@ -263,14 +266,14 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
             ? Expiration.Sliding(interval, moment)
             : moment is { } end ? Expiration.At(end) : Expiration.None;
 
-        // A write that removes, because its moment has passed, has nothing to drop.
+        // A write whose moment has passed only removes the key, so there is no dropped write to count.
         if (!entries.Set(KeyOf(key), value, expiration) && !(moment <= _clock.GetUtcNow()))
         {
             _dropped.Add();
         }
     }
 
-    // The earlier of the two forms.
+    // Returns the earlier of the absolute moment and the moment relative to now.
     private DateTimeOffset? AbsoluteExpiration(DistributedCacheEntryOptions options)
     {
         if (options.AbsoluteExpirationRelativeToNow is not { } time || time > LongestTime)

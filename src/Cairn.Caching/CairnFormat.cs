@@ -1,12 +1,12 @@
 namespace Cairn.Caching;
 
-/// <summary>In which form the value of an entry is written. The numbers are part of what is stored, and never change.</summary>
+/// <summary>The format of an entry's serialized value. The numbers are part of what is stored and never change.</summary>
 public enum CairnFormat
 {
-    /// <summary>The serializer is chosen by the type; nothing that is stored has this number.</summary>
+    /// <summary>The type determines the serializer. No stored entry has this number.</summary>
     Automatic = 0,
 
-    /// <summary>Text as UTF-8, bytes as they are, and numbers, times and the like in their bytes, little-endian.</summary>
+    /// <summary>Text as UTF-8, byte arrays unchanged, and simple types such as numbers and times as their bytes, little-endian.</summary>
     Raw = 1,
 
     /// <summary>System.Text.Json.</summary>
@@ -18,7 +18,7 @@ public enum CairnFormat
     /// <summary>The framework's DataContractSerializer, as binary XML.</summary>
     Binary = 4,
 
-    /// <summary>Protocol buffers, by a serializer that is registered for it.</summary>
+    /// <summary>Protocol Buffers, by a serializer that is registered for the format.</summary>
     Protobuf = 5,
 
     /// <summary>A serializer of the application.</summary>

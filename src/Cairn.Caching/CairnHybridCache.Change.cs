@@ -9,26 +9,26 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching;
 
-// Changes. What is acknowledged here is true everywhere the level reaches, or will be made up for (I3).
+// Changes. A change that completes here is visible everywhere the second level reaches, or is sent again until it is (I3).
 public sealed partial class CairnHybridCache
 {
     private const int ChangesAtOnce = 64;
 
     /// <inheritdoc/>
-    /// <remarks>A factory that is running for the key does not replace this value: what was set wins.</remarks>
+    /// <remarks>A factory that is running for the key does not replace this value.</remarks>
     public override ValueTask SetAsync<T>(
         string key, T value, HybridCacheEntryOptions? options = null, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default) =>
         SetAsync(key, value, (CairnEntryOptions?)options, tags, cancellationToken);
 
-    /// <summary>Stores a value in both levels, in place of any earlier one.</summary>
+    /// <summary>Stores a value in both levels and replaces any earlier one.</summary>
     /// <typeparam name="T">The value's type.</typeparam>
-    /// <param name="key">The key. A key that cannot be cached is counted, and nothing is stored.</param>
+    /// <param name="key">The key. If it cannot be cached, nothing is stored, and the call is counted.</param>
     /// <param name="value">The value, which may be null.</param>
-    /// <param name="options">How it is cached; null for the defaults.</param>
-    /// <param name="tags">Tags by which it can be removed; null for none.</param>
-    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <param name="options">The caching options; null for the defaults.</param>
+    /// <param name="tags">The tags by which the value can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
     /// <returns>A task that ends when every process that shares the second level reads this value or a newer one.</returns>
-    /// <remarks>A factory that is running for the key does not replace this value: what was set wins.</remarks>
+    /// <remarks>A factory that is running for the key does not replace this value.</remarks>
     public async ValueTask SetAsync<T>(
         string key, T value, CairnEntryOptions? options, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default)
     {
@@ -63,7 +63,9 @@ public sealed partial class CairnHybridCache
     }
 
     /// <inheritdoc/>
-    /// <remarks>What a running factory makes of the key is not kept. Ends when no process that shares the second level serves the value.</remarks>
+    /// <remarks>
+    /// The value of a running factory of the key is not kept. The task ends when no process that shares the second level serves the value.
+    /// </remarks>
     public override ValueTask RemoveAsync(string key, CancellationToken cancellationToken = default) => RemoveAsync(key, (LevelWait)cancellationToken);
 
     private async ValueTask RemoveAsync(string key, LevelWait wait)
@@ -87,17 +89,17 @@ public sealed partial class CairnHybridCache
     }
 
     /// <inheritdoc/>
-    /// <remarks>The removals are under way together; it ends when all are done.</remarks>
+    /// <remarks>The removals run concurrently. The task ends when all are done.</remarks>
     public override ValueTask RemoveAsync(IEnumerable<string> keys, CancellationToken cancellationToken = default) =>
         AllAsync(keys, static (cache, key, wait) => cache.RemoveAsync(key, wait), cancellationToken);
 
     /// <inheritdoc/>
-    /// <remarks>The invalidations are under way together; it ends when all are done.</remarks>
+    /// <remarks>The invalidations run concurrently. The task ends when all are done.</remarks>
     public override ValueTask RemoveByTagAsync(IEnumerable<string> tags, CancellationToken cancellationToken = default) =>
         AllAsync(tags, static (cache, tag, wait) => cache.RemoveByTagAsync(tag, wait), cancellationToken);
 
     /// <inheritdoc/>
-    /// <remarks>The tag <c>*</c> means everything. Ends when no process that shares the second level serves values with the tag.</remarks>
+    /// <remarks>The tag <c>*</c> means all entries. The task ends when no process that shares the second level serves values with the tag.</remarks>
     public override ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default) =>
         RemoveByTagAsync(tag, (LevelWait)cancellationToken);
 
@@ -106,7 +108,7 @@ public sealed partial class CairnHybridCache
         ObjectDisposedException.ThrowIf(_isDisposed != 0, this);
         if (string.IsNullOrWhiteSpace(tag))
         {
-            return; // No entry can have it.
+            return; // No entry can have this tag.
         }
 
         if (tag == TagNames.Everything)
@@ -125,17 +127,20 @@ public sealed partial class CairnHybridCache
 
     /// <summary>Removes every entry that depends on a topic, from every level and every process.</summary>
     /// <param name="topic">The topic; not empty.</param>
-    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
     /// <returns>A task that ends when no process that shares the second level serves such values.</returns>
-    /// <remarks>For changes that something else tells of, such as a database's notification: entries name topics in <see cref="CairnEntryOptions.Topics"/>.</remarks>
-#pragma warning disable CA1030 // It is the application that raises, and the cache that hears.
+    /// <remarks>
+    /// For changes that an external source reports, such as a database's notification. Entries name their topics in
+    /// <see cref="CairnEntryOptions.Topics"/>.
+    /// </remarks>
+#pragma warning disable CA1030 // The application raises topics, and the cache handles them.
     public ValueTask RaiseTopicAsync(string topic, CancellationToken cancellationToken = default) =>
         RemoveByTagAsync(TagNames.OfTopic(topic), (LevelWait)cancellationToken);
 #pragma warning restore CA1030
 
-    /// <summary>Removes everything, from every level and every process that shares the second level.</summary>
-    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
-    /// <returns>A task that ends when nothing that was cached before is served.</returns>
+    /// <summary>Removes all entries from every level and every process that shares the second level.</summary>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no value that was cached before is served.</returns>
     public ValueTask ClearAsync(CancellationToken cancellationToken = default) => ClearAsync((LevelWait)cancellationToken);
 
     private async ValueTask ClearAsync(LevelWait wait)
@@ -149,13 +154,13 @@ public sealed partial class CairnHybridCache
     }
 
     /// <summary>
-    /// Lets an entry expire now: the next reader makes a new value, and with <see cref="CairnEntryOptions.FailSafe"/> has the old one if
-    /// that fails. Without an expired value to fall back on, this is <see cref="RemoveAsync(string, CancellationToken)"/>.
+    /// Makes an entry expire now. The next reader creates a new value. With <see cref="CairnEntryOptions.FailSafe"/> it gets the old value if
+    /// its factory fails. Without an expired value to serve, this call is equivalent to <see cref="RemoveAsync(string, CancellationToken)"/>.
     /// </summary>
     /// <param name="key">The key.</param>
-    /// <param name="cancellationToken">Ends the waiting for the second level; the change may have been made.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
     /// <returns>A task that ends when no process that shares the second level serves the value as fresh.</returns>
-    /// <remarks>The old value is kept in this process only: other processes, and the second level, forget it.</remarks>
+    /// <remarks>Only this process keeps the old value. Other processes and the second level remove it.</remarks>
     public async ValueTask ExpireAsync(string key, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -172,7 +177,7 @@ public sealed partial class CairnHybridCache
         long now = _clock.NowMs();
         if (old is not null && now < old.UsableUntil && old.UsableUntil > old.FreshUntil)
         {
-            // Not if somebody has set or made a new one since, or removed it for good: this removal is the only change.
+            // The expired value is kept only if this removal is the only change: no caller has set, created or removed the value since.
             var writer = new SoloFlight(key, hash, isWriter: true);
             _guard.Add(writer);
             if (_local.FindSurely(hash, key) is null)
@@ -188,7 +193,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // A second level that is far away is not asked for one after the other, and not for thousands at a time.
+    // Runs changes of a second level concurrently, because its round trip may be long, but at most ChangesAtOnce at a time.
     private async ValueTask AllAsync(
         IEnumerable<string> names, Func<CairnHybridCache, string, LevelWait, ValueTask> change, CancellationToken cancellationToken)
     {

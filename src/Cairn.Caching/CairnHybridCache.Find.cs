@@ -8,7 +8,7 @@ using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching;
 
-// Looks into the first level that take more than a hit does, and what happens to entries there as time goes on.
+// Searches of the first level beyond a simple hit, and the changes of its entries over time.
 public sealed partial class CairnHybridCache
 {
     private bool IsCacheable(ReadOnlySpan<char> key) => KeyRules.IsCacheable(key, _options.MaximumKeyLength);
@@ -33,7 +33,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // An entry that may have expired, if it is of use still and its tags are known to be as they were.
+    // Returns an entry that may have expired, if it may still be used and its tags are known to be unchanged.
     private LocalEntry? FindUsable(ulong hash, ReadOnlySpan<char> key)
     {
         bool isCaughtUp = !_hasLevel || _coherence.TryCatchUp(hash); // I1
@@ -45,12 +45,12 @@ public sealed partial class CairnHybridCache
                 : null;
     }
 
-    // While others are not heard of: nothing that is served is older than if they were heard of as late as is allowed. Changes of
-    // this process count at once, as always.
+    // Applies while invalidations of other processes do not arrive. Nothing is served that is older than the allowed delay of invalidations.
+    // Changes of this process count at once, as always.
     private bool IsYoung(LocalEntry entry) =>
         _clock.NowMs() - (entry.AsOf * 1000L) < _coherence.AllowedAgeMs && (entry.Tags is null || AreAsLastKnown(entry.Tags));
 
-    // The same, asking the second level about tags.
+    // FindUsable, but it reads the second level for tags whose stamps are not known.
     private async ValueTask<LocalEntry?> FindCurrentAsync(string key, ulong hash, LevelWait wait)
     {
         bool isCaughtUp = !_hasLevel || _coherence.TryCatchUp(hash); // I1
@@ -65,7 +65,7 @@ public sealed partial class CairnHybridCache
         return isCurrent ? entry : null;
     }
 
-    // The second in which a flight must have begun, or later, to be joined.
+    // Returns the earliest second in which a flight may have begun if it is to be joined.
     private uint OldestOfUse(ulong hash) =>
         !_hasLevel || _coherence.AllowedAgeMs is not (> 0 and var allowed) || _coherence.TryCatchUp(hash) ? 0 : (uint)((_clock.NowMs() - allowed) / 1000) + 1;
 
@@ -109,7 +109,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // A hit that comes after the quiet time: the entry lives on from now, in the second level, too.
+    // Extends the sliding expiration after a hit that comes after the quiet time, in the second level too.
     private void Slide(LocalEntry entry, long now, EntryPolicy policy)
     {
         if (entry.Extras is not { SlidingMs: > 0 } extras)
@@ -121,12 +121,12 @@ public sealed partial class CairnHybridCache
         Volatile.Write(ref entry.QuietUntil, QuietUntil(entry, now));
         if (_hasLevel && policy.WritesShared)
         {
-            // Nobody waits for it: that a second level is slow is no reason for hits to be.
+            // Not awaited: a slow second level must not slow down hits.
             _ = _level.TouchAsync(entry.Key, entry.Hash, ExpirationOf(entry, _clock.Read()), CancellationToken.None).AsTask();
         }
     }
 
-    // The refresh of an entry failed: it is served on, and tried again after a while.
+    // After a failed refresh: the entry continues to be served, and the next attempt comes after the throttle time.
     private void Postpone(LocalEntry entry, EntryPolicy policy)
     {
         long next = _clock.NowMs() + Math.Max(1, policy.ThrottleMs);
@@ -144,9 +144,9 @@ public sealed partial class CairnHybridCache
         }
         catch (ObjectDisposedException)
         {
-            // Nothing is served any more.
+            // A closed cache serves no values.
         }
-#pragma warning disable CA1031 // Called by a token: there is nobody to throw at.
+#pragma warning disable CA1031 // A change token calls this; an exception would reach no caller.
         catch (Exception fault) when (fault is not OutOfMemoryException)
 #pragma warning restore CA1031
         {

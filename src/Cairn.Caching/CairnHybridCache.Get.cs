@@ -9,21 +9,21 @@ using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching;
 
-// Reads that make nothing, and reads whose factory decides how its value is cached.
+// Reads without a factory, and reads whose factory decides how its value is cached.
 public sealed partial class CairnHybridCache
 {
-    /// <summary>Gets a value, or makes it with a factory that decides how it is cached.</summary>
+    /// <summary>Gets a value, or creates it with a factory that decides how it is cached.</summary>
     /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
     /// <typeparam name="T">The value's type.</typeparam>
     /// <param name="key">The key.</param>
-    /// <param name="state">What the factory needs, so that it need not be a closure.</param>
-    /// <param name="factory">Makes the value; its context tells of the expired value and takes expiration, tags, validators and dependencies.</param>
-    /// <param name="options">How the value is cached unless the factory decides otherwise; null for the defaults.</param>
-    /// <param name="tags">Tags by which it can be removed; null for none.</param>
-    /// <param name="cancellationToken">Ends the caller's waiting; the factory is cancelled when all who wait have cancelled.</param>
+    /// <param name="state">The argument of the factory, which avoids a closure.</param>
+    /// <param name="factory">The factory. Its context has the expired value, and accepts the expiration, tags, validators and dependencies.</param>
+    /// <param name="options">The caching options, which the factory may replace; null for the defaults.</param>
+    /// <param name="tags">The tags by which the value can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the caller's wait. The factory is cancelled when all its callers have cancelled.</param>
     /// <returns>The value.</returns>
-    /// <exception cref="TimeoutException">The hard time-out passed and there was no expired value.</exception>
-    /// <exception cref="InvalidOperationException">A factory asks for its own key, or for one whose factory waits for it.</exception>
+    /// <exception cref="TimeoutException">The hard time-out passed, and there was no expired value.</exception>
+    /// <exception cref="InvalidOperationException">A factory requests its own key, or a key whose factory waits for it.</exception>
     public ValueTask<T> GetOrCreateAsync<TState, T>(
         string key,
         TState state,
@@ -48,18 +48,18 @@ public sealed partial class CairnHybridCache
         GetOrCreateAsync<Func<CacheFactoryContext<T>, CancellationToken, ValueTask<T>>, T>(
             key, factory, static (make, context, token) => make(context, token), options, tags, cancellationToken);
 
-    /// <summary>Gets a value, or makes it.</summary>
+    /// <summary>Gets a value, or creates it with a factory.</summary>
     /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
     /// <typeparam name="T">The value's type.</typeparam>
     /// <param name="key">The key.</param>
-    /// <param name="state">What the factory needs, so that it need not be a closure.</param>
-    /// <param name="factory">Makes the value.</param>
-    /// <param name="options">How the value is cached.</param>
-    /// <param name="tags">Tags by which it can be removed; null for none.</param>
-    /// <param name="cancellationToken">Ends the caller's waiting; the factory is cancelled when all who wait have cancelled.</param>
+    /// <param name="state">The argument of the factory, which avoids a closure.</param>
+    /// <param name="factory">The function that creates the value.</param>
+    /// <param name="options">The caching options.</param>
+    /// <param name="tags">The tags by which the value can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the caller's wait. The factory is cancelled when all its callers have cancelled.</param>
     /// <returns>The value.</returns>
-    /// <exception cref="TimeoutException">The hard time-out passed and there was no expired value.</exception>
-    /// <exception cref="InvalidOperationException">A factory asks for its own key, or for one whose factory waits for it.</exception>
+    /// <exception cref="TimeoutException">The hard time-out passed, and there was no expired value.</exception>
+    /// <exception cref="InvalidOperationException">A factory requests its own key, or a key whose factory waits for it.</exception>
     public ValueTask<T> GetOrCreateAsync<TState, T>(
         string key,
         TState state,
@@ -84,11 +84,11 @@ public sealed partial class CairnHybridCache
         GetOrCreateAsync<Func<CancellationToken, ValueTask<T>>, T>(
             key, factory, static (make, token) => make(token), options, tags, cancellationToken);
 
-    /// <summary>Looks for a fresh value in this process only.</summary>
+    /// <summary>Gets a fresh value from the first level only.</summary>
     /// <typeparam name="T">The value's type.</typeparam>
     /// <param name="key">The key.</param>
     /// <param name="value">The value, which may be a cached null.</param>
-    /// <returns>True if there is one. <see cref="GetAsync"/> asks the second level, too.</returns>
+    /// <returns>True if there is a value. <see cref="GetAsync"/> also reads the second level.</returns>
     public bool TryGet<T>(string key, [MaybeNullWhen(false)] out T value)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -108,12 +108,12 @@ public sealed partial class CairnHybridCache
         return TryTakeFresh(FindUsable(hash, key), _defaults, out value);
     }
 
-    /// <summary>Looks for a value in both levels, and makes none.</summary>
+    /// <summary>Gets a value from either level, without creating one.</summary>
     /// <typeparam name="T">The value's type.</typeparam>
     /// <param name="key">The key.</param>
-    /// <param name="options">Whether levels are to be left out, and how long the value is kept here; null for the defaults.</param>
-    /// <param name="allowStale">True if an expired value that is there for <see cref="CairnEntryOptions.FailSafe"/> is wanted, too.</param>
-    /// <param name="cancellationToken">Ends the waiting for the second level.</param>
+    /// <param name="options">The levels to skip, and how long this process keeps the value; null for the defaults.</param>
+    /// <param name="allowStale">True to accept an expired value that is kept for <see cref="CairnEntryOptions.FailSafe"/>.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level.</param>
     /// <returns>The value, if there is one.</returns>
     public ValueTask<CacheResult<T>> GetAsync<T>(
         string key, CairnEntryOptions? options = null, bool allowStale = false, CancellationToken cancellationToken = default)
@@ -125,12 +125,12 @@ public sealed partial class CairnHybridCache
             : LookAsync<T>(key, hash, _defaults.With(options), allowStale, new LevelWait(_level.NewDeadline(), cancellationToken));
     }
 
-    /// <summary>Looks for many values at once: what this process does not have is asked of the second level in one request.</summary>
+    /// <summary>Gets many values. One request to the second level reads those that this process does not have.</summary>
     /// <typeparam name="T">The values' type.</typeparam>
     /// <param name="keys">The keys; repetitions are allowed.</param>
-    /// <param name="options">Whether levels are to be left out, and how long the values are kept here; null for the defaults.</param>
-    /// <param name="cancellationToken">Ends the waiting for the second level.</param>
-    /// <returns>As many results as keys, in their order.</returns>
+    /// <param name="options">The levels to skip, and how long this process keeps the values; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level.</param>
+    /// <returns>One result for each key, in the order of the keys.</returns>
     public async ValueTask<CacheResult<T>[]> GetManyAsync<T>(
         IReadOnlyList<string> keys, CairnEntryOptions? options = null, CancellationToken cancellationToken = default)
     {
@@ -170,7 +170,7 @@ public sealed partial class CairnHybridCache
         return results;
     }
 
-    // An entry that a read without a factory finds in the first level. The next hit with a factory refreshes it ahead, if it is due.
+    // Takes an entry that a read without a factory finds in the first level. If a refresh is due, the next hit with a factory starts it.
     private bool TryTakeFresh<T>(LocalEntry? entry, EntryPolicy policy, [MaybeNullWhen(false)] out T value)
     {
         value = default;

@@ -4,10 +4,10 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching;
 
-// Tags: a value carries the stamps that its tags had before it was made, and counts as long as they are still the same.
+// Tags. A value carries the stamps that its tags had before it was created. It is valid as long as they have not changed.
 public sealed partial class CairnHybridCache
 {
-    // The stamps of all tags, each once, as they are before the value is made. Null if there are no tags.
+    // Returns the stamps of all tags, each tag once, as they are before the value is created. Null if there are no tags.
     private ValueTask<TagStamps?> CaptureAsync(IEnumerable<string>? tags, IReadOnlyList<string>? topics, LevelWait wait)
     {
         var named = new List<Tag>();
@@ -25,7 +25,7 @@ public sealed partial class CairnHybridCache
         return named.Count == 0 ? default : LearnAllAsync([.. named], wait);
     }
 
-    // For tags that the factory named: they must not have been invalidated since it began.
+    // Returns the stamps including tags that the factory added. An added tag must not have been invalidated since the factory began.
     private async ValueTask<TagStamps?> CaptureLateAsync(
         TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, ChangeMark[] marks, LevelWait wait)
     {
@@ -87,7 +87,7 @@ public sealed partial class CairnHybridCache
         return _tags.Share(tags, stamps);
     }
 
-    // The tag's present stamp; the provisional one if the second level cannot say.
+    // Returns the tag's present stamp, or the provisional one if the second level does not answer.
     private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, LevelWait wait)
     {
         if (mayBeKnown && (!_hasLevel || _coherence.TryCatchUp(tag.Hash)) && tag.Stamp is var known && Tag.IsKnown(known))
@@ -106,27 +106,27 @@ public sealed partial class CairnHybridCache
     private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, uint timesForgotten, ChangeMark mark) =>
         Learn(tag, await reading.ConfigureAwait(false), timesForgotten, mark);
 
-    // What was read counts for who read it; it is remembered unless the tag was changed meanwhile.
+    // The caller uses the stamp that was read. The tag remembers it unless the tag was changed meanwhile.
     private ulong Learn(Tag tag, ulong stamp, uint timesForgotten, ChangeMark mark)
     {
         if (stamp == Tag.Unknown)
         {
-            // That of the time when it was asked: if the tag was forgotten since, it does not count.
+            // The provisional stamp of the moment of the request: it is not valid if the tag was forgotten since.
             return timesForgotten;
         }
 
         if (!_hasLevel)
         {
-            // Two may have drawn different stamps for a tag that none had: the first counts.
+            // Two callers may have drawn different stamps for a tag that had none: the first one counts.
             return tag.TryLearn(stamp, timesForgotten) ? stamp : tag.Stamp;
         }
 
-        // A stamp that was just created is no change made by somebody else: the level reports it as one, and it is asked again.
+        // The level reports a stamp that was just created as a change, although no other process has changed it; then the tag is read again.
         _coherence.TryKeep(mark, tag.Hash, 0, (tag, stamp, timesForgotten), static learned => learned.tag.TryLearn(learned.stamp, learned.timesForgotten));
         return stamp;
     }
 
-    // Whether an entry's tags are as they were, asking the second level for those whose stamps are not known.
+    // Returns whether an entry's tags are unchanged. Reads the second level for tags whose stamps are not known.
     private async ValueTask<bool> AreCurrentAsync(TagStamps stamps, bool mayBeKnown, LevelWait wait)
     {
         if (mayBeKnown && AreCurrent(stamps))

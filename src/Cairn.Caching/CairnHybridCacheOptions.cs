@@ -6,116 +6,120 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching;
 
-/// <summary>How a hybrid cache works. Read once, when the cache is made; checked as a whole then.</summary>
-/// <remarks>The options of Microsoft's HybridCache are here under their names, with their defaults.</remarks>
+/// <summary>The options of a hybrid cache. They are read and validated once, when the cache is created.</summary>
+/// <remarks>The options of Microsoft's HybridCache have the same names and defaults here.</remarks>
 public sealed class CairnHybridCacheOptions
 {
     private TimeProvider _timeProvider = TimeProvider.System;
     private bool _namesTimeProvider;
 
     /// <summary>
-    /// Names the cache in its second level: caches with different names share nothing, those with the same name everything. 1 to 100
-    /// characters. Default <c>cache</c>; for a keyed cache its key.
+    /// The name of the cache in its second level, 1 to 100 characters. Caches with the same name share all entries; caches with different names
+    /// share none. Default <c>cache</c>; for a keyed cache its key.
     /// </summary>
     public string Name { get; set; } = "cache";
 
-    /// <summary>What calls leave open. Default: every property's own default.</summary>
+    /// <summary>The defaults for entry options that a call leaves null. Default: each property's own default.</summary>
     public CairnEntryOptions? DefaultEntryOptions { get; set; }
 
     /// <summary>True if payloads are never compressed. Default false.</summary>
     public bool DisableCompression { get; set; }
 
     /// <summary>
-    /// Serialized bytes from which a payload is compressed, if that saves an eighth. Default 4,096: below, compressing costs more than
-    /// it saves on one machine.
+    /// The serialized size in bytes from which a payload is compressed, if that saves an eighth. Default 4,096: below it, compression costs
+    /// more than it saves on one machine.
     /// </summary>
     public int CompressionThresholdBytes { get; set; } = CodecOptions.DefaultCompressionThresholdBytes;
 
     /// <summary>
-    /// How hard Brotli tries, 0 to 11. Default 1: from 2 on, each step takes up to twice the time to save a few bytes in a hundred.
+    /// The Brotli quality, 0 to 11. Default 1: from 2 on, each step takes up to twice the time and saves a few per cent.
     /// </summary>
     public int CompressionQuality { get; set; } = CodecOptions.DefaultCompressionQuality;
 
     /// <summary>
-    /// Largest serialized value in bytes that is sent to the second level; larger ones stay in the first, and are counted. Default 1 MiB,
-    /// Microsoft's.
+    /// The largest serialized value in bytes that is sent to the second level. Larger values stay in the first level and are counted. Default
+    /// 1 MiB, as in Microsoft's HybridCache.
     /// </summary>
     public long MaximumPayloadBytes { get; set; } = CodecOptions.DefaultMaximumPayloadBytes;
 
-    /// <summary>Longest key in characters; with a longer one the factory runs and nothing is cached. Default 1,024, Microsoft's.</summary>
+    /// <summary>
+    /// The longest key in characters. For a longer key the factory runs, and nothing is cached. Default 1,024, as in Microsoft's HybridCache.
+    /// </summary>
     public int MaximumKeyLength { get; set; } = 1_024;
 
-    /// <summary>True if metrics are told apart by tag: the application's tags become dimensions. Default false.</summary>
+    /// <summary>True to report metrics by tag: the application's tags become dimensions. Default false.</summary>
     public bool ReportTagMetrics { get; set; }
 
-    /// <summary>The key under which the <see cref="IDistributedCache"/> to use is registered. Default null: the one without a key.</summary>
+    /// <summary>The service key of the registered <see cref="IDistributedCache"/> to use. Default null: the one without a key.</summary>
     public object? DistributedCacheServiceKey { get; set; }
 
-    /// <summary>The second level itself, if it is not to be taken from the registered services. Default null.</summary>
+    /// <summary>The second level, instead of a registered <see cref="IDistributedCache"/>. Default null.</summary>
     public IDistributedCache? DistributedCache { get; set; }
 
     /// <summary>
-    /// The store file to use as second level, shared by all processes that name it. Default null: the registered
+    /// The store file to use as second level. All processes that name it share it. Default null: the registered
     /// <see cref="IDistributedCache"/>, or no second level. <see cref="UseStoreFile"/> sets it in one line.
     /// </summary>
     public CairnStoreFileOptions? StoreFile { get; set; }
 
-    /// <summary>True if only the first level is used, whatever is registered. Default false.</summary>
+    /// <summary>True to use only the first level, even if a second level is registered. Default false.</summary>
     public bool DisableSecondLevel { get; set; }
 
-    /// <summary>Entries that the first level holds at most. Default 100,000.</summary>
+    /// <summary>The maximum number of entries in the first level. Default 100,000.</summary>
     public long LocalMaxEntries { get; set; } = 100_000;
 
     /// <summary>
-    /// Bytes that the first level holds at most; see <see cref="CairnEntryOptions.LocalBytes"/> for how they are known. Default 64 MiB: what
-    /// most services can spare without being asked.
+    /// The maximum size of the first level in bytes; <see cref="CairnEntryOptions.LocalBytes"/> describes how sizes are determined. Default
+    /// 64 MiB, which most services can spare.
     /// </summary>
     public long LocalMaxBytes { get; set; } = 64L << 20;
 
-    /// <summary>True if callers may be given the same objects, whatever their type, which none of them may change. Default false.</summary>
+    /// <summary>True if callers may receive the same objects, of any type; they must not modify them. Default false.</summary>
     public bool ShareLocalValues { get; set; }
 
     /// <summary>
-    /// How long a call waits for reads of the second level before they count as failed, all its steps together: above zero, up to a day.
+    /// How long a call waits for its reads of the second level, all steps together, before they count as failed: above zero, up to a day.
     /// Default 1 second.
     /// </summary>
     public TimeSpan DistributedReadTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How long after its beginning a call stops waiting for its changes of the second level, which are then done later: above zero, up to
+    /// How long after its start a call waits for its changes of the second level, which are made later if they take longer: above zero, up to
     /// a day. The time of the factory does not count. Default 1 second.
     /// </summary>
     public TimeSpan DistributedWriteTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Calls of an <see cref="IDistributedCache"/> that fail one after the other until no more are made for a while: 1 or more. Calls of each
-    /// kind (reads, writes, removals and so on) are counted, and all together. Default 5: one that fails now and then is still useful.
+    /// The number of consecutive failed calls of an <see cref="IDistributedCache"/> that open the circuit breaker: 1 or more. Calls are counted
+    /// for each kind (reads, writes, removals and so on) and in total. Default 5: a cache that fails occasionally remains in use.
     /// </summary>
     public int DistributedBreakAfterFailures { get; set; } = DistributedLevelOptions.Default.BreakAfterFailures;
 
     /// <summary>
-    /// How long it is left alone at first: above zero, up to a day. Then one call finds out whether it works again; each one that fails
-    /// doubles the time. Default 5 seconds: about as long as a server takes to restart.
+    /// How long the circuit breaker stays open at first: above zero, up to a day. Then one call tests whether the cache works again. Each
+    /// failed test doubles the time. Default 5 seconds: about as long as a server takes to restart.
     /// </summary>
     public TimeSpan DistributedFirstBreak { get; set; } = DistributedLevelOptions.Default.FirstBreak;
 
     /// <summary>
-    /// How long it is left alone at most: <see cref="DistributedFirstBreak"/> or more, up to a day. Default 60 seconds: as late is noticed
-    /// that it works again.
+    /// How long the circuit breaker stays open at most: <see cref="DistributedFirstBreak"/> or more, up to a day. Default 60 seconds: the
+    /// longest delay until a recovery is noticed.
     /// </summary>
     public TimeSpan DistributedLongestBreak { get; set; } = DistributedLevelOptions.Default.LongestBreak;
 
     /// <summary>
-    /// Values that wait in memory to be written later, because the second level does not work: 0 or more. Above it, the oldest becomes a
-    /// removal of its key. Default 10,000.
+    /// The maximum number of values in the write-behind queue, which holds them in memory while the second level does not work: 0 or more.
+    /// Above it, the oldest value becomes a removal of its key. Default 10,000.
     /// </summary>
     public int DistributedMaxPendingWrites { get; set; } = DistributedLevelOptions.Default.MaxPendingWrites;
 
-    /// <summary>Bytes of such values: 0 or more. Above it, the oldest becomes a removal of its key. Default 64 MiB.</summary>
+    /// <summary>
+    /// The maximum size of these values in bytes: 0 or more. Above it, the oldest value becomes a removal of its key. Default 64 MiB.
+    /// </summary>
     public long DistributedMaxPendingBytes { get; set; } = DistributedLevelOptions.Default.MaxPendingBytes;
 
     /// <summary>
-    /// Source of time; tests replace it. Default the <see cref="System.TimeProvider"/> that is registered as a service, or else
+    /// The source of time; tests replace it. Default the registered <see cref="System.TimeProvider"/> service, otherwise
     /// <see cref="TimeProvider.System"/>.
     /// </summary>
     public TimeProvider TimeProvider
@@ -129,27 +133,28 @@ public sealed class CairnHybridCacheOptions
     }
 
     /// <summary>
-    /// Settings of System.Text.Json for types that it serializes. Default null: the framework's own, but with fields, and with numbers
-    /// such as NaN, so that what is read is what was written.
+    /// The settings of System.Text.Json for types that it serializes. Default null: the framework's own settings, but fields and numbers such
+    /// as NaN are included, so that a value is read as it was written.
     /// </summary>
     public JsonSerializerOptions? JsonOptions { get; set; }
 
-    /// <summary>Metadata of types, source-generated for example, that is asked before <see cref="JsonOptions"/>. Default none.</summary>
+    /// <summary>Type metadata, for example source-generated, that is used before <see cref="JsonOptions"/>. Default none.</summary>
     public IList<IJsonTypeInfoResolver> JsonResolvers { get; } = [];
 
     /// <summary>
-    /// In which format values of a type are written, instead of what <see cref="CairnSerializerAttribute"/> or the type itself says:
+    /// The formats in which values of certain types are written, instead of what <see cref="CairnSerializerAttribute"/> or the type itself
+    /// specifies:
     /// <see cref="CairnFormat.Json"/>, <see cref="CairnFormat.Xml"/>, <see cref="CairnFormat.Binary"/> or <see cref="CairnFormat.Protobuf"/>.
     /// Default none.
     /// </summary>
     public IDictionary<Type, CairnFormat> Formats { get; } = new Dictionary<Type, CairnFormat>();
 
-    /// <summary>Types whose objects callers may be given to share although nothing in the type says so. Default none.</summary>
+    /// <summary>Types whose objects callers may share although the type does not declare it. Default none.</summary>
     public ISet<Type> ShareableTypes { get; } = new HashSet<Type>();
 
-    /// <summary>Uses a store file as second level: what this process caches survives it, and other processes share it.</summary>
-    /// <param name="path">The file; null for one in the user's data folder that is named after the application.</param>
-    /// <param name="configure">Sets more of the file's options; null for the defaults.</param>
+    /// <summary>Uses a store file as second level. Its entries survive this process, and other processes share them.</summary>
+    /// <param name="path">The file; null for a file in the user's data folder, named after the application.</param>
+    /// <param name="configure">A function that sets more of the file's options; null for the defaults.</param>
     /// <returns>These options.</returns>
     public CairnHybridCacheOptions UseStoreFile(string? path = null, Action<CairnStoreFileOptions>? configure = null)
     {
@@ -159,7 +164,7 @@ public sealed class CairnHybridCacheOptions
         return this;
     }
 
-    /// <summary>The source of time that counts unless these options name one.</summary>
+    /// <summary>Sets the source of time, unless these options already name one.</summary>
     internal void UseTimeProvider(TimeProvider? registered)
     {
         if (!_namesTimeProvider && registered is not null)

@@ -1,20 +1,20 @@
 namespace Cairn.Caching;
 
-/// <summary>Says how values of a type are written when they leave the process, instead of as JSON.</summary>
+/// <summary>Specifies the format in which values of a type are serialized, instead of JSON.</summary>
 /// <param name="format"><see cref="CairnFormat.Json"/>, <see cref="CairnFormat.Xml"/>, <see cref="CairnFormat.Binary"/> or <see cref="CairnFormat.Protobuf"/>.</param>
 /// <remarks>
-/// It counts for exactly this type, not for derived ones, and less than a serializer that is registered for the type. A
-/// format that does not suit the type is an <see cref="InvalidOperationException"/> when a value is written for the first time.
+/// Applies to exactly this type, not to derived types. A serializer that is registered for the type takes precedence. If the format does not
+/// suit the type, the first write of a value throws an <see cref="InvalidOperationException"/>.
 /// </remarks>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Interface, Inherited = false)]
 public sealed class CairnSerializerAttribute(CairnFormat format) : Attribute
 {
-    /// <summary>The form in which values are written.</summary>
+    /// <summary>The format in which values are written.</summary>
     public CairnFormat Format { get; } = format;
 
     /// <summary>
-    /// Other forms that are read as well, for the time in which some processes still write them. Default none: a value in
-    /// another form counts as missing. Each form named here is one more parser that what is stored can choose.
+    /// Additional formats that are read, for the time in which some processes still write them. Default none: a value in
+    /// another format counts as missing. Each additional format is one more parser that stored data can select.
     /// </summary>
     public CairnFormat[] AlsoReads { get; init; } = [];
 }

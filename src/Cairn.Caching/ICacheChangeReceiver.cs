@@ -1,25 +1,28 @@
 namespace Cairn.Caching;
 
-/// <summary>Is told of changes by <see cref="ICacheInvalidation"/>.</summary>
+/// <summary>Receives changes from <see cref="ICacheInvalidation"/>.</summary>
 /// <remarks>
-/// <para>Calls come one after the other, in the order in which the changes happened as far as the server can tell, and from any
-/// thread. They return within microseconds as a rule, do no I/O, and throw nothing.</para>
-/// <para>What is held in memory is trusted for two seconds after the last heartbeat. Whoever implements the channel therefore has
-/// it beat at least twice a second: for example by a request over the connection that also brings the changes, answered after
-/// all that came before it.</para>
+/// <para>Calls come one after the other, from any thread, in the order of the changes as far as the server knows it. The methods normally
+/// return within microseconds, do no I/O, and throw nothing.</para>
+/// <para>Entries in memory count as current for two seconds after the last heartbeat. So the channel must call <see cref="OnHeartbeat"/> at
+/// least twice a second. For example, it sends a request over the connection that also delivers the changes; the server answers it after all
+/// earlier changes.</para>
 /// </remarks>
 public interface ICacheChangeReceiver
 {
-    /// <summary>A key, or every key with a prefix, was changed. Own changes are recognised by <see cref="CacheChange.Sender"/> and ignored.</summary>
+    /// <summary>
+    /// Handles a change of a key or of all keys with a prefix. The receiver ignores its own changes, which have its
+    /// <see cref="CacheChange.Sender"/>.
+    /// </summary>
     void OnChanged(in CacheChange change);
 
     /// <summary>
-    /// The connection works, and all changes that were made before now less <paramref name="age"/> were told. After a connection was
-    /// lost, the first heartbeat comes after what was missed was told, one by one or by <see cref="OnMissed"/>.
+    /// Handles a heartbeat: the connection works, and all changes made before now minus <paramref name="age"/> were delivered. After a lost
+    /// connection, the first heartbeat comes after the missed changes were delivered, one by one or by <see cref="OnMissed"/>.
     /// </summary>
-    /// <param name="age">How long ago what proves it was true: for a request and its answer, the time since the request was sent.</param>
+    /// <param name="age">The age of the proof: for a request and its answer, the time since the request was sent.</param>
     void OnHeartbeat(TimeSpan age);
 
-    /// <summary>Changes may have been missed and cannot be told one by one: everything held in memory is dropped.</summary>
+    /// <summary>Handles changes that may have been missed and cannot be delivered one by one: all entries in memory are removed.</summary>
     void OnMissed();
 }

@@ -2,12 +2,12 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching;
 
-/// <summary>A hybrid cache that is being registered.</summary>
+/// <summary>The registration of a hybrid cache.</summary>
 public interface ICairnHybridCacheBuilder
 {
-    /// <summary>The name of its options; empty for the cache without a key.</summary>
+    /// <summary>The name of the cache's options; empty for the cache without a key.</summary>
     string Name { get; }
 
-    /// <summary>Where it is registered.</summary>
+    /// <summary>The service collection of the registration.</summary>
     IServiceCollection Services { get; }
 }

@@ -1,15 +1,16 @@
 namespace Cairn.Caching;
 
 /// <summary>
-/// What an <see cref="Microsoft.Extensions.Caching.Hybrid.IHybridCacheSerializer{T}"/> implements in addition to say which
-/// format it writes. One that does not writes <see cref="CairnFormat.Custom"/>.
+/// An <see cref="Microsoft.Extensions.Caching.Hybrid.IHybridCacheSerializer{T}"/> implements this interface in addition, to declare the
+/// format that it writes. The format of a serializer without it is <see cref="CairnFormat.Custom"/>.
 /// </summary>
 /// <remarks>
-/// A serializer that a factory made and that implements this is used only where the type does not ask for another format by
+/// A serializer that comes from a serializer factory and implements this interface is used only if the type does not specify another format
+/// with
 /// <see cref="CairnSerializerAttribute"/>.
 /// </remarks>
 public interface ICairnSerializer
 {
-    /// <summary>The format, recorded with every value: values in one format are never given to the serializer of another.</summary>
+    /// <summary>The format, recorded with every value. A serializer never reads values in another format.</summary>
     CairnFormat Format { get; }
 }

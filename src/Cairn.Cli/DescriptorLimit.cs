@@ -2,13 +2,16 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Cli;
 
-// How many files the process may have open. Each assembly takes two, so a small limit lets the runtime load some of them and not others, wherever
-// it happens to be. Checked before anything else.
+// Checks how many files the process may have open. Each assembly takes two descriptors. With a small limit, the runtime can load some
+// assemblies and not others, and fails at any point. So this check comes first.
 //
-//   I1  What happens here before the message is written loads no assembly: only types of the runtime's core library, and plain system calls.
+//   I1  Until the message is written, this code loads no assembly: it uses only types of the runtime's core library, and system calls.
 internal static unsafe partial class DescriptorLimit
 {
-    /// <summary>The least with which the tool runs. Its commands take up to 52; ./cairn says the same of less than the runtime itself needs.</summary>
+    /// <summary>
+    /// The minimum for the tool. Its commands take up to 52. ./cairn prints a similar message if the limit is too low even for the
+    /// runtime.
+    /// </summary>
     public const int Least = 64;
 
     private const int OpenFiles = 7; // RLIMIT_NOFILE of Linux.
@@ -16,8 +19,8 @@ internal static unsafe partial class DescriptorLimit
 
     private static ulong s_allowed = ulong.MaxValue;
 
-    /// <summary>Raises the limit to the highest that is allowed. Says so if that is too few.</summary>
-    /// <returns>Whether the tool can run.</returns>
+    /// <summary>Raises the limit to the allowed maximum. Writes a message if it is still too low.</summary>
+    /// <returns>True if the tool can run.</returns>
     public static bool Require(string[] args)
     {
         Limits limits;
@@ -34,7 +37,7 @@ internal static unsafe partial class DescriptorLimit
 
         if (limits.Soft < Least)
         {
-            // Without the privilege this fails, and nothing has changed.
+            // Without the privilege this fails and changes nothing.
             Limits raised = new() { Soft = Least, Hard = Least };
             limits = SetLimit(OpenFiles, &raised) == 0 ? raised : limits;
         }
@@ -56,10 +59,10 @@ internal static unsafe partial class DescriptorLimit
         return false;
     }
 
-    /// <summary>Fails if a command needs more than the process may have.</summary>
-    /// <param name="count">How many the command needs: as many as it was seen to use, rounded up.</param>
-    /// <param name="what">The command, as the subject of the message: "'cairn open'".</param>
-    /// <exception cref="ToolException">The limit is lower. The message says how to raise it.</exception>
+    /// <summary>Fails if a command needs more descriptors than the limit.</summary>
+    /// <param name="count">The number that the command needs: the measured number, rounded up.</param>
+    /// <param name="what">The command as the subject of the message, such as "'cairn open'".</param>
+    /// <exception cref="ToolException">The limit is lower. The message states how to raise it.</exception>
     public static void RequireFor(int count, string what)
     {
         if (s_allowed < (ulong)count)
@@ -72,7 +75,7 @@ internal static unsafe partial class DescriptorLimit
         $"this process may have {s_allowed} files open, and {subject} at least {least} ('cairn serve' needs 513, and one for each connection)."
         + $" Raise the limit: 'ulimit -n {raised}' in the shell, LimitNOFILE={raised} in a unit of systemd, --ulimit nofile={raised} for a container";
 
-    // The text is ASCII. Encodings are in an assembly of their own (I1).
+    // The text is ASCII, so it needs no encoding. Encodings are in another assembly (I1).
     private static void Write(string text)
     {
         byte* bytes = stackalloc byte[text.Length];

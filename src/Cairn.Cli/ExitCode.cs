@@ -1,18 +1,18 @@
 namespace Cairn.Cli;
 
-/// <summary>What the tool exits with. Part of its interface: scripts compare these, and docs/reference/tool.md lists them.</summary>
+/// <summary>The exit codes of the tool. They are part of its interface: scripts compare them, and docs/reference/tool.md lists them.</summary>
 internal static class ExitCode
 {
-    /// <summary>Done.</summary>
+    /// <summary>The command succeeded.</summary>
     public const int Done = 0;
 
-    /// <summary>Understood, and the answer is no: no such key, a condition that does not hold, lines that were skipped.</summary>
+    /// <summary>The command ran, and the answer is no: no such key, a condition that does not hold, skipped lines.</summary>
     public const int No = 1;
 
     /// <summary>The command line is wrong.</summary>
     public const int Usage = 2;
 
-    /// <summary>The store is not there, may not be used, or could not do what was asked.</summary>
+    /// <summary>The store does not exist, may not be used, or could not perform the operation.</summary>
     public const int Store = 3;
 
     /// <summary>The store is damaged, or the file is not a store.</summary>
@@ -21,22 +21,22 @@ internal static class ExitCode
     /// <summary>A file other than the store could not be read or written, or an input is wrong.</summary>
     public const int File = 5;
 
-    /// <summary>The server cannot do what it was asked for: an address is taken, a certificate is not usable.</summary>
+    /// <summary>The server cannot do what was requested: an address is in use, a certificate cannot be used.</summary>
     public const int Server = 6;
 
-    /// <summary>A mistake in the tool itself.</summary>
+    /// <summary>The tool has a defect.</summary>
     public const int Failure = 70;
 
-    /// <summary>Ended by Ctrl-C (128 + SIGINT, as shells have it).</summary>
+    /// <summary>Ctrl-C ended the command (128 + SIGINT, the convention of shells).</summary>
     public const int Interrupted = 130;
 
-    /// <summary>Whoever read the output went away (128 + SIGPIPE).</summary>
+    /// <summary>The reader of the output closed it (128 + SIGPIPE).</summary>
     public const int OutputClosed = 141;
 
-    /// <summary>Ended by a request to terminate (128 + SIGTERM).</summary>
+    /// <summary>A request to terminate ended the command (128 + SIGTERM).</summary>
     public const int Terminated = 143;
 
-    /// <summary>Every code with its meaning, for the help.</summary>
+    /// <summary>Gets every code with its meaning, for the help.</summary>
     public static IReadOnlyList<(int Code, string Meaning)> All { get; } =
     [
         (Done, "done"),

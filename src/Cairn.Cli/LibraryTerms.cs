@@ -2,9 +2,9 @@ using Cairn.Server;
 
 namespace Cairn.Cli;
 
-// The library names an option as a program sets it (StoreOptions.CapacityBytes). A user of the tool writes --capacity.
+// Translates the names of the library's options (StoreOptions.CapacityBytes) to the options of the command line (--capacity).
 //
-// The table is complete for everything that the tool can set: MessageTests provokes every such message.
+// The table contains everything that the tool can set; MessageTests provokes each such message.
 internal static class LibraryTerms
 {
     private static readonly string[] Types = [nameof(StoreOptions), nameof(CompactOptions), nameof(ServerOptions), nameof(ConnectionLimits)];
@@ -30,7 +30,7 @@ internal static class LibraryTerms
         (nameof(ConnectionLimits.RequestsPerTurn), "--requests-per-turn (-R)"),
     ];
 
-    /// <summary>A message of the library with the names that options have on the command line.</summary>
+    /// <summary>Returns a message of the library with the option names of the command line.</summary>
     public static string ForTool(string message)
     {
         foreach (string type in Types)

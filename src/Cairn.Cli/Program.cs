@@ -7,7 +7,7 @@ internal static class Program
 {
     private static int Main(string[] args) => DescriptorLimit.Require(args) ? Run(args) : ExitCode.File;
 
-    // A separate method, so that what it uses is loaded only when there are descriptors for it.
+    // A separate method, so that its assemblies are loaded only after the check of the limit.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int Run(string[] args)
     {

@@ -1,14 +1,14 @@
 namespace Cairn.Cli;
 
-/// <summary>What somebody may have meant who misspelt a word.</summary>
+/// <summary>Finds the word that a misspelt word probably means.</summary>
 internal static class SimilarWord
 {
-    /// <summary>The candidate that is most like a word; null if none is like it.</summary>
-    /// <param name="word">As it was written.</param>
-    /// <param name="candidates">What is known, in lower case.</param>
+    /// <summary>Returns the candidate most similar to a word; null if none is similar.</summary>
+    /// <param name="word">The misspelt word.</param>
+    /// <param name="candidates">The known words, in lower case.</param>
     public static string? Find(string word, IEnumerable<string> candidates)
     {
-        // In a short word two edits make any other, and in a single letter one does.
+        // Two edits turn a short word into any other, and one edit a single letter.
         int letters = word.TrimStart('-').Length;
         if (letters < 2)
         {
@@ -25,7 +25,7 @@ internal static class SimilarWord
             .FirstOrDefault();
     }
 
-    // How many letters have to be added, dropped, changed, or swapped with their neighbour (optimal string alignment).
+    // Returns the number of edits: letters added, removed, changed, or swapped with their neighbour (optimal string alignment).
     private static int Edits(string source, string target)
     {
         var edits = new int[source.Length + 1, target.Length + 1];

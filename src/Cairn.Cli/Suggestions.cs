@@ -5,8 +5,8 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli;
 
-// What a shell asks while the user types: `cairn [suggest:12] "cairn get --st"`, the cursor's position in the line and the
-// line, in the form that System.CommandLine's tools use. One suggestion a line.
+// Answers the question of a shell while the user types: `cairn [suggest:12] "cairn get --st"`, with the position of the cursor in the line,
+// and the line. This is the form of other tools with System.CommandLine. The output has one suggestion per line.
 internal static class Suggestions
 {
     private const string Directive = "[suggest";
@@ -19,7 +19,7 @@ internal static class Suggestions
         string line = args.Count > 1 ? args[1] : "";
         int position = PositionOf(args[0]) is { } given && given >= 0 && given <= line.Length ? given : line.Length;
 
-        // What follows the cursor has no say, and the first word is the tool's own name, however it was called.
+        // The text after the cursor is ignored. The first word is the name under which the shell called the tool.
         line = line[..position];
         int space = line.IndexOf(' ', StringComparison.Ordinal);
         line = space < 0 ? "" : line[(space + 1)..].TrimStart();

@@ -10,8 +10,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Cairn.Dashboard;
 
 /// <summary>
-/// Shows a server over HTTP: the dashboard at /, its figures at /metrics, its health at /health/live and /health/ready. Whoever may use the
-/// server may look, and see and change what they may with its protocols.
+/// Serves the dashboard of a server over HTTP at /, metrics at /metrics, and health at /health/live and /health/ready. A user of the
+/// dashboard has the same rights as over the server's protocols.
 /// </summary>
 public sealed class CairnDashboard : IHttpService
 {
@@ -22,9 +22,9 @@ public sealed class CairnDashboard : IHttpService
     private readonly WebApplication _application;
     private readonly Task _started;
 
-    /// <summary>Begins to serve; clients may be handed over at once.</summary>
-    /// <param name="server">What is shown.</param>
-    /// <param name="history">What happened before somebody looked; null to begin now.</param>
+    /// <summary>Begins to serve. Clients may be passed to <see cref="Serve"/> at once.</summary>
+    /// <param name="server">The server to show.</param>
+    /// <param name="history">The history of the server; null to begin one now.</param>
     public CairnDashboard(ServerInsight server, DashboardHistory? history = null)
     {
         ArgumentNullException.ThrowIfNull(server);
@@ -38,10 +38,10 @@ public sealed class CairnDashboard : IHttpService
     /// <inheritdoc/>
     public void Serve(Socket client) => _sockets.Add(client);
 
-    /// <summary>Ends the connections, after the requests at hand.</summary>
+    /// <summary>Completes the current requests and closes the connections.</summary>
     public async ValueTask DisposeAsync()
     {
-#pragma warning disable VSTHRD003 // Begun by the constructor; it waits for nobody who could wait for this.
+#pragma warning disable VSTHRD003 // The constructor began the task, and the task never waits for this method.
         await _started.ConfigureAwait(false);
 #pragma warning restore VSTHRD003
         await _sockets.DisposeAsync().ConfigureAwait(false);
@@ -68,7 +68,7 @@ public sealed class CairnDashboard : IHttpService
         {
             await _application.StartAsync().ConfigureAwait(false);
         }
-#pragma warning disable CA1031 // Figures that cannot be shown are no reason to stop serving the cache.
+#pragma warning disable CA1031 // The server continues to serve the cache without the dashboard.
         catch (Exception e)
 #pragma warning restore CA1031
         {

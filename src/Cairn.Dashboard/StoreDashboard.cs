@@ -14,8 +14,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Cairn.Dashboard;
 
 /// <summary>
-/// Shows a store file in a browser on this machine, without a server. Other users of the machine, who may not read the file, cannot look
-/// either: the address has a secret in it.
+/// Shows a store file in a browser on this machine, without a server. The address contains a secret. So other users of the machine, who may
+/// not read the file, cannot open the dashboard.
 /// </summary>
 public sealed class StoreDashboard : IAsyncDisposable
 {
@@ -31,14 +31,14 @@ public sealed class StoreDashboard : IAsyncDisposable
         Address = address;
     }
 
-    /// <summary>What to open in a browser, the secret included.</summary>
+    /// <summary>Gets the address to open in a browser, including the secret.</summary>
     public Uri Address { get; }
 
     /// <summary>Begins to show a store.</summary>
     /// <param name="store">The store, which must stay open until the dashboard is disposed of.</param>
-    /// <param name="options">How; null for the defaults.</param>
+    /// <param name="options">The options; null for the defaults.</param>
     /// <exception cref="IOException">The port is in use.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">The port is none.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The port is out of range.</exception>
     public static async Task<StoreDashboard> StartAsync(CairnStore store, StoreDashboardOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(store);
@@ -67,7 +67,7 @@ public sealed class StoreDashboard : IAsyncDisposable
         return new StoreDashboard(subject, application, new Uri($"{place}/#open={secret}"));
     }
 
-    /// <summary>Shows it no more.</summary>
+    /// <summary>Stops showing the store.</summary>
     public async ValueTask DisposeAsync()
     {
         _subject.Dispose();

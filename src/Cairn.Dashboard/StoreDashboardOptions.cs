@@ -1,15 +1,15 @@
 namespace Cairn.Dashboard;
 
-/// <summary>How the dashboard of a store file is shown.</summary>
+/// <summary>Options of the dashboard of a store file.</summary>
 public sealed record StoreDashboardOptions
 {
-    /// <summary>The port on 127.0.0.1, 0 to 65,535. Default 0: one that is free.</summary>
+    /// <summary>The port on 127.0.0.1, 0 to 65,535. Default 0, which selects a free port.</summary>
     public int Port { get; init; }
 
-    /// <summary>Whether nothing can be deleted. Default false.</summary>
+    /// <summary>True if users cannot delete entries. Default false.</summary>
     public bool IsReadOnly { get; init; }
 
-    /// <summary>Told what went wrong while a page was shown; must not block. Default: nobody.</summary>
+    /// <summary>Receives a message when a page fails. It must not block. Default null, which logs nothing.</summary>
     public Action<string>? LogError { get; init; }
 
     /// <summary>Source of time. Default <see cref="TimeProvider.System"/>.</summary>

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore;
 
-/// <summary>Microsoft's distributed cache in a JSON file, shared by processes. See <see cref="IDistributedFileStoreCacheBytes"/>.</summary>
+/// <summary>A distributed cache in a JSON file that processes share. See <see cref="IDistributedFileStoreCacheBytes"/>.</summary>
 public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, IDisposable
 {
     private readonly DistributedFileStoreCacheString _strings;
@@ -80,7 +80,7 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
     public Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() =>
         Task.FromResult<IReadOnlyDictionary<string, byte[]>>(GetAllKeyValues());
 
-    /// <summary>Closes the file. Reads and changes are errors from now on.</summary>
+    /// <summary>Closes the file. Reads and changes throw from now on.</summary>
     public void Dispose()
     {
         Dispose(disposing: true);
@@ -88,7 +88,7 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
     }
 
     /// <summary>Closes the file.</summary>
-    /// <param name="disposing">Whether <see cref="Dispose()"/> was called.</param>
+    /// <param name="disposing">True if <see cref="Dispose()"/> was called.</param>
     protected virtual void Dispose(bool disposing)
     {
         if (disposing)
@@ -97,7 +97,7 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
         }
     }
 
-    // Null options: no expiration, as before; the interface does not allow them, but callers of this class may pass them.
+    // Null options mean no expiration. The interface does not allow null, but callers of this class may pass it.
     private EntryChange NewChange(string key, byte[] value, DistributedCacheEntryOptions? options)
     {
         ArgumentNullException.ThrowIfNull(key);

@@ -5,7 +5,10 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore;
 
-/// <summary>A cache in a JSON file, shared by processes, whose values are strings, and objects kept as JSON. See <see cref="IDistributedFileStoreCacheClass"/>.</summary>
+/// <summary>
+/// A cache in a JSON file that processes share. Its values are strings, and objects stored as JSON. See
+/// <see cref="IDistributedFileStoreCacheClass"/>.
+/// </summary>
 public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, IDistributedFileStoreCacheClass
 {
     private readonly ClassJson _json;
@@ -31,7 +34,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
         object? value = Engine.Find(key);
         if (value is not JsonText json)
         {
-            // A string is JSON as well if an earlier version or an application stored it as such.
+            // A string can also be JSON, if an earlier version or an application stored it in that form.
             return value is null ? null : Deserialize<T>(EntryText.OfValue(value));
         }
 

@@ -1,25 +1,28 @@
 namespace Cairn.FileStore;
 
-/// <summary>A cache file could not be used as it was asked to.</summary>
+/// <summary>The exception for an operation that a cache file could not perform.</summary>
 public class DistributedFileStoreCacheException : Exception
 {
-    /// <summary>Says what happened, with which value, and what to do.</summary>
-    /// <param name="message">The message.</param>
+    /// <summary>Creates an exception with a message.</summary>
+    /// <param name="message">The message: what happened, with which value, and what to do.</param>
     public DistributedFileStoreCacheException(string message)
         : base(message)
     {
     }
 
-    /// <summary>Says what happened, with which value, and what to do.</summary>
-    /// <param name="message">The message.</param>
-    /// <param name="innerException">What caused it.</param>
+    /// <summary>Creates an exception with a message and a cause.</summary>
+    /// <param name="message">The message: what happened, with which value, and what to do.</param>
+    /// <param name="innerException">The cause.</param>
     public DistributedFileStoreCacheException(string message, Exception? innerException)
         : base(message, innerException)
     {
     }
 }
 
-/// <summary>A cache file is not valid, most likely after an edit by hand. It is not written to until it is mended or cleared.</summary>
+/// <summary>
+/// The exception for a malformed cache file, most likely after a manual edit. The cache does not write to the file until it is repaired or
+/// cleared.
+/// </summary>
 public sealed class FileStoreFormatException : DistributedFileStoreCacheException
 {
     internal FileStoreFormatException(string message, string path, int line, int column)
@@ -30,12 +33,12 @@ public sealed class FileStoreFormatException : DistributedFileStoreCacheExceptio
         Column = column;
     }
 
-    /// <summary>The file.</summary>
+    /// <summary>Gets the path of the file.</summary>
     public string Path { get; }
 
-    /// <summary>The line of the mistake, from 1.</summary>
+    /// <summary>Gets the line of the error; the first line is 1.</summary>
     public int Line { get; }
 
-    /// <summary>The column of the mistake in characters, from 1.</summary>
+    /// <summary>Gets the column of the error in characters; the first column is 1.</summary>
     public int Column { get; }
 }

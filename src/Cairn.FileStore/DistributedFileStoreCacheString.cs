@@ -5,17 +5,19 @@ using Microsoft.Extensions.Primitives;
 
 namespace Cairn.FileStore;
 
-/// <summary>A cache in a JSON file, shared by processes, whose values are strings. See <see cref="IDistributedFileStoreCacheString"/>.</summary>
+/// <summary>A cache in a JSON file that processes share. Its values are strings. See <see cref="IDistributedFileStoreCacheString"/>.</summary>
 public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString, IDisposable
 {
     private readonly bool _isSlidingAllowed;
     private readonly bool _isFlushed;
     private readonly TimeProvider _clock;
 
-    /// <summary>Opens a cache file, which need not exist.</summary>
-    /// <param name="fileStoreCacheOptions">How; with directory and both parts of the file's name.</param>
-    /// <exception cref="ArgumentException">An option is out of its range.</exception>
-    /// <exception cref="DistributedFileStoreCacheException">The options do not say where the file is.</exception>
+    /// <summary>Opens a cache file. The file need not exist.</summary>
+    /// <param name="fileStoreCacheOptions">The options, with the directory and both parts of the file name.</param>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    /// <exception cref="DistributedFileStoreCacheException">
+    /// The options do not specify the directory or the second part of the name.
+    /// </exception>
     public DistributedFileStoreCacheString(DistributedFileStoreCacheOptions fileStoreCacheOptions)
     {
         ArgumentNullException.ThrowIfNull(fileStoreCacheOptions);
@@ -103,7 +105,7 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
     /// <inheritdoc/>
     public IChangeToken Watch(string? key = null) => Engine.Watch(key);
 
-    /// <summary>Closes the file. Reads and changes are errors from now on.</summary>
+    /// <summary>Closes the file. Reads and changes throw from now on.</summary>
     public void Dispose()
     {
         Dispose(disposing: true);
@@ -111,7 +113,7 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
     }
 
     /// <summary>Closes the file.</summary>
-    /// <param name="disposing">Whether <see cref="Dispose()"/> was called.</param>
+    /// <param name="disposing">True if <see cref="Dispose()"/> was called.</param>
     protected virtual void Dispose(bool disposing)
     {
         if (disposing)
@@ -137,7 +139,7 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
 
     private protected void Change(ReadOnlySpan<EntryChange> changes) => Engine.Change(changes, isClearing: false);
 
-    // A change takes microseconds, so it is made here and now; only one that waits for the disk or for another thread goes to the
+    // A change takes microseconds, so the calling thread makes it. Only a change that waits for the disk or for another thread goes to the
     // thread pool.
     internal Task ChangeAsync(EntryChange[] changes, bool isClearing, CancellationToken token)
     {

@@ -1,15 +1,15 @@
 namespace Cairn.FileStore;
 
-/// <summary>Which interface <c>AddDistributedFileStoreCache</c> registers.</summary>
+/// <summary>The interface that <c>AddDistributedFileStoreCache</c> registers.</summary>
 public enum FileStoreCacheVersions
 {
     /// <summary><see cref="IDistributedFileStoreCacheString"/>: values are strings. The default.</summary>
     String = 0,
 
-    /// <summary><see cref="IDistributedFileStoreCacheClass"/>: strings, and objects kept as JSON.</summary>
+    /// <summary><see cref="IDistributedFileStoreCacheClass"/>: values are strings, and objects stored as JSON.</summary>
     Class = 1,
 
-    /// <summary><see cref="IDistributedFileStoreCacheBytes"/>: values are bytes, with more than Microsoft's interface has.</summary>
+    /// <summary><see cref="IDistributedFileStoreCacheBytes"/>: values are bytes, with operations that Microsoft's interface lacks.</summary>
     Bytes = 2,
 
     /// <summary><see cref="Microsoft.Extensions.Caching.Distributed.IDistributedCache"/>.</summary>

@@ -1,11 +1,14 @@
 namespace Cairn.FileStore;
 
-/// <summary>What a change survives once the call that made it has returned.</summary>
+/// <summary>The failures that a change survives after its call has returned.</summary>
 public enum FileStoreDurability
 {
-    /// <summary>The end of the process, however it comes. After a power loss the last changes may be missing. The default: a change costs microseconds.</summary>
+    /// <summary>
+    /// A change survives any end of the process. After a power loss the last changes may be missing. The default, because a change costs
+    /// microseconds.
+    /// </summary>
     ProcessCrash = 0,
 
-    /// <summary>A power loss, too: each change is flushed to the disk, which takes a millisecond or more.</summary>
+    /// <summary>A change also survives a power loss. Each change is flushed to the disk, which takes a millisecond or more.</summary>
     PowerLoss = 1,
 }

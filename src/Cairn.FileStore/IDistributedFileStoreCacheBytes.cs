@@ -2,15 +2,15 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore;
 
-/// <summary>Microsoft's distributed cache in a JSON file, shared by processes, with what its interface lacks.</summary>
-/// <remarks>Bytes come back as they were, whatever they are. Otherwise as <see cref="IDistributedFileStoreCacheString"/>.</remarks>
+/// <summary>A distributed cache in a JSON file that processes share. It adds operations that Microsoft's interface lacks.</summary>
+/// <remarks>Values can be any bytes. In all other respects it behaves like <see cref="IDistributedFileStoreCacheString"/>.</remarks>
 public interface IDistributedFileStoreCacheBytes : IDistributedCache
 {
-    /// <summary>Removes everything. Works also when the file is not valid.</summary>
+    /// <summary>Removes all entries. Also works if the file is malformed.</summary>
     void ClearAll();
 
-    /// <summary>All keys and values, as of one moment.</summary>
-    /// <returns>A dictionary and arrays of the caller's own.</returns>
+    /// <summary>Returns all keys and values, at one point in time.</summary>
+    /// <returns>A new dictionary with copies of the values.</returns>
     Dictionary<string, byte[]> GetAllKeyValues();
 
     /// <inheritdoc cref="GetAllKeyValues"/>

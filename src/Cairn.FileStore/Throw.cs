@@ -3,7 +3,7 @@ using Cairn.FileStore.Format;
 
 namespace Cairn.FileStore;
 
-/// <summary>Errors that several places report, with one text each.</summary>
+/// <summary>The exceptions that several classes throw, each with one message.</summary>
 internal static class Throw
 {
     public static DistributedFileStoreCacheException LockTimeout(string path, TimeSpan timeout, Exception? inner) => new(

@@ -1,2 +1,2 @@
-// Scratch space for numbers is taken from the stack by nearly every message; clearing it would cost more than using it.
+// Nearly every message takes scratch space for numbers from the stack. Clearing it would cost more than using it.
 [module: System.Runtime.CompilerServices.SkipLocalsInit]

@@ -3,20 +3,20 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Protocol;
 
-/// <summary>Whole numbers as decimal text.</summary>
-/// <remarks>Parsing is as strict as Redis is: one text for each number, so that a number survives being read and written.</remarks>
+/// <summary>Reads and writes whole numbers as decimal text.</summary>
+/// <remarks>Parsing is as strict as in Redis: each number has exactly one text, so reading and writing a number preserves its text.</remarks>
 public static class DecimalText
 {
-    /// <summary>Longest text of a signed number, in bytes.</summary>
+    /// <summary>The length of the longest text of a signed number, in bytes.</summary>
     public const int MaxInt64Bytes = 20;
 
-    /// <summary>Longest text of an unsigned number, in bytes.</summary>
+    /// <summary>The length of the longest text of an unsigned number, in bytes.</summary>
     public const int MaxUInt64Bytes = 20;
 
-    /// <summary>Reads a signed number: an optional minus, then digits of which the first is 0 only in <c>0</c> itself.</summary>
-    /// <param name="text">All of it must be the number.</param>
+    /// <summary>Reads a signed number: an optional minus, then digits. The first digit is 0 only in the text <c>0</c>.</summary>
+    /// <param name="text">The text, which must contain only the number.</param>
     /// <param name="value">The number.</param>
-    /// <returns><see langword="false"/> if it is none, or one out of range.</returns>
+    /// <returns><see langword="false"/> if the text is not a number, or the number is out of range.</returns>
     public static bool TryParseInt64(ReadOnlySpan<byte> text, out long value)
     {
         if (text.Length == 1)
@@ -29,7 +29,7 @@ public static class DecimalText
         }
         else if (text.Length > 1 && text[0] == '-')
         {
-            bool isParsed = TryParseUInt64(text[1..], out ulong magnitude) && magnitude - 1 < 1UL << 63; // Neither -0.
+            bool isParsed = TryParseUInt64(text[1..], out ulong magnitude) && magnitude - 1 < 1UL << 63; // Rejects -0 too.
             value = isParsed ? (long)(0 - magnitude) : 0;
             return isParsed;
         }
@@ -43,10 +43,10 @@ public static class DecimalText
         return false;
     }
 
-    /// <summary>Reads an unsigned number: digits of which the first is 0 only in <c>0</c> itself.</summary>
-    /// <param name="text">All of it must be the number.</param>
+    /// <summary>Reads an unsigned number: digits, of which the first is 0 only in the text <c>0</c>.</summary>
+    /// <param name="text">The text, which must contain only the number.</param>
     /// <param name="value">The number.</param>
-    /// <returns><see langword="false"/> if it is none, or one out of range.</returns>
+    /// <returns><see langword="false"/> if the text is not a number, or the number is out of range.</returns>
     public static bool TryParseUInt64(ReadOnlySpan<byte> text, out ulong value)
     {
         value = 0;
@@ -86,8 +86,8 @@ public static class DecimalText
 
     /// <summary>Writes a signed number.</summary>
     /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MaxInt64Bytes"/> bytes, or as many as the number has.</param>
-    /// <returns>Bytes written.</returns>
+    /// <param name="destination">The buffer: <see cref="MaxInt64Bytes"/> bytes, or at least the length of the text.</param>
+    /// <returns>The number of bytes written.</returns>
     /// <exception cref="ArgumentException">The destination is too short.</exception>
     public static int Format(long value, Span<byte> destination)
     {
@@ -107,8 +107,8 @@ public static class DecimalText
 
     /// <summary>Writes an unsigned number.</summary>
     /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MaxUInt64Bytes"/> bytes, or as many as the number has.</param>
-    /// <returns>Bytes written.</returns>
+    /// <param name="destination">The buffer: <see cref="MaxUInt64Bytes"/> bytes, or at least the length of the text.</param>
+    /// <returns>The number of bytes written.</returns>
     /// <exception cref="ArgumentException">The destination is too short.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Format(ulong value, Span<byte> destination)

@@ -3,20 +3,22 @@ using System.Text;
 
 namespace Cairn.Protocol;
 
-/// <summary>Floating-point numbers as text, in the form of RESP3's doubles.</summary>
+/// <summary>Reads and writes floating-point numbers as text, in the form of RESP3 doubles.</summary>
 public static class DoubleText
 {
-    /// <summary>Longest text that <see cref="Format"/> writes, in bytes.</summary>
+    /// <summary>The length of the longest text that <see cref="Format"/> writes, in bytes.</summary>
     public const int MaxBytes = 24;
 
     private const int Digits = 17;
-    private const int LongestText = 1 << 10; // Longer ones are no numbers that anybody writes, and would take long.
+    private const int LongestText = 1 << 10; // No client writes longer numbers, and parsing them would take long.
 
-    /// <summary>Writes a number with up to 17 significant digits, as <c>%.17g</c> does, or <c>inf</c>, <c>-inf</c>, <c>nan</c>.</summary>
+    /// <summary>Writes a number with up to 17 significant digits, like <c>%.17g</c> of C, or <c>inf</c>, <c>-inf</c> or <c>nan</c>.</summary>
     /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
-    /// <returns>Bytes written.</returns>
-    /// <remarks>Redis 7.0, addReplyDouble. Later versions write the shortest text that reads back as the same number.</remarks>
+    /// <param name="destination">The buffer, at least <see cref="MaxBytes"/> bytes.</param>
+    /// <returns>The number of bytes written.</returns>
+    /// <remarks>
+    /// This is the form of Redis 7.0 (addReplyDouble). Later versions write the shortest text that reads back as the same number.
+    /// </remarks>
     public static int Format(double value, Span<byte> destination)
     {
         if (!double.IsFinite(value))
@@ -57,9 +59,9 @@ public static class DoubleText
             : FormatPlain(significant, exponent, destination[sign..]));
     }
 
-    /// <summary>Reads a decimal number with or without an exponent, or <c>inf</c>, <c>infinity</c> or <c>nan</c> in any case.</summary>
-    /// <param name="text">All of it must be the number; white space is none.</param>
-    /// <param name="value">The nearest number; infinite if it is too large.</param>
+    /// <summary>Reads a decimal number with or without an exponent, or <c>inf</c>, <c>infinity</c> or <c>nan</c>, not case-sensitive.</summary>
+    /// <param name="text">The text, which must contain only the number and no white space.</param>
+    /// <param name="value">The nearest number; infinite if the number is too large.</param>
     public static bool TryParse(ReadOnlySpan<byte> text, out double value)
     {
         value = 0;
@@ -75,7 +77,7 @@ public static class DoubleText
             return false;
         }
 
-        // The framework takes zero bytes at the end for nothing.
+        // The framework ignores zero bytes at the end, so they are rejected here.
         if (((uint)(magnitude[0] - '0') > 9 && magnitude[0] != '.') ||
             magnitude[^1] == 0 ||
             !double.TryParse(
@@ -109,7 +111,7 @@ public static class DoubleText
         return false;
     }
 
-    // D.DDDe+XX, with two digits of the exponent at least.
+    // D.DDDe+XX; the exponent has at least two digits.
     private static int FormatScientific(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
     {
         int length = 0;

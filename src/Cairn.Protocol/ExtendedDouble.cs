@@ -5,24 +5,24 @@ using System.Text;
 
 namespace Cairn.Protocol;
 
-// A finite number is Mantissa x 2^Exponent, where the mantissa's highest bit is set unless the number is below the normal range;
-// 0 has the mantissa 0. Every operation computes exactly, or exactly but for a "sticky" bit that says that something is left
-// over, and rounds once, to nearest and to even at a tie, as the processor does. Numbers of everyday size and length stay
-// within 128 bits; the others take big integers, which allocate.
+// A finite number is Mantissa x 2^Exponent. The mantissa's highest bit is set unless the number is below the normal range; 0 has the
+// mantissa 0. Every operation computes an exact result, or one that is exact except for a "sticky" bit, which says that there is a
+// remainder. It then rounds once, to nearest and ties to even, like the processor. Numbers of usual size and length fit in 128 bits; others
+// use big integers, which allocate.
 
 /// <summary>
-/// A floating-point number with a mantissa of 64 bits, the <c>long double</c> of C on x86. Redis keeps the values of
-/// INCRBYFLOAT and HINCRBYFLOAT in it, so the same digits come out only with the same rounding.
+/// A floating-point number with a 64-bit mantissa, the <c>long double</c> of C on x86. Redis computes INCRBYFLOAT and HINCRBYFLOAT with it,
+/// so equal digits require equal rounding.
 /// </summary>
 public readonly record struct ExtendedDouble
 {
-    /// <summary>Longest text that <see cref="Format"/> writes, in bytes.</summary>
+    /// <summary>The length of the longest text that <see cref="Format"/> writes, in bytes.</summary>
     public const int MaxTextBytes = 4960;
 
     private const int MantissaBits = 64;
-    private const int MaxExponent = 16383 - 63; // Of the lowest bit of the mantissa.
+    private const int MaxExponent = 16383 - 63; // The exponent of the lowest bit of the mantissa.
     private const int MinExponent = -16445;
-    private const int MaxParsedBytes = 5119; // Redis' buffer.
+    private const int MaxParsedBytes = 5119; // The size of Redis' buffer.
     private const int Decimals = 17;
     private const ulong DecimalScale = 100_000_000_000_000_000;
 
@@ -39,14 +39,14 @@ public readonly record struct ExtendedDouble
         _isInfinite = isInfinite;
     }
 
-    /// <summary>False for what INCRBYFLOAT refuses: the sum of too large numbers, or one that was infinite already.</summary>
+    /// <summary>Gets false for results that INCRBYFLOAT rejects: the sum is too large, or a summand is infinite.</summary>
     public bool IsFinite => !_isInfinite;
 
     /// <summary>
-    /// Reads a number as C's <c>strtold</c> does: decimal or hexadecimal (<c>0x1.8p1</c>), with an exponent or without, or
-    /// <c>inf</c>. White space and NaN are refused, and numbers out of range.
+    /// Reads a number like <c>strtold</c> of C: decimal or hexadecimal (<c>0x1.8p1</c>), with or without an exponent, or <c>inf</c>. White
+    /// space, NaN and numbers out of range are rejected.
     /// </summary>
-    /// <param name="text">All of it must be the number.</param>
+    /// <param name="text">The text, which must contain only the number.</param>
     /// <param name="value">The nearest number.</param>
     public static bool TryParse(ReadOnlySpan<byte> text, out ExtendedDouble value)
     {
@@ -73,9 +73,9 @@ public readonly record struct ExtendedDouble
             : TryParseDecimal(text, isNegative, out value);
     }
 
-    /// <summary>The sum, rounded once.</summary>
-    /// <param name="left">One number.</param>
-    /// <param name="right">The other.</param>
+    /// <summary>Returns the sum, rounded once.</summary>
+    /// <param name="left">The first summand.</param>
+    /// <param name="right">The second summand.</param>
     public static ExtendedDouble Add(ExtendedDouble left, ExtendedDouble right)
     {
         if (left._isInfinite || right._isInfinite)
@@ -90,8 +90,8 @@ public readonly record struct ExtendedDouble
 
         var (large, small) = left._exponent >= right._exponent ? (left, right) : (right, left);
 
-        // With 62 bits below the mantissa nothing is lost that could matter: bits are shifted out only if the numbers are so
-        // far apart that the sum loses one place at most.
+        // 62 bits below the mantissa preserve all bits that can affect the result: bits are shifted out only if the exponents differ so
+        // much that the sum loses at most one place.
         const int guardBits = 62;
         int distance = large._exponent - small._exponent;
         var a = (UInt128)large._mantissa << guardBits;
@@ -105,7 +105,7 @@ public readonly record struct ExtendedDouble
             return Round(large._isNegative, a + b, exponent, isSticky);
         }
 
-        // What is left over makes the subtrahend larger: take one more, and something is left over above that.
+        // A remainder makes the subtrahend larger. So subtract one more; the difference then has a positive remainder.
         b += isSticky ? 1u : 0u;
         return a >= b
             ? Round(large._isNegative, a - b, exponent, isSticky)
@@ -113,13 +113,13 @@ public readonly record struct ExtendedDouble
     }
 
     /// <summary>
-    /// Writes the number as Redis writes it to people: in full, with 17 decimals at most, none of them a trailing zero.
+    /// Writes the number in Redis' form for people: all whole digits, and at most 17 decimals without trailing zeros.
     /// </summary>
-    /// <param name="destination">At least <see cref="MaxTextBytes"/> bytes, or as many as the number has.</param>
-    /// <returns>Bytes written.</returns>
+    /// <param name="destination">The buffer: <see cref="MaxTextBytes"/> bytes, or at least the length of the text.</param>
+    /// <returns>The number of bytes written.</returns>
     /// <exception cref="InvalidOperationException">The number is not finite.</exception>
     /// <exception cref="ArgumentException">The destination is too short.</exception>
-    /// <remarks>Redis, ld2string with LD_STR_HUMAN: <c>%.17Lf</c>, trimmed; a zero has no sign.</remarks>
+    /// <remarks>Follows ld2string with LD_STR_HUMAN of Redis: <c>%.17Lf</c>, trimmed. A zero has no sign.</remarks>
     public int Format(Span<byte> destination)
     {
         if (_isInfinite)
@@ -144,7 +144,7 @@ public readonly record struct ExtendedDouble
         return decimals == 0 ? length : length + FormatDecimals(decimals, destination[length..]);
     }
 
-    // From 2^64 on there is nothing behind the point.
+    // Numbers from 2^64 on have no decimals.
     private int FormatLarge(Span<byte> destination)
     {
         string digits = ((BigInteger)_mantissa << _exponent).ToString(CultureInfo.InvariantCulture);
@@ -154,13 +154,13 @@ public readonly record struct ExtendedDouble
         return sign + Encoding.ASCII.GetBytes(digits, destination[sign..]);
     }
 
-    // The part before the point, and what is behind it in units of the last decimal.
+    // Returns the part before the decimal point, and the part after it in units of the last decimal.
     private (ulong Whole, ulong Decimals) Split()
     {
         int shift = -_exponent;
         if (shift is 0 or >= 128)
         {
-            return (shift == 0 ? _mantissa : 0, 0); // Far behind the point is below half of the last decimal.
+            return (shift == 0 ? _mantissa : 0, 0); // The number is far below half of the last decimal.
         }
 
         ulong whole = shift < MantissaBits ? _mantissa >> shift : 0;
@@ -259,7 +259,7 @@ public readonly record struct ExtendedDouble
 
     private static ExtendedDouble FromLongDecimal(bool isNegative, ReadOnlySpan<byte> digits, int exponent)
     {
-        // Beyond these powers the result is 0 or infinite whatever the digits are.
+        // Beyond these exponents the result is 0 or infinite for any digits.
         if (exponent > 5000)
         {
             bool isZero = digits.IndexOfAnyExcept((byte)'0', (byte)'.') < 0;
@@ -298,7 +298,7 @@ public readonly record struct ExtendedDouble
         return Round(isNegative, quotient, -shift, !rest.IsZero);
     }
 
-    // DIGITS[.DIGITS][pEXPONENT], the exponent decimal and of two.
+    // DIGITS[.DIGITS][pEXPONENT], where the exponent is a decimal text and a power of two.
     private static bool TryParseHexadecimal(ReadOnlySpan<byte> text, bool isNegative, out ExtendedDouble value)
     {
         value = default;
@@ -325,7 +325,7 @@ public readonly record struct ExtendedDouble
         return mantissa.IsZero || (!value._isInfinite && value._mantissa != 0);
     }
 
-    // Up to the first byte that is neither a digit nor the only point.
+    // Reads up to the first byte that is neither a digit nor the first decimal point.
     private static int ReadDigits(ReadOnlySpan<byte> text, out int point, out int digitCount, Func<char, bool> isDigit)
     {
         point = -1;
@@ -350,7 +350,7 @@ public readonly record struct ExtendedDouble
         return position;
     }
 
-    // Nothing, or a letter, an optional sign and digits up to the end. Exponents beyond any number are cut off.
+    // Reads an empty text, or a letter, an optional sign and digits up to the end. Limits the exponent to a value beyond all numbers.
     private static bool TryParseExponent(ReadOnlySpan<byte> text, char letter, out int exponent)
     {
         exponent = 0;
@@ -395,7 +395,7 @@ public readonly record struct ExtendedDouble
             return new ExtendedDouble(isNegative && isSticky, 0, 0);
         }
 
-        // Bits that go: those beyond 64, and those below the least exponent.
+        // The number of bits to remove: those beyond 64, and those below the least exponent.
         int excess = 128 - MantissaBits - (int)UInt128.LeadingZeroCount(mantissa);
         excess = Math.Max(excess, MinExponent - exponent);
         if (excess <= 0)

@@ -3,13 +3,13 @@ namespace Cairn.Protocol;
 /// <summary>The commands of memcached's text protocol.</summary>
 public enum MemcachedCommand : byte
 {
-    /// <summary>No command that exists.</summary>
+    /// <summary>An unknown command.</summary>
     None = 0,
 
     /// <summary><c>get KEY*</c></summary>
     Get,
 
-    /// <summary><c>gets KEY*</c>: with versions.</summary>
+    /// <summary><c>gets KEY*</c>: get with versions.</summary>
     Gets,
 
     /// <summary><c>gat EXPTIME KEY*</c>: get and touch.</summary>

@@ -1,6 +1,6 @@
 namespace Cairn.Protocol;
 
-/// <summary>What memcached says of a request it cannot serve; the texts are those of memcached 1.6.</summary>
+/// <summary>The errors that memcached reports for a request that it cannot serve. The texts are those of memcached 1.6.</summary>
 public enum MemcachedError : byte
 {
     /// <summary>No error.</summary>
@@ -66,10 +66,10 @@ public enum MemcachedError : byte
     /// <summary><c>CLIENT_ERROR opaque token too long</c></summary>
     OpaqueTooLong,
 
-    /// <summary>The connection is closed without a word: an HTTP request.</summary>
+    /// <summary>An HTTP request. The connection is closed without a reply.</summary>
     HttpRequest,
 
-    /// <summary>The connection is closed without a word: a request of memcached's binary protocol.</summary>
+    /// <summary>A request of memcached's binary protocol. The connection is closed without a reply.</summary>
     BinaryProtocol,
 
     /// <summary><c>CLIENT_ERROR cannot increment or decrement non-numeric value</c></summary>

@@ -1,9 +1,9 @@
 namespace Cairn.Protocol;
 
-/// <summary>With what the reply of a meta command begins.</summary>
+/// <summary>The code at the start of a meta command's reply.</summary>
 public enum MemcachedMetaCode : byte
 {
-    /// <summary><c>HD</c>: done, or found; there is no value with it.</summary>
+    /// <summary><c>HD</c>: done or found, without a value.</summary>
     Done = 0,
 
     /// <summary><c>VA</c>: a value follows.</summary>

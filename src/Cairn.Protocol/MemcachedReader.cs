@@ -4,47 +4,47 @@ using Cairn.Protocol.Memcached;
 
 namespace Cairn.Protocol;
 
-// A line is found by its end, once; then it takes one of two ways:
-//   - the forms that make up nearly all traffic (get of one key or more, set with single spaces, mg) are read in place,
-//     byte by byte, by QuickRequests, which declines whatever it does not expect;
-//   - everything else, errors too, is cut into words and judged by WordRequests, as memcached does.
-// Both give the same result for what both accept. MemcachedReaderTests holds them to it.
+// The reader searches for the end of a line once. Then one of two parsers reads the line:
+//   - QuickRequests reads the forms of nearly all traffic (get with one or more keys, set with single spaces, mg) in place, byte by byte.
+//     It declines any other form.
+//   - WordRequests reads everything else, including errors. It splits the line into words and checks them in memcached's order.
+// Both give the same result for lines that both accept; MemcachedReaderTests verifies this.
 
-/// <summary>Reads the requests of memcached's text protocol, the meta commands included, in place and without allocating.</summary>
+/// <summary>Reads the requests of memcached's text protocol, including the meta commands, in place and without allocating.</summary>
 /// <remarks>
-/// The protocol is that of memcached 1.6: doc/protocol.txt of its repository, and where that is silent, what 1.6.18 does. All
-/// members are safe from any thread.
+/// The protocol is that of memcached 1.6: doc/protocol.txt of its repository and, if that does not specify a case, the behaviour of 1.6.18.
+/// All members are safe from any thread.
 /// </remarks>
 public static class MemcachedReader
 {
-    /// <summary>Longest key, in bytes; of a base64 key, its text.</summary>
+    /// <summary>The length of the longest key, in bytes. For a base64 key, the length of its text.</summary>
     public const int MaxKeyBytes = 250;
 
-    /// <summary>Longest command line without its <c>\n</c>, in bytes, except for the <c>get</c> family.</summary>
+    /// <summary>The length of the longest command line without its <c>\n</c>, in bytes. The <c>get</c> family has another limit.</summary>
     public const int MaxLineBytes = 2048;
 
-    /// <summary>Longest command line of the <c>get</c> family, in bytes, where the caller sets no other limit.</summary>
+    /// <summary>The default limit of a command line of the <c>get</c> family, in bytes.</summary>
     public const int DefaultMaxMultigetBytes = 1 << 20;
 
     private const int MaxLeadingSpaces = 100;
     private const int LongestGetName = 4;
 
     /// <summary>Reads the request at the start of <paramref name="input"/>.</summary>
-    /// <param name="input">What has arrived and was not consumed yet.</param>
+    /// <param name="input">The bytes that have arrived and are not consumed.</param>
     /// <param name="request">
-    /// The request; its ranges point into <paramref name="input"/>. With <see cref="ParseStatus.IncompleteValue"/> all but
-    /// the data block; <see cref="MemcachedRequest.TotalBytes"/> says how long the input must be. With
-    /// <see cref="ParseStatus.Malformed"/> and <see cref="ParseStatus.Fatal"/>: what to answer.
+    /// The request; its ranges point into <paramref name="input"/>. With <see cref="ParseStatus.IncompleteValue"/>, everything except the
+    /// data block; <see cref="MemcachedRequest.TotalBytes"/> then is the required length of the input. With
+    /// <see cref="ParseStatus.Malformed"/> and <see cref="ParseStatus.Fatal"/>, the error to reply with.
     /// </param>
     /// <param name="consumed">
-    /// Bytes of the request. 0 unless it is complete or malformed; of a malformed request whose data block follows, the line
-    /// only (<see cref="MemcachedRequest.SkipBytes"/> has the rest).
+    /// The length of the request in bytes, 0 unless it is complete or malformed. If a malformed request has a data block, only the length
+    /// of the line; <see cref="MemcachedRequest.SkipBytes"/> is the rest.
     /// </param>
     /// <param name="searchedBytes">
-    /// How many bytes an earlier call searched: the length of the input with which it returned
-    /// <see cref="ParseStatus.Incomplete"/>. They are not searched again. 0 is always right.
+    /// The number of bytes that an earlier call searched, which are not searched again: the length of the input for which it returned
+    /// <see cref="ParseStatus.Incomplete"/>. 0 is always valid.
     /// </param>
-    /// <param name="maxMultigetBytes">Longest line of the <c>get</c> family, in bytes; not below <see cref="MaxLineBytes"/>.</param>
+    /// <param name="maxMultigetBytes">The longest line of the <c>get</c> family, in bytes; at least <see cref="MaxLineBytes"/>.</param>
     public static ParseStatus TryRead(
         ReadOnlySpan<byte> input,
         out MemcachedRequest request,
@@ -66,7 +66,7 @@ public static class MemcachedReader
             return LineTooLong(ref request, input);
         }
 
-        // A line that holds nothing but its end is an error with and without the \r.
+        // An empty line is an error with and without the \r.
         var line = input[..(lineEnd > 0 && input[lineEnd - 1] == '\r' ? lineEnd - 1 : lineEnd)];
         request.LineBytes = lineEnd + 1;
 
@@ -86,7 +86,7 @@ public static class MemcachedReader
         return ParseStatus.Complete;
     }
 
-    /// <summary>The line to answer an error with, its end included. Empty for those that only close the connection.</summary>
+    /// <summary>Returns the reply line of an error with its line end. Empty for errors that only close the connection.</summary>
     /// <param name="error">The error.</param>
     public static ReadOnlySpan<byte> GetErrorText(MemcachedError error) => MemcachedErrorText.Of(error);
 
@@ -103,8 +103,8 @@ public static class MemcachedReader
         return found < 0 ? found : searchedBytes + found;
     }
 
-    // The answer depends on the line alone, never on how much of it has arrived: the first 2,049 bytes decide whether it may
-    // be longer than that.
+    // The result depends only on the line, not on how much of it has arrived: the first 2,049 bytes decide whether a longer line is
+    // allowed.
     private static bool IsLineTooLong(ReadOnlySpan<byte> input, int length, int maxMultigetBytes) =>
         length > MaxLineBytes && (length > Math.Max(maxMultigetBytes, MaxLineBytes) || !StartsWithGet(input));
 
@@ -126,7 +126,7 @@ public static class MemcachedReader
         return ParseStatus.Fatal;
     }
 
-    // A binary client may wait for an answer before it happens to send a line end.
+    // Reported before the line is complete, because a binary client may wait for a reply before it sends a byte that equals a line end.
     private static ParseStatus StartOfLine(ref MemcachedRequest request, ReadOnlySpan<byte> input)
     {
         if (input.IsEmpty || input[0] != WordRequests.BinaryMagic)

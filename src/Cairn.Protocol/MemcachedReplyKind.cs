@@ -3,7 +3,7 @@ namespace Cairn.Protocol;
 /// <summary>The kinds of replies in memcached's text protocol.</summary>
 public enum MemcachedReplyKind : byte
 {
-    /// <summary>Nothing was read.</summary>
+    /// <summary>No reply was read.</summary>
     None = 0,
 
     /// <summary><c>VALUE KEY FLAGS BYTES [VERSION]</c> and a data block.</summary>

@@ -3,27 +3,26 @@ using Cairn.Protocol.Memcached;
 
 namespace Cairn.Protocol;
 
-/// <summary>Reads the replies of memcached's text protocol, for a client, in place and without allocating.</summary>
+/// <summary>Reads the replies of memcached's text protocol for a client, in place and without allocating.</summary>
 /// <remarks>
-/// A reply that breaks the protocol is fatal: the client can no longer tell which reply belongs to which request. All members are safe
-/// from any thread.
+/// A reply that violates the protocol is fatal: the client can no longer match replies to requests. All members are safe from any thread.
 /// </remarks>
 public static class MemcachedReplyReader
 {
-    /// <summary>Longest line in bytes where the caller sets no other limit.</summary>
+    /// <summary>The default limit of a line, in bytes.</summary>
     public const int DefaultMaxLineBytes = 64 << 10;
 
     /// <summary>Reads the reply at the start of <paramref name="input"/>.</summary>
-    /// <param name="input">What has arrived and was not consumed yet.</param>
+    /// <param name="input">The bytes that have arrived and are not consumed.</param>
     /// <param name="reply">
-    /// The reply; its ranges point into <paramref name="input"/>. With <see cref="ParseStatus.IncompleteValue"/> all but the data
-    /// block; <see cref="MemcachedReply.TotalBytes"/> says how long the input must be.
+    /// The reply; its ranges point into <paramref name="input"/>. With <see cref="ParseStatus.IncompleteValue"/>, everything except the
+    /// data block; <see cref="MemcachedReply.TotalBytes"/> then is the required length of the input.
     /// </param>
-    /// <param name="consumed">Bytes of the reply; 0 unless it is complete.</param>
+    /// <param name="consumed">The length of the reply in bytes; 0 unless it is complete.</param>
     /// <param name="searchedBytes">
-    /// The length of the input with which an earlier call returned <see cref="ParseStatus.Incomplete"/>. 0 is always right.
+    /// The length of the input for which an earlier call returned <see cref="ParseStatus.Incomplete"/>. 0 is always valid.
     /// </param>
-    /// <param name="maxLineBytes">Longest line, in bytes.</param>
+    /// <param name="maxLineBytes">The longest line, in bytes.</param>
     public static ParseStatus TryRead(
         ReadOnlySpan<byte> input,
         out MemcachedReply reply,

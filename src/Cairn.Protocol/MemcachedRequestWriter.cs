@@ -6,41 +6,40 @@ using Cairn.Protocol.Text;
 
 namespace Cairn.Protocol;
 
-/// <summary>Writes the requests of memcached's text protocol, for a client.</summary>
+/// <summary>Writes the requests of memcached's text protocol for a client.</summary>
 /// <remarks>
-/// Over a buffer writer, what was written is the buffer writer's after <see cref="Flush"/> and not before; nothing else may
-/// use it in between. Over a span, what does not fit is an <see cref="InvalidOperationException"/>.
+/// With a buffer writer, the written bytes reach it only with <see cref="Flush"/>, and no other code may use it until then. With a span,
+/// output that does not fit throws an <see cref="InvalidOperationException"/>.
 /// <para>
-/// A key of 1 to 250 bytes, none of them a space or a control character, is written as it is; any other key is an
-/// <see cref="ArgumentException"/>, thrown before anything of it is written. Meta commands take every key of up to 186 bytes in
-/// base64.
+/// A key of 1 to 250 bytes without spaces and control characters is written unchanged. Any other key throws an
+/// <see cref="ArgumentException"/> before a byte of the key is written. Meta commands can write any key of up to 186 bytes in base64.
 /// </para>
 /// </remarks>
 public ref struct MemcachedRequestWriter
 {
     private OutputWindow _output;
 
-    /// <summary>Writes into a span.</summary>
-    /// <param name="destination">Long enough for all that will be written, and 32 bytes more.</param>
+    /// <summary>Creates a writer over a span.</summary>
+    /// <param name="destination">A span with room for the whole output and 32 bytes more.</param>
     public MemcachedRequestWriter(Span<byte> destination) => _output = new OutputWindow(destination);
 
-    /// <summary>Writes to a buffer writer.</summary>
-    /// <param name="output">Taken for the writer's alone until <see cref="Flush"/>.</param>
+    /// <summary>Creates a writer over a buffer writer.</summary>
+    /// <param name="output">The buffer writer, used exclusively until <see cref="Flush"/>.</param>
     public MemcachedRequestWriter(IBufferWriter<byte> output) => _output = new OutputWindow(output);
 
-    /// <summary>Bytes written that were not handed on; for a span, all that were written.</summary>
+    /// <summary>Gets the number of bytes that are written and not flushed; for a span, the number of all written bytes.</summary>
     public readonly int PendingBytes => _output.Pending;
 
-    /// <summary>Whether a key can be written as it is: 1 to 250 bytes, no spaces, no control characters.</summary>
+    /// <summary>Returns whether a key can be written unchanged: 1 to 250 bytes, no spaces, no control characters.</summary>
     /// <param name="key">The key.</param>
     public static bool IsPlainKey(ReadOnlySpan<byte> key) =>
         (uint)(key.Length - 1) < MemcachedReader.MaxKeyBytes &&
         !key.ContainsAnyInRange((byte)0, (byte)' ') && !key.Contains((byte)0x7F);
 
-    /// <summary>Hands what was written to the buffer writer. The writer can go on.</summary>
+    /// <summary>Passes the written bytes to the buffer writer. The writer can be used further.</summary>
     public void Flush() => _output.Flush();
 
-    /// <summary><c>get KEY</c></summary>
+    /// <summary>Writes <c>get KEY</c>.</summary>
     /// <param name="key">The key.</param>
     public void WriteGet(scoped ReadOnlySpan<byte> key)
     {
@@ -50,7 +49,7 @@ public ref struct MemcachedRequestWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary><c>gets KEY</c></summary>
+    /// <summary>Writes <c>gets KEY</c>.</summary>
     /// <param name="key">The key.</param>
     public void WriteGets(scoped ReadOnlySpan<byte> key)
     {
@@ -60,29 +59,29 @@ public ref struct MemcachedRequestWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary>Begins a <c>get</c> of several keys. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
+    /// <summary>Begins a <c>get</c> of several keys. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
     public void BeginGet() => _output.Write("get"u8);
 
-    /// <summary>Begins a <c>gets</c> of several keys. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
+    /// <summary>Begins a <c>gets</c> of several keys. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
     public void BeginGets() => _output.Write("gets"u8);
 
-    /// <summary>Begins a <c>gat</c>. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
-    /// <param name="expirationSeconds">0 for never; up to 30 days from now; more is a Unix time.</param>
+    /// <summary>Begins a <c>gat</c>. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
+    /// <param name="expirationSeconds">The expiration: 0 for never, up to 30 days for an offset from now, more for a Unix time.</param>
     public void BeginGat(long expirationSeconds)
     {
         _output.Write("gat "u8);
         _output.WriteInt64(expirationSeconds);
     }
 
-    /// <summary>Begins a <c>gats</c>. <see cref="WriteKey"/> and <see cref="WriteLineEnd"/> have to follow.</summary>
-    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
+    /// <summary>Begins a <c>gats</c>. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
     public void BeginGats(long expirationSeconds)
     {
         _output.Write("gats "u8);
         _output.WriteInt64(expirationSeconds);
     }
 
-    /// <summary>One more key of the <c>get</c> that was begun.</summary>
+    /// <summary>Writes another key of a <c>get</c> that was begun.</summary>
     /// <param name="key">The key.</param>
     public void WriteKey(scoped ReadOnlySpan<byte> key)
     {
@@ -94,14 +93,14 @@ public ref struct MemcachedRequestWriter
     /// <summary>Ends a line that was begun.</summary>
     public void WriteLineEnd() => _output.WriteLineEnd();
 
-    /// <summary><c>set</c>, <c>add</c>, <c>replace</c>, <c>append</c> or <c>prepend</c>, with its value.</summary>
-    /// <param name="command">Which of them.</param>
+    /// <summary>Writes <c>set</c>, <c>add</c>, <c>replace</c>, <c>append</c> or <c>prepend</c>, with its value.</summary>
+    /// <param name="command">One of these commands.</param>
     /// <param name="key">The key.</param>
-    /// <param name="value">Any bytes.</param>
-    /// <param name="clientFlags">Kept with the value.</param>
-    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
-    /// <exception cref="ArgumentOutOfRangeException">It is another command.</exception>
+    /// <param name="value">The value.</param>
+    /// <param name="clientFlags">The client flags, stored with the value.</param>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The command is not one of these.</exception>
     public void WriteStore(
         MemcachedCommand command,
         scoped ReadOnlySpan<byte> key,
@@ -114,14 +113,14 @@ public ref struct MemcachedRequestWriter
         WriteData(value);
     }
 
-    /// <summary>The line of a storage command. The value has to follow, by <see cref="WriteData"/> or piece by piece.</summary>
-    /// <param name="command">As in <see cref="WriteStore"/>.</param>
+    /// <summary>Writes the line of a storage command. The caller then writes the value, with <see cref="WriteData"/> or in parts.</summary>
+    /// <param name="command">One of the commands of <see cref="WriteStore"/>.</param>
     /// <param name="key">The key.</param>
-    /// <param name="valueBytes">Length of the value.</param>
-    /// <param name="clientFlags">Kept with the value.</param>
-    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
-    /// <exception cref="ArgumentOutOfRangeException">It is another command, or the length is negative.</exception>
+    /// <param name="valueBytes">The length of the value.</param>
+    /// <param name="clientFlags">The client flags, stored with the value.</param>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The command is not one of these, or the length is negative.</exception>
     public void WriteStoreLine(
         MemcachedCommand command,
         scoped ReadOnlySpan<byte> key,
@@ -136,13 +135,13 @@ public ref struct MemcachedRequestWriter
         EndLine(isNoReply);
     }
 
-    /// <summary><c>cas</c>, with its value.</summary>
+    /// <summary>Writes <c>cas</c> with its value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">Any bytes.</param>
-    /// <param name="version">The version that the entry must have.</param>
-    /// <param name="clientFlags">Kept with the value.</param>
-    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="version">The required version of the entry.</param>
+    /// <param name="clientFlags">The client flags, stored with the value.</param>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteCas(
         scoped ReadOnlySpan<byte> key,
         scoped ReadOnlySpan<byte> value,
@@ -159,17 +158,17 @@ public ref struct MemcachedRequestWriter
         WriteData(value);
     }
 
-    /// <summary>A data block: the value and its line end.</summary>
-    /// <param name="value">Any bytes.</param>
+    /// <summary>Writes a data block: the value and its line end.</summary>
+    /// <param name="value">The value.</param>
     public void WriteData(scoped ReadOnlySpan<byte> value)
     {
         _output.Write(value);
         _output.WriteLineEnd();
     }
 
-    /// <summary><c>delete KEY</c></summary>
+    /// <summary>Writes <c>delete KEY</c>.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteDelete(scoped ReadOnlySpan<byte> key, bool isNoReply = false)
     {
         CheckKey(key);
@@ -178,24 +177,24 @@ public ref struct MemcachedRequestWriter
         EndLine(isNoReply);
     }
 
-    /// <summary><c>incr KEY DELTA</c></summary>
+    /// <summary>Writes <c>incr KEY DELTA</c>.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="delta">By how much.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <param name="delta">The number to add.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteIncr(scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply = false) =>
         WriteArithmetic("incr "u8, key, delta, isNoReply);
 
-    /// <summary><c>decr KEY DELTA</c></summary>
+    /// <summary>Writes <c>decr KEY DELTA</c>.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="delta">By how much.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <param name="delta">The number to subtract.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteDecr(scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply = false) =>
         WriteArithmetic("decr "u8, key, delta, isNoReply);
 
-    /// <summary><c>touch KEY EXPTIME</c></summary>
+    /// <summary>Writes <c>touch KEY EXPTIME</c>.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="expirationSeconds">As in <see cref="BeginGat"/>.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteTouch(scoped ReadOnlySpan<byte> key, long expirationSeconds, bool isNoReply = false)
     {
         CheckKey(key);
@@ -206,9 +205,9 @@ public ref struct MemcachedRequestWriter
         EndLine(isNoReply);
     }
 
-    /// <summary><c>flush_all DELAY</c></summary>
-    /// <param name="delaySeconds">0 for at once.</param>
-    /// <param name="isNoReply">The server shall not reply.</param>
+    /// <summary>Writes <c>flush_all DELAY</c>.</summary>
+    /// <param name="delaySeconds">The delay; 0 for an immediate flush.</param>
+    /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteFlushAll(long delaySeconds = 0, bool isNoReply = false)
     {
         _output.Write("flush_all "u8);
@@ -216,9 +215,9 @@ public ref struct MemcachedRequestWriter
         EndLine(isNoReply);
     }
 
-    /// <summary>Any other line, such as <c>version</c> or <c>stats items</c>.</summary>
-    /// <param name="text">Without the line's end; it may hold none.</param>
-    /// <exception cref="ArgumentException">It holds a line end.</exception>
+    /// <summary>Writes any other line, such as <c>version</c> or <c>stats items</c>.</summary>
+    /// <param name="text">The text without the line end. It must not contain line ends.</param>
+    /// <exception cref="ArgumentException">The text contains a line end.</exception>
     public void WriteLine(scoped ReadOnlySpan<byte> text)
     {
         if (text.Contains((byte)'\n'))
@@ -230,14 +229,14 @@ public ref struct MemcachedRequestWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary><c>mn</c></summary>
+    /// <summary>Writes <c>mn</c>.</summary>
     public void WriteMetaNoop() => _output.Write("mn\r\n"u8);
 
-    /// <summary>Begins <c>mg</c>, <c>md</c>, <c>ma</c> or <c>me</c>. Flags and <see cref="WriteLineEnd"/> have to follow.</summary>
-    /// <param name="command">Which of them.</param>
-    /// <param name="key">The key itself.</param>
-    /// <param name="isBase64">Write the key in base64, with the flag that says so.</param>
-    /// <exception cref="ArgumentOutOfRangeException">It is another command.</exception>
+    /// <summary>Begins <c>mg</c>, <c>md</c>, <c>ma</c> or <c>me</c>. The caller then writes flags and calls <see cref="WriteLineEnd"/>.</summary>
+    /// <param name="command">One of these commands.</param>
+    /// <param name="key">The key, not encoded.</param>
+    /// <param name="isBase64">True to write the key in base64, with the flag <c>b</c>.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The command is not one of these.</exception>
     public void BeginMeta(MemcachedCommand command, scoped ReadOnlySpan<byte> key, bool isBase64 = false)
     {
         var name = command switch
@@ -255,10 +254,12 @@ public ref struct MemcachedRequestWriter
         }
     }
 
-    /// <summary>Begins <c>ms</c>. Flags, <see cref="WriteLineEnd"/> and <see cref="WriteData"/> have to follow.</summary>
-    /// <param name="key">The key itself.</param>
-    /// <param name="valueBytes">Length of the value.</param>
-    /// <param name="isBase64">Write the key in base64, with the flag that says so.</param>
+    /// <summary>
+    /// Begins <c>ms</c>. The caller then writes flags, calls <see cref="WriteLineEnd"/>, and writes the value with <see cref="WriteData"/>.
+    /// </summary>
+    /// <param name="key">The key, not encoded.</param>
+    /// <param name="valueBytes">The length of the value.</param>
+    /// <param name="isBase64">True to write the key in base64, with the flag <c>b</c>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative.</exception>
     public void BeginMetaSet(scoped ReadOnlySpan<byte> key, int valueBytes, bool isBase64 = false)
     {
@@ -272,8 +273,8 @@ public ref struct MemcachedRequestWriter
         }
     }
 
-    /// <summary>A flag without a token, such as <c>v</c>.</summary>
-    /// <param name="letter">Its letter.</param>
+    /// <summary>Writes a flag without a token, such as <c>v</c>.</summary>
+    /// <param name="letter">The letter of the flag.</param>
     public void WriteFlag(char letter)
     {
         var flag = _output.Reserve(2);
@@ -282,8 +283,8 @@ public ref struct MemcachedRequestWriter
         _output.Advance(2);
     }
 
-    /// <summary>A flag with a number, such as <c>T60</c>.</summary>
-    /// <param name="letter">Its letter.</param>
+    /// <summary>Writes a flag with a signed number, such as <c>T60</c>.</summary>
+    /// <param name="letter">The letter of the flag.</param>
     /// <param name="value">The number.</param>
     public void WriteFlag(char letter, long value)
     {
@@ -291,8 +292,8 @@ public ref struct MemcachedRequestWriter
         _output.WriteInt64(value);
     }
 
-    /// <summary>A flag with a number, such as <c>C77</c>.</summary>
-    /// <param name="letter">Its letter.</param>
+    /// <summary>Writes a flag with an unsigned number, such as <c>C77</c>.</summary>
+    /// <param name="letter">The letter of the flag.</param>
     /// <param name="value">The number.</param>
     public void WriteFlag(char letter, ulong value)
     {
@@ -300,10 +301,10 @@ public ref struct MemcachedRequestWriter
         _output.WriteUInt64(value);
     }
 
-    /// <summary>A flag with a token, such as <c>O123</c>.</summary>
-    /// <param name="letter">Its letter.</param>
-    /// <param name="token">Without the letter; no spaces or control characters.</param>
-    /// <exception cref="ArgumentException">The token holds such a byte.</exception>
+    /// <summary>Writes a flag with a token, such as <c>O123</c>.</summary>
+    /// <param name="letter">The letter of the flag.</param>
+    /// <param name="token">The token without the letter, without spaces or control characters.</param>
+    /// <exception cref="ArgumentException">The token contains a space or a control character.</exception>
     public void WriteFlag(char letter, scoped ReadOnlySpan<byte> token)
     {
         if (token.ContainsAnyInRange((byte)0, (byte)' '))

@@ -2,28 +2,28 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Protocol;
 
-/// <summary>The words of a command line, such as the keys of a <c>get</c>, one after the other; spaces part them.</summary>
+/// <summary>Enumerates the words of a command line, such as the keys of a <c>get</c>. Spaces separate the words.</summary>
 public ref struct MemcachedTokens
 {
     private readonly ReadOnlySpan<byte> _text;
     private int _start;
     private int _end;
 
-    /// <summary>Begins before the first word.</summary>
-    /// <param name="text">The words and the spaces between, before and after them.</param>
+    /// <summary>Creates an enumerator before the first word.</summary>
+    /// <param name="text">The words, with any number of spaces before, between and after them.</param>
     public MemcachedTokens(ReadOnlySpan<byte> text) => _text = text;
 
-    /// <summary>The word last moved to.</summary>
+    /// <summary>Gets the current word.</summary>
     public readonly ReadOnlySpan<byte> Current => _text[_start.._end];
 
-    /// <summary>What follows the word last moved to.</summary>
+    /// <summary>Gets the text after the current word.</summary>
     public readonly ReadOnlySpan<byte> Rest => _text[_end..];
 
-    /// <summary>Itself, for <see langword="foreach"/>.</summary>
+    /// <summary>Returns this enumerator, for <see langword="foreach"/>.</summary>
     public readonly MemcachedTokens GetEnumerator() => this;
 
     /// <summary>Moves to the next word.</summary>
-    /// <returns><see langword="false"/> if there is none.</returns>
+    /// <returns><see langword="false"/> if there are no more words.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MoveNext()
     {

@@ -1,6 +1,6 @@
 namespace Cairn.Protocol;
 
-/// <summary>How a request breaks RESP. <see cref="RespRequestReader.FormatError"/> has Redis' text for each.</summary>
+/// <summary>The protocol errors of a RESP request. <see cref="RespRequestReader.FormatError"/> returns Redis' text for each.</summary>
 public enum RespProtocolError : byte
 {
     /// <summary>No error.</summary>
@@ -33,6 +33,9 @@ public enum RespProtocolError : byte
     /// <summary><c>unbalanced quotes in request</c></summary>
     UnbalancedQuotes,
 
-    /// <summary>The request is longer than <see cref="RespLimits.MaxRequestBytes"/>. Redis closes without a word; so its text is empty.</summary>
+    /// <summary>
+    /// The request is longer than <see cref="RespLimits.MaxRequestBytes"/>. The text is empty, because Redis closes the connection
+    /// without a reply.
+    /// </summary>
     RequestTooLong,
 }

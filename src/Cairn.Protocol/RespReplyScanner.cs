@@ -2,20 +2,20 @@ using Cairn.Protocol.Resp;
 
 namespace Cairn.Protocol;
 
-// A reply is a tree written depth first. To find its end, it is enough to know for each level how many elements are still to
-// come; the scanner keeps that and its position, so each byte is looked at once however many packets a reply comes in.
+// A reply is a tree in depth-first order. To find its end, it is enough to know the number of missing elements on each level. The scanner
+// keeps these numbers and its position, so it reads each byte only once even if a reply arrives in many packets.
 //
 //   _remaining[0] = 1                      the reply itself
-//   _remaining[d] = elements to come within the element begun at level d - 1
+//   _remaining[d] = missing elements of the element that began at level d - 1
 //
-// An element is counted off its level when it begins. Attributes are not: they are a level like any other, but no element
-// of the one they stand in.
+// An element reduces the count of its level when it begins. Attributes do not: they begin a level like other types, but they are not
+// elements of the level that contains them.
 
 /// <summary>
-/// Finds where a reply ends, and checks all of it, so that <see cref="RespReplyReader"/> can read it without being interrupted
-/// or in doubt. One scanner serves one connection.
+/// Finds the end of a reply and checks all of it. <see cref="RespReplyReader"/> can then read the reply without incomplete or invalid
+/// input. Each connection needs its own scanner.
 /// </summary>
-/// <remarks>RESP2 and RESP3 but for streamed types, which no server sends. Not safe from several threads at once.</remarks>
+/// <remarks>Supports RESP2 and RESP3 except streamed types, which no server sends. Not safe from several threads at once.</remarks>
 public sealed class RespReplyScanner
 {
     private const int InitialDepth = 8;
@@ -26,9 +26,9 @@ public sealed class RespReplyScanner
     private int _position;
     private bool _isFailed;
 
-    /// <summary>Creates one for a new connection.</summary>
-    /// <param name="limits">What to accept; <see cref="RespReplyLimits.Default"/> if null.</param>
-    /// <exception cref="ArgumentOutOfRangeException">A limit is negative, or allows no depth.</exception>
+    /// <summary>Creates a scanner for a new connection.</summary>
+    /// <param name="limits">The limits; <see cref="RespReplyLimits.Default"/> if null.</param>
+    /// <exception cref="ArgumentOutOfRangeException">A limit is negative, or the depth is below 1.</exception>
     public RespReplyScanner(RespReplyLimits? limits = null)
     {
         _limits = limits ?? RespReplyLimits.Default;
@@ -39,18 +39,18 @@ public sealed class RespReplyScanner
     }
 
     /// <summary>
-    /// After <see cref="ParseStatus.Incomplete"/>: how long the input must be before another call can get further. At
-    /// least one byte more than it was.
+    /// Gets, after <see cref="ParseStatus.Incomplete"/>, the length that the input must have before another call can make progress: at
+    /// least one byte more than before.
     /// </summary>
     public int NeededBytes { get; private set; }
 
-    /// <summary>Looks for the end of the reply at the start of <paramref name="input"/>.</summary>
+    /// <summary>Searches for the end of the reply at the start of <paramref name="input"/>.</summary>
     /// <param name="input">
-    /// What has arrived and was not consumed yet. After <see cref="ParseStatus.Incomplete"/>, the next input must begin with
-    /// the same bytes.
+    /// The bytes that have arrived and are not consumed. After <see cref="ParseStatus.Incomplete"/>, the next input must begin with the
+    /// same bytes.
     /// </param>
-    /// <param name="replyBytes">Bytes of the reply with all its elements; 0 unless it is complete.</param>
-    /// <returns>Complete, incomplete, or fatal if this is no RESP or beyond a limit.</returns>
+    /// <param name="replyBytes">The length of the reply with all its elements, in bytes; 0 unless it is complete.</param>
+    /// <returns>Complete, incomplete, or fatal if the input is not RESP or exceeds a limit.</returns>
     public ParseStatus TryScan(ReadOnlySpan<byte> input, out int replyBytes)
     {
         replyBytes = 0;
@@ -86,7 +86,7 @@ public sealed class RespReplyScanner
         return ParseStatus.Complete;
     }
 
-    /// <summary>Forgets everything, as for a new connection.</summary>
+    /// <summary>Resets the scanner for a new connection.</summary>
     public void Reset()
     {
         _depth = -1;
@@ -95,7 +95,7 @@ public sealed class RespReplyScanner
         NeededBytes = 0;
     }
 
-    // Counts the element off its level and begins its own. Levels that end with it end here.
+    // Reduces the count of the element's level and begins the element's own level. Also ends all levels that are now complete.
     private bool TryCount(in RespElement element)
     {
         if (element.Type != RespType.Attribute)

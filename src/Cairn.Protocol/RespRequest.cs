@@ -1,6 +1,6 @@
 namespace Cairn.Protocol;
 
-/// <summary>A request that a <see cref="RespRequestReader"/> read: which of the reader's arguments are its own.</summary>
-/// <param name="FirstArgument">Place of its first argument, the command's name, among the reader's.</param>
-/// <param name="ArgumentCount">How many it has. 0 for an empty line or an empty array: nothing to do and nothing to reply.</param>
+/// <summary>A request that a <see cref="RespRequestReader"/> read: the range of its arguments among the reader's arguments.</summary>
+/// <param name="FirstArgument">The index of its first argument, the command's name.</param>
+/// <param name="ArgumentCount">The number of arguments. 0 for an empty line or an empty array, which need no action and no reply.</param>
 public readonly record struct RespRequest(int FirstArgument, int ArgumentCount);

@@ -4,22 +4,22 @@ using Cairn.Protocol.Resp;
 
 namespace Cairn.Protocol;
 
-// A request is read once, however many packets it comes in:
+// The reader reads each byte of a request once, even if the request arrives in many packets:
 //
 //   input     *3\r\n$3\r\nSET\r\n$5\r\nbooks\r\n$1048576\r\n ...
-//                                                            | _position: everything before it was read
-//   _ranges   [ arguments of requests read ahead | arguments of the request in progress | room ]
+//                                                            | _position: end of the bytes that are read
+//   _ranges   [ arguments of requests read ahead | arguments of the request in progress | unused ]
 //                                                 _first                                 _count
 //
-//   I1  While a request is in progress (_expected > 0), each input begins with the bytes of the one before it.
+//   I1  While a request is in progress (_expected > 0), each input begins with the bytes of the previous input.
 //   I2  Ranges in _ranges lie within the input of the call that completed their request.
 //
-// Where Redis takes liberties, so does this: the byte after a length's \r and the two bytes after an argument are skipped
-// whatever they are, and a length of 0 or below is a request without arguments.
+// The reader is as lenient as Redis: it skips the byte after a length's \r and the two bytes after an argument without a check, and a
+// length of 0 or below is a request without arguments.
 
 /// <summary>
-/// Reads RESP requests, as arrays of bulk strings and inline, in place and without allocating once it has seen its
-/// longest request. One reader serves one connection; it remembers how far it came into an incomplete request.
+/// Reads RESP requests, as arrays of bulk strings or inline, in place. It stops allocating once it has seen its longest request. Each
+/// connection needs its own reader, which remembers its position in an incomplete request.
 /// </summary>
 /// <remarks>Follows processMultibulkBuffer and processInlineBuffer of Redis 7.0. Not safe from several threads at once.</remarks>
 public sealed class RespRequestReader
@@ -37,8 +37,8 @@ public sealed class RespRequestReader
     private int _bulkBytes = -1;
     private byte _offender;
 
-    /// <summary>Creates one for a new connection.</summary>
-    /// <param name="limits">What to accept; <see cref="RespLimits.Default"/> if null.</param>
+    /// <summary>Creates a reader for a new connection.</summary>
+    /// <param name="limits">The limits; <see cref="RespLimits.Default"/> if null.</param>
     /// <exception cref="ArgumentOutOfRangeException">A limit is negative.</exception>
     public RespRequestReader(RespLimits? limits = null)
     {
@@ -49,28 +49,30 @@ public sealed class RespRequestReader
         ArgumentOutOfRangeException.ThrowIfNegative(_limits.MaxRequestBytes);
     }
 
-    /// <summary>Whether the client may send requests of any size, or only what authenticating takes. Default true.</summary>
+    /// <summary>
+    /// Gets or sets whether the client is authenticated. Before that, requests have the smaller limits for authentication. Default true.
+    /// </summary>
     public bool IsAuthenticated { get; set; } = true;
 
     /// <summary>
-    /// After <see cref="ParseStatus.Incomplete"/>: how long the input must be before another call can get further. At
-    /// least one byte more than it was.
+    /// Gets, after <see cref="ParseStatus.Incomplete"/>, the length that the input must have before another call can make progress: at
+    /// least one byte more than before.
     /// </summary>
     public int NeededBytes { get; private set; }
 
-    /// <summary>After <see cref="ParseStatus.Fatal"/>: what is wrong.</summary>
+    /// <summary>Gets the error after <see cref="ParseStatus.Fatal"/>.</summary>
     public RespProtocolError Error { get; private set; }
 
-    /// <summary>Bytes that it keeps to remember where arguments are: more, the more arguments a request has.</summary>
+    /// <summary>Gets the size in bytes of the buffers that hold the ranges of arguments. It grows with the number of arguments.</summary>
     public int HeldBytes => (_ranges.Length * Unsafe.SizeOf<ByteRange>()) + _inline.HeldBytes;
 
-    /// <summary>Reads the request at the start of <paramref name="input"/> and forgets those read before.</summary>
+    /// <summary>Reads the request at the start of <paramref name="input"/> and discards earlier requests.</summary>
     /// <param name="input">
-    /// What has arrived and was not consumed yet. After <see cref="ParseStatus.Incomplete"/>, the next input must begin with
-    /// the same bytes.
+    /// The bytes that have arrived and are not consumed. After <see cref="ParseStatus.Incomplete"/>, the next input must begin with the
+    /// same bytes.
     /// </param>
-    /// <param name="request">The request; its arguments are valid until the next call of this method.</param>
-    /// <param name="consumed">Bytes of the request; 0 unless it is complete.</param>
+    /// <param name="request">The request. Its arguments are valid until the next call of this method.</param>
+    /// <param name="consumed">The length of the request in bytes; 0 unless it is complete.</param>
     /// <returns>Complete, incomplete, or fatal: Redis closes the connection after any protocol error.</returns>
     public ParseStatus TryRead(ReadOnlySpan<byte> input, out RespRequest request, out int consumed)
     {
@@ -82,10 +84,10 @@ public sealed class RespRequestReader
         return TryReadNext(input, out request, out consumed);
     }
 
-    /// <summary>As <see cref="TryRead"/>, but the requests read before stay valid, so that a batch can be read ahead.</summary>
-    /// <param name="input">As in <see cref="TryRead"/>. The ranges of each request count from the start of its own input.</param>
-    /// <param name="request">The request; its arguments are valid until the next call of <see cref="TryRead"/>.</param>
-    /// <param name="consumed">Bytes of the request; 0 unless it is complete.</param>
+    /// <summary>Reads a request like <see cref="TryRead"/>, but keeps earlier requests valid, so that a batch can be read ahead.</summary>
+    /// <param name="input">The input, as in <see cref="TryRead"/>. The ranges of a request are relative to the start of its own input.</param>
+    /// <param name="request">The request. Its arguments are valid until the next call of <see cref="TryRead"/>.</param>
+    /// <param name="consumed">The length of the request in bytes; 0 unless it is complete.</param>
     /// <returns>Complete, incomplete or fatal.</returns>
     public ParseStatus TryReadNext(ReadOnlySpan<byte> input, out RespRequest request, out int consumed)
     {
@@ -127,10 +129,10 @@ public sealed class RespRequestReader
         return ParseStatus.Complete;
     }
 
-    /// <summary>An argument's bytes.</summary>
-    /// <param name="input">The input the request was read from.</param>
+    /// <summary>Returns the bytes of an argument.</summary>
+    /// <param name="input">The input that the request was read from.</param>
     /// <param name="request">The request.</param>
-    /// <param name="index">From 0, the command's name.</param>
+    /// <param name="index">The index of the argument. Index 0 is the command's name.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ReadOnlySpan<byte> GetArgument(ReadOnlySpan<byte> input, scoped in RespRequest request, int index)
     {
@@ -140,19 +142,19 @@ public sealed class RespRequestReader
     }
 
     /// <summary>
-    /// Where the arguments lie in the input. One that was quoted in an inline request and so is not in the input has a
-    /// negative offset; only <see cref="GetArgument"/> has its bytes.
+    /// Returns the positions of the arguments in the input. A quoted argument of an inline request is not in the input: it has a negative
+    /// offset, and only <see cref="GetArgument"/> returns its bytes.
     /// </summary>
     /// <param name="request">The request.</param>
     public ReadOnlySpan<ByteRange> GetRanges(in RespRequest request) =>
         _ranges.AsSpan(request.FirstArgument, request.ArgumentCount);
 
-    /// <summary>Writes the text of <see cref="Error"/>, without <c>-ERR </c> and line end.</summary>
-    /// <param name="destination">At least 64 bytes.</param>
-    /// <returns>Bytes written.</returns>
+    /// <summary>Writes the text of <see cref="Error"/>, without <c>-ERR </c> and the line end.</summary>
+    /// <param name="destination">The buffer, at least 64 bytes.</param>
+    /// <returns>The number of bytes written.</returns>
     public int FormatError(Span<byte> destination) => RespProtocolErrorText.Format(Error, _offender, destination);
 
-    /// <summary>Forgets everything, as for a new connection, except <see cref="IsAuthenticated"/>.</summary>
+    /// <summary>Resets the reader for a new connection, except <see cref="IsAuthenticated"/>.</summary>
     public void Reset()
     {
         _first = _count = _expected = _position = 0;
@@ -162,7 +164,7 @@ public sealed class RespRequestReader
         _inline.Clear();
     }
 
-    /// <summary>Forgets the requests read before, and gives back the room that a long one of them needed.</summary>
+    /// <summary>Discards earlier requests, and releases the memory that a long one needed.</summary>
     public void Trim()
     {
         if (_first > 0)
@@ -171,7 +173,7 @@ public sealed class RespRequestReader
         }
     }
 
-    // Arguments of a request in progress move to the front; room that one long request needed is given back.
+    // Moves the arguments of a request in progress to the front, and releases the memory that a long request needed.
     private void ForgetRead()
     {
         int inProgress = _count - _first;
@@ -246,7 +248,7 @@ public sealed class RespRequestReader
                 }
             }
 
-            int end = position + _bulkBytes; // MaxRequestBytes leaves room for the sum.
+            int end = position + _bulkBytes; // The sum cannot overflow because of MaxRequestBytes.
             if (input.Length - 2 < end)
             {
                 NeededBytes = end + 2;
@@ -275,7 +277,7 @@ public sealed class RespRequestReader
         if ((uint)position >= (uint)input.Length || input[position] != '$' ||
             BulkLength.TryRead(input, ref at, out length) != ParseStatus.Complete)
         {
-            // The line's end is looked for first, so a wrong character is noticed no sooner.
+            // The search for the line end comes first, as in Redis, so a wrong character is reported only with a complete line.
             at = Math.Min(position, input.Length);
             var status = BulkLength.ReadAnyLine(input, ref at, _limits.MaxInlineBytes, out length);
             if (status == ParseStatus.Fatal)
@@ -324,7 +326,7 @@ public sealed class RespRequestReader
 
     private ParseStatus ReadInline(ReadOnlySpan<byte> input)
     {
-        // What was searched before is not remembered: the limit keeps even single bytes cheap.
+        // Earlier calls may have searched these bytes. The limit keeps the repetition cheap even if single bytes arrive.
         int lineEnd = input.IndexOf((byte)'\n');
         if (lineEnd > _limits.MaxInlineBytes || (lineEnd < 0 && input.Length > _limits.MaxInlineBytes))
         {

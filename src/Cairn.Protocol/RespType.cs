@@ -1,9 +1,9 @@
 namespace Cairn.Protocol;
 
-/// <summary>The types of RESP2 and RESP3, by their first byte.</summary>
+/// <summary>The types of RESP2 and RESP3. The value is their first byte.</summary>
 public enum RespType : byte
 {
-    /// <summary>Nothing was read.</summary>
+    /// <summary>No element was read.</summary>
     None = 0,
 
     /// <summary><c>+</c>: a simple string.</summary>
@@ -12,7 +12,7 @@ public enum RespType : byte
     /// <summary><c>-</c>: an error.</summary>
     Error = (byte)'-',
 
-    /// <summary><c>:</c>: a whole number of 64 bits.</summary>
+    /// <summary><c>:</c>: a 64-bit whole number.</summary>
     Integer = (byte)':',
 
     /// <summary><c>$</c>: a string of any bytes.</summary>
@@ -21,7 +21,7 @@ public enum RespType : byte
     /// <summary><c>*</c>: an array.</summary>
     Array = (byte)'*',
 
-    /// <summary><c>_</c>: nothing. RESP2's null string and null array are of this type too.</summary>
+    /// <summary><c>_</c>: null. RESP2's null string and null array also have this type.</summary>
     Null = (byte)'_',
 
     /// <summary><c>#</c>: true or false.</summary>
@@ -45,9 +45,9 @@ public enum RespType : byte
     /// <summary><c>~</c>: a set.</summary>
     Set = (byte)'~',
 
-    /// <summary><c>&gt;</c>: a push, which answers no request.</summary>
+    /// <summary><c>&gt;</c>: a push, which is not the reply to a request.</summary>
     Push = (byte)'>',
 
-    /// <summary><c>|</c>: attributes of the element after them.</summary>
+    /// <summary><c>|</c>: attributes of the following element.</summary>
     Attribute = (byte)'|',
 }

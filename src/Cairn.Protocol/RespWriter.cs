@@ -7,82 +7,82 @@ using Cairn.Protocol.Text;
 namespace Cairn.Protocol;
 
 /// <summary>
-/// Writes RESP2 and RESP3: replies for a server, requests for a client. What RESP2 has no form for is written as Redis writes it
-/// to a RESP2 client.
+/// Writes RESP2 and RESP3: replies for a server, requests for a client. Types that RESP2 does not have are written in the form that Redis
+/// sends to RESP2 clients.
 /// </summary>
 /// <remarks>
-/// Over a buffer writer, what was written is the buffer writer's after <see cref="Flush"/> and not before; nothing else may
-/// use it in between. Over a span, what does not fit is an <see cref="InvalidOperationException"/>.
+/// With a buffer writer, the written bytes reach it only with <see cref="Flush"/>, and no other code may use it until then. With a span,
+/// output that does not fit throws an <see cref="InvalidOperationException"/>.
 /// </remarks>
 public ref struct RespWriter
 {
-    /// <summary>Longest header of a bulk string, array or other type with a length, in bytes.</summary>
+    /// <summary>The length of the longest header of a bulk string, array or other type with a length, in bytes.</summary>
     public const int MaxHeaderBytes = 24;
 
     private OutputWindow _output;
 
-    /// <summary>Writes into a span.</summary>
-    /// <param name="destination">Long enough for all that will be written, and <see cref="MaxHeaderBytes"/> more.</param>
-    /// <param name="isResp3">The client understands RESP3.</param>
+    /// <summary>Creates a writer over a span.</summary>
+    /// <param name="destination">A span with room for the whole output and <see cref="MaxHeaderBytes"/> more.</param>
+    /// <param name="isResp3">True if the client supports RESP3.</param>
     public RespWriter(Span<byte> destination, bool isResp3 = false)
     {
         _output = new OutputWindow(destination);
         IsResp3 = isResp3;
     }
 
-    /// <summary>Writes to a buffer writer.</summary>
-    /// <param name="output">Taken for the writer's alone until <see cref="Flush"/>.</param>
-    /// <param name="isResp3">The client understands RESP3.</param>
+    /// <summary>Creates a writer over a buffer writer.</summary>
+    /// <param name="output">The buffer writer, used exclusively until <see cref="Flush"/>.</param>
+    /// <param name="isResp3">True if the client supports RESP3.</param>
     public RespWriter(IBufferWriter<byte> output, bool isResp3 = false)
     {
         _output = new OutputWindow(output);
         IsResp3 = isResp3;
     }
 
-    /// <summary>Whether RESP3 is written; HELLO may change it between two replies.</summary>
+    /// <summary>Gets or sets whether the output is RESP3. HELLO may change it between two replies.</summary>
     public bool IsResp3 { get; set; }
 
-    /// <summary>Errors written so far.</summary>
+    /// <summary>Gets the number of errors written so far.</summary>
     public int ErrorCount { get; private set; }
 
-    /// <summary>Bytes written that were not handed on; for a span, all that were written.</summary>
+    /// <summary>Gets the number of bytes that are written and not flushed; for a span, the number of all written bytes.</summary>
     public readonly int PendingBytes => _output.Pending;
 
-    /// <summary>Hands what was written to the buffer writer. The writer can go on.</summary>
+    /// <summary>Passes the written bytes to the buffer writer. The writer can be used further.</summary>
     public void Flush() => _output.Flush();
 
-    /// <summary>Room for bytes that the caller writes in place; <see cref="Advance"/> says how many they became.</summary>
-    /// <param name="bytes">At least this many. Until then, <see cref="PendingBytes"/> stays a point to rewind to.</param>
+    /// <summary>Returns space that the caller writes to directly. <see cref="Advance"/> then adds the written bytes to the output.</summary>
+    /// <param name="bytes">The minimum size. Until Advance, the value of <see cref="PendingBytes"/> stays valid for <see cref="Rewind"/>.</param>
     public Span<byte> Reserve(int bytes) => _output.Reserve(bytes);
 
-    /// <summary>Counts bytes in that were written into <see cref="Reserve"/>'s span.</summary>
-    /// <param name="bytes">Not more than were reserved.</param>
+    /// <summary>Adds bytes to the output that the caller wrote into the span of <see cref="Reserve"/>.</summary>
+    /// <param name="bytes">The number of bytes, at most the reserved size.</param>
     public void Advance(int bytes) => _output.Advance(bytes);
 
-    /// <summary>Takes back what was written since <see cref="PendingBytes"/> was read.</summary>
-    /// <param name="pendingBytes">What it was; nothing may have been flushed and no more than reserved written since.</param>
+    /// <summary>Discards the bytes that were written since <see cref="PendingBytes"/> was read.</summary>
+    /// <param name="pendingBytes">The earlier value. No flush, and no write beyond the reserved size, may have happened since.</param>
     public void Rewind(int pendingBytes) => _output.Rewind(pendingBytes);
 
-    /// <summary>Writes bytes as they are.</summary>
-    /// <param name="bytes">Any.</param>
+    /// <summary>Writes bytes without a conversion.</summary>
+    /// <param name="bytes">The bytes.</param>
     public void WriteRaw(scoped ReadOnlySpan<byte> bytes) => _output.Write(bytes);
 
-    /// <summary>A simple string.</summary>
-    /// <param name="text">Line ends in it are written as spaces.</param>
+    /// <summary>Writes a simple string.</summary>
+    /// <param name="text">The text. Line ends in it are written as spaces.</param>
     public void WriteSimple(scoped ReadOnlySpan<byte> text) => WriteLine((byte)'+', text);
 
-    /// <summary><c>+OK</c></summary>
+    /// <summary>Writes <c>+OK</c>.</summary>
     public void WriteOk() => _output.Write("+OK\r\n"u8);
 
-    /// <summary>An error.</summary>
-    /// <param name="text">With its code, such as <c>ERR syntax error</c>. Line ends in it are written as spaces.</param>
+    /// <summary>Writes an error.</summary>
+    /// <param name="text">The text with its code, such as <c>ERR syntax error</c>. Line ends in it are written as spaces.</param>
     public void WriteError(scoped ReadOnlySpan<byte> text)
     {
         ErrorCount++;
         WriteLine((byte)'-', text);
     }
 
-    /// <summary>A number.</summary>
+    /// <summary>Writes a number.</summary>
     /// <param name="value">The number.</param>
     public void WriteInteger(long value)
     {
@@ -97,8 +97,8 @@ public ref struct RespWriter
         WriteHeader((byte)':', value);
     }
 
-    /// <summary>A bulk string.</summary>
-    /// <param name="value">Any bytes.</param>
+    /// <summary>Writes a bulk string.</summary>
+    /// <param name="value">The bytes of the string.</param>
     public void WriteBulk(scoped ReadOnlySpan<byte> value)
     {
         WriteHeader((byte)'$', value.Length);
@@ -106,7 +106,7 @@ public ref struct RespWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary>A number as a bulk string, as commands take their arguments.</summary>
+    /// <summary>Writes a number as a bulk string, the form of command arguments.</summary>
     /// <param name="value">The number.</param>
     [SkipLocalsInit]
     public void WriteBulk(long value)
@@ -115,25 +115,27 @@ public ref struct RespWriter
         WriteBulk(text[..DecimalText.Format(value, text)]);
     }
 
-    /// <summary>The header of a bulk string. The value and <see cref="WriteLineEnd"/> have to follow.</summary>
-    /// <param name="valueBytes">Length of the value.</param>
+    /// <summary>Writes the header of a bulk string. The caller then writes the value and calls <see cref="WriteLineEnd"/>.</summary>
+    /// <param name="valueBytes">The length of the value.</param>
     public void WriteBulkHeader(int valueBytes) => WriteHeader((byte)'$', valueBytes);
 
-    /// <summary>The end of a bulk string whose value was written in place.</summary>
+    /// <summary>Writes the end of a bulk string whose value the caller wrote directly.</summary>
     public void WriteLineEnd() => _output.WriteLineEnd();
 
-    /// <summary>Nothing, in place of a bulk string.</summary>
+    /// <summary>Writes null instead of a bulk string.</summary>
     public void WriteNull() => _output.Write(IsResp3 ? "_\r\n"u8 : "$-1\r\n"u8);
 
-    /// <summary>Nothing, in place of an array.</summary>
+    /// <summary>Writes null instead of an array.</summary>
     public void WriteNullArray() => _output.Write(IsResp3 ? "_\r\n"u8 : "*-1\r\n"u8);
 
-    /// <summary>The header of an array. Its elements have to follow.</summary>
-    /// <param name="count">Number of elements.</param>
+    /// <summary>Writes the header of an array. The caller then writes its elements.</summary>
+    /// <param name="count">The number of elements.</param>
     public void WriteArrayHeader(int count) => WriteHeader((byte)'*', count);
 
-    /// <summary>The header of a map; in RESP2 an array of twice as many. Keys and values have to follow in turn.</summary>
-    /// <param name="pairs">Number of keys.</param>
+    /// <summary>
+    /// Writes the header of a map; in RESP2 of an array with twice the length. The caller then writes keys and values alternately.
+    /// </summary>
+    /// <param name="pairs">The number of pairs.</param>
     public void WriteMapHeader(int pairs)
     {
         if (IsResp3)
@@ -146,17 +148,19 @@ public ref struct RespWriter
         }
     }
 
-    /// <summary>The header of a set; in RESP2 an array. Its elements have to follow.</summary>
-    /// <param name="count">Number of elements.</param>
+    /// <summary>Writes the header of a set; in RESP2 of an array. The caller then writes its elements.</summary>
+    /// <param name="count">The number of elements.</param>
     public void WriteSetHeader(int count) => WriteHeader(IsResp3 ? (byte)'~' : (byte)'*', count);
 
-    /// <summary>The header of a push; in RESP2 an array. Its elements have to follow.</summary>
-    /// <param name="count">Number of elements.</param>
+    /// <summary>Writes the header of a push; in RESP2 of an array. The caller then writes its elements.</summary>
+    /// <param name="count">The number of elements.</param>
     public void WritePushHeader(int count) => WriteHeader(IsResp3 ? (byte)'>' : (byte)'*', count);
 
-    /// <summary>The header of attributes. Keys and values have to follow in turn, and then what they describe.</summary>
-    /// <param name="pairs">Number of keys.</param>
-    /// <exception cref="InvalidOperationException">RESP2 is written, which has nothing like it.</exception>
+    /// <summary>
+    /// Writes the header of attributes. The caller then writes keys and values alternately, and then the element they describe.
+    /// </summary>
+    /// <param name="pairs">The number of pairs.</param>
+    /// <exception cref="InvalidOperationException">The output is RESP2, which has no attributes.</exception>
     public void WriteAttributeHeader(int pairs)
     {
         if (!IsResp3)
@@ -167,8 +171,8 @@ public ref struct RespWriter
         WriteHeader((byte)'|', pairs);
     }
 
-    /// <summary>True or false; in RESP2 the number 1 or 0.</summary>
-    /// <param name="value">Which.</param>
+    /// <summary>Writes true or false; in RESP2 the number 1 or 0.</summary>
+    /// <param name="value">The value.</param>
     public void WriteBoolean(bool value) =>
         _output.Write((IsResp3, value) switch
         {
@@ -178,8 +182,8 @@ public ref struct RespWriter
             (false, false) => ":0\r\n"u8,
         });
 
-    /// <summary>A floating-point number; in RESP2 a bulk string.</summary>
-    /// <param name="value">Written as <see cref="DoubleText.Format"/> writes it.</param>
+    /// <summary>Writes a floating-point number; in RESP2 as a bulk string.</summary>
+    /// <param name="value">The number, written in the form of <see cref="DoubleText.Format"/>.</param>
     [SkipLocalsInit]
     public void WriteDouble(double value)
     {
@@ -195,9 +199,9 @@ public ref struct RespWriter
         }
     }
 
-    /// <summary>A text of a known format; in RESP2 a bulk string.</summary>
-    /// <param name="text">Any bytes.</param>
-    /// <param name="format">Three bytes, such as <c>txt</c> or <c>mkd</c>.</param>
+    /// <summary>Writes a text with its format; in RESP2 as a bulk string.</summary>
+    /// <param name="text">The bytes of the text.</param>
+    /// <param name="format">The format, three bytes such as <c>txt</c> or <c>mkd</c>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The format is not three bytes long.</exception>
     public void WriteVerbatim(scoped ReadOnlySpan<byte> text, scoped ReadOnlySpan<byte> format)
     {
@@ -215,8 +219,8 @@ public ref struct RespWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary>A whole number of any length; in RESP2 a bulk string.</summary>
-    /// <param name="digits">Decimal digits, a minus before them if need be.</param>
+    /// <summary>Writes a whole number of any length; in RESP2 as a bulk string.</summary>
+    /// <param name="digits">The decimal digits, with a minus before them if the number is negative.</param>
     public void WriteBigNumber(scoped ReadOnlySpan<byte> digits)
     {
         if (IsResp3)
@@ -239,7 +243,7 @@ public ref struct RespWriter
         _output.Advance(length + 2);
     }
 
-    // A line end within the text would be the message's end to the other side, and what follows it another message.
+    // A line end in the text would end the message for the receiver, and the rest of the text would look like another message.
     private void WriteLine(byte type, scoped ReadOnlySpan<byte> text)
     {
         _output.WriteByte(type);

@@ -1,41 +1,48 @@
 namespace Cairn.Redis;
 
-/// <summary>Which servers a <see cref="CairnMemcachedCache"/> keeps its entries on.</summary>
+/// <summary>The servers and settings of a <see cref="CairnMemcachedCache"/>.</summary>
 public sealed class CairnMemcachedOptions
 {
-    /// <summary>The servers, as HOST:PORT, HOST (port 11211), [IPV6]:PORT or unix:PATH of a Unix socket. All processes name the same, in any order.</summary>
+    /// <summary>
+    /// Gets the servers, as HOST:PORT, HOST (port 11211), [IPV6]:PORT or unix:PATH for a Unix socket. All processes must name the same
+    /// servers, in any order.
+    /// </summary>
     public IList<string> Servers { get; } = [];
 
-    /// <summary>What all keys begin with on the servers. Default empty.</summary>
+    /// <summary>Gets or sets the prefix of all keys on the servers. Default empty.</summary>
     public string KeyPrefix { get; set; } = "";
 
-    /// <summary>The user, where servers ask for one in the text protocol. Default null.</summary>
+    /// <summary>Gets or sets the user, for servers that require authentication in the text protocol. Default null.</summary>
     public string? User { get; set; }
 
-    /// <summary>The password. Default null.</summary>
+    /// <summary>Gets or sets the password. Default null.</summary>
     public string? Password { get; set; }
 
-    /// <summary>How long making a connection may take; 10 ms to 10 minutes. Default 1 second.</summary>
+    /// <summary>Gets or sets the time limit for connecting; 10 ms to 10 minutes. Default 1 second.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long a call may take; 10 ms to 10 minutes. Default 1 second.</summary>
+    /// <summary>Gets or sets the time limit of a call; 10 ms to 10 minutes. Default 1 second.</summary>
     public TimeSpan OperationTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Failures in a row after which a server is ejected; 1 to 1,000. Default 3. A refused connection ejects it at once.</summary>
+    /// <summary>
+    /// Gets or sets the number of consecutive failures after which a server is ejected; 1 to 1,000. Default 3. A refused connection ejects the
+    /// server immediately.
+    /// </summary>
     public int FailuresBeforeEjection { get; set; } = 3;
 
-    /// <summary>How often an ejected server is tried; 100 ms to an hour. Default 2 seconds.</summary>
+    /// <summary>Gets or sets the interval between attempts to reach an ejected server; 100 ms to an hour. Default 2 seconds.</summary>
     public TimeSpan ReturnInterval { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// How long entries live at most that are written to another server in place of an ejected one; 1 second to an hour. Default 10 seconds. For as
-    /// long after its return nothing takes its place again, so that no entry from its last absence is found.
+    /// Gets or sets the longest lifetime of entries that another server stores in place of an ejected one; 1 second to an hour. Default 10 seconds.
+    /// For the same time after a server returns, no other server may replace it again. So entries from its last absence expire before they can be
+    /// read.
     /// </summary>
     public TimeSpan StandInLifetime { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>
-    /// Whether a server that returns is emptied (<c>flush_all</c>), because it may hold what was changed elsewhere meanwhile. Default true; false
-    /// only for servers that lose their entries whenever they go away.
+    /// Gets or sets whether a returning server is emptied with <c>flush_all</c>, because its entries may have changed elsewhere in the meantime.
+    /// Default true. Set it to false only if the servers always lose their entries when they stop.
     /// </summary>
     public bool FlushOnReturn { get; set; } = true;
 

@@ -1,27 +1,27 @@
 namespace Cairn.Redis;
 
-/// <summary>Which server a <see cref="CairnRedisCache"/> keeps its entries on.</summary>
+/// <summary>The server and settings of a <see cref="CairnRedisCache"/>.</summary>
 public sealed class CairnRedisOptions
 {
     /// <summary>
-    /// The server and how to connect, as StackExchange.Redis writes it: <c>host:port,password=...,ssl=true</c>. Default null: then
-    /// <see cref="ClientOptions"/> or <see cref="Client"/> says it.
+    /// Gets or sets the server and the settings in the text format of StackExchange.Redis: <c>host:port,password=...,ssl=true</c>. Default null.
+    /// Exactly one of this property, <see cref="ClientOptions"/> and <see cref="Client"/> must be set.
     /// </summary>
     public string? Configuration { get; set; }
 
-    /// <summary>The same as an object, with all that the text cannot say. Default null.</summary>
+    /// <summary>Gets or sets the same as an object, including settings that the text format does not have. Default null.</summary>
     public RedisClientOptions? ClientOptions { get; set; }
 
-    /// <summary>A client that exists already and stays the caller's. Default null: the cache has its own.</summary>
+    /// <summary>Gets or sets an existing client, which the caller continues to own. Default null: the cache creates its own client.</summary>
     public RedisClient? Client { get; set; }
 
     /// <summary>
-    /// What all keys begin with on the server, as in Microsoft's RedisCache. Default empty. Applications that share a server have
-    /// different names; processes that share entries have the same.
+    /// Gets or sets the prefix of all keys on the server, as in Microsoft's RedisCache. Default empty. Applications that share a server use
+    /// different names. Processes that share entries use the same name.
     /// </summary>
     public string InstanceName { get; set; } = "";
 
-    /// <summary>How processes hear of each other's changes. Default: what the server can do best.</summary>
+    /// <summary>Gets or sets how processes receive each other's changes. Default: the best mode that the server supports.</summary>
     public RedisInvalidationMode Invalidation { get; set; }
 
     internal RedisClient OpenClient(Microsoft.Extensions.Logging.ILogger? logger, out bool isOwned)

@@ -1,23 +1,23 @@
 namespace Cairn.Redis;
 
-/// <summary>A call to a memcached server did not succeed.</summary>
+/// <summary>The exception for a failed call to a memcached server.</summary>
 public sealed class MemcachedException : Exception
 {
-    /// <summary>Creates one without a message.</summary>
+    /// <summary>Creates an exception without a message.</summary>
     public MemcachedException()
     {
     }
 
-    /// <summary>Creates one.</summary>
-    /// <param name="message">What happened.</param>
+    /// <summary>Creates an exception with a message.</summary>
+    /// <param name="message">The description of the failure.</param>
     public MemcachedException(string message)
         : base(message)
     {
     }
 
-    /// <summary>Creates one.</summary>
-    /// <param name="message">What happened.</param>
-    /// <param name="innerException">Why.</param>
+    /// <summary>Creates an exception with a message and a cause.</summary>
+    /// <param name="message">The description of the failure.</param>
+    /// <param name="innerException">The cause.</param>
     public MemcachedException(string message, Exception? innerException)
         : base(message, innerException)
     {

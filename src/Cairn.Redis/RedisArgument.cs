@@ -6,7 +6,7 @@ using Cairn.Protocol;
 namespace Cairn.Redis;
 
 /// <summary>A word of a command: a key, a value, a name or a number. Text is sent as UTF-8, numbers as decimal text.</summary>
-/// <remarks>Bytes are not copied: they must not change until the call that they were given to has completed.</remarks>
+/// <remarks>Bytes are not copied. They must not change until the call that uses the argument completes.</remarks>
 [StructLayout(LayoutKind.Auto)]
 public readonly struct RedisArgument : IEquatable<RedisArgument>
 {
@@ -15,8 +15,8 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
     private readonly long _number;
     private readonly Kind _kind;
 
-    /// <summary>Text.</summary>
-    /// <param name="text">Sent as UTF-8.</param>
+    /// <summary>Creates an argument from text.</summary>
+    /// <param name="text">The text, sent as UTF-8.</param>
     public RedisArgument(string text)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -24,16 +24,16 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
         _kind = Kind.Text;
     }
 
-    /// <summary>Bytes.</summary>
-    /// <param name="bytes">Sent as they are.</param>
+    /// <summary>Creates an argument from bytes.</summary>
+    /// <param name="bytes">The bytes, sent unchanged.</param>
     public RedisArgument(ReadOnlyMemory<byte> bytes)
     {
         _bytes = bytes;
         _kind = Kind.Bytes;
     }
 
-    /// <summary>Bytes in pieces.</summary>
-    /// <param name="bytes">Sent as they are, one after the other.</param>
+    /// <summary>Creates an argument from a sequence of bytes.</summary>
+    /// <param name="bytes">The bytes, sent unchanged and in order.</param>
     public RedisArgument(ReadOnlySequence<byte> bytes)
     {
         if (bytes.IsSingleSegment)
@@ -48,8 +48,8 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
         }
     }
 
-    /// <summary>A number.</summary>
-    /// <param name="number">Sent as decimal text.</param>
+    /// <summary>Creates an argument from a number.</summary>
+    /// <param name="number">The number, sent as decimal text.</param>
     public RedisArgument(long number)
     {
         _number = number;
@@ -64,33 +64,33 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
         Pieces,
     }
 
-    /// <summary>Text as argument.</summary>
-    /// <param name="text">Sent as UTF-8.</param>
+    /// <summary>Converts text to an argument.</summary>
+    /// <param name="text">The text, sent as UTF-8.</param>
     public static implicit operator RedisArgument(string text) => new(text);
 
-    /// <summary>Bytes as argument.</summary>
-    /// <param name="bytes">Sent as they are.</param>
+    /// <summary>Converts bytes to an argument.</summary>
+    /// <param name="bytes">The bytes, sent unchanged.</param>
     public static implicit operator RedisArgument(byte[] bytes) => new((ReadOnlyMemory<byte>)bytes);
 
-    /// <summary>Bytes as argument.</summary>
-    /// <param name="bytes">Sent as they are.</param>
+    /// <summary>Converts bytes to an argument.</summary>
+    /// <param name="bytes">The bytes, sent unchanged.</param>
     public static implicit operator RedisArgument(ReadOnlyMemory<byte> bytes) => new(bytes);
 
-    /// <summary>A number as argument.</summary>
-    /// <param name="number">Sent as decimal text.</param>
+    /// <summary>Converts a number to an argument.</summary>
+    /// <param name="number">The number, sent as decimal text.</param>
     public static implicit operator RedisArgument(long number) => new(number);
 
-    /// <summary>Whether two arguments are the same bytes on the wire.</summary>
-    /// <param name="left">The one.</param>
-    /// <param name="right">The other.</param>
+    /// <summary>Returns whether two arguments are the same bytes on the wire.</summary>
+    /// <param name="left">The first argument.</param>
+    /// <param name="right">The second argument.</param>
     public static bool operator ==(RedisArgument left, RedisArgument right) => left.Equals(right);
 
-    /// <summary>Whether two arguments differ on the wire.</summary>
-    /// <param name="left">The one.</param>
-    /// <param name="right">The other.</param>
+    /// <summary>Returns whether two arguments are different bytes on the wire.</summary>
+    /// <param name="left">The first argument.</param>
+    /// <param name="right">The second argument.</param>
     public static bool operator !=(RedisArgument left, RedisArgument right) => !left.Equals(right);
 
-    /// <summary>The bytes that are sent.</summary>
+    /// <summary>Returns a copy of the bytes on the wire.</summary>
     public byte[] ToArray()
     {
         byte[] bytes = new byte[ByteCount];
@@ -123,7 +123,7 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
         _ => _bytes.Length,
     };
 
-    /// <summary>Whether it is this word, in any case. Words of commands are ASCII.</summary>
+    /// <summary>Returns whether the argument is this word, ignoring case. Command words are ASCII.</summary>
     internal bool Is(string word) => _kind switch
     {
         Kind.Text => string.Equals((string)_text!, word, StringComparison.OrdinalIgnoreCase),

@@ -8,16 +8,18 @@ namespace Cairn.Redis;
 
 public sealed partial class RedisClient
 {
-    /// <summary>Executes any command that replies once and at once.</summary>
-    /// <param name="command">Its words. In a Cluster its first key decides which node is asked; without a key any node is.</param>
-    /// <param name="cancellationToken">Ends the wait; the server may execute the command all the same.</param>
-    /// <returns>The reply, unless it is an error.</returns>
+    /// <summary>Executes a command that has one immediate reply.</summary>
+    /// <param name="command">
+    /// The words of the command. In a Cluster, the first key selects the node; a command without a key goes to any node.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the wait; the server may execute the command anyway.</param>
+    /// <returns>The reply. An error reply is an exception instead.</returns>
     /// <exception cref="RedisServerException">The server replied with an error.</exception>
     /// <exception cref="RedisConnectionException">There is no connection, or it was lost.</exception>
-    /// <exception cref="RedisTimeoutException">The time-out passed.</exception>
+    /// <exception cref="RedisTimeoutException">The time-out has passed.</exception>
     /// <remarks>
-    /// All callers share a connection: commands that change it (<c>SELECT</c>, <c>SUBSCRIBE</c>, <c>MULTI</c>, <c>WATCH</c>, <c>MONITOR</c>, <c>CLIENT REPLY</c>)
-    /// or block it (<c>BLPOP</c>) do harm. <see cref="ExecuteTransactionAsync"/> is for transactions.
+    /// All callers share one connection. Do not send commands that change its state (<c>SELECT</c>, <c>SUBSCRIBE</c>, <c>MULTI</c>, <c>WATCH</c>,
+    /// <c>MONITOR</c>, <c>CLIENT REPLY</c>) or block it (<c>BLPOP</c>). For transactions, use <see cref="ExecuteTransactionAsync"/>.
     /// </remarks>
     public ValueTask<RedisReply> ExecuteAsync(ReadOnlySpan<RedisArgument> command, CancellationToken cancellationToken = default)
     {
@@ -26,10 +28,12 @@ public sealed partial class RedisClient
     }
 
     /// <summary>Executes a command whose reply is bytes, and writes them to a buffer.</summary>
-    /// <param name="command">Its words.</param>
-    /// <param name="destination">Where to, from the thread that receives, before the call completes. Nothing is added if the result is false.</param>
-    /// <param name="cancellationToken">Ends the wait. Nothing is written after the call has completed.</param>
-    /// <returns>False if the reply is nothing.</returns>
+    /// <param name="command">The words of the command.</param>
+    /// <param name="destination">
+    /// The buffer. The thread that receives the reply writes to it, before the call completes. It stays unchanged if the result is false.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the wait. The buffer is not written to after the call completes.</param>
+    /// <returns>False if the reply is null.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)"/>
     public ValueTask<bool> ExecuteAsync(
         ReadOnlySpan<RedisArgument> command, IBufferWriter<byte> destination, CancellationToken cancellationToken = default)
@@ -39,10 +43,10 @@ public sealed partial class RedisClient
         return SendAsync(Parsers.Into, destination, command, KeyOf(command), cancellationToken);
     }
 
-    /// <summary>Sends a command and forgets it: the reply is dropped, an error included.</summary>
-    /// <param name="command">Its words.</param>
-    /// <param name="cancellationToken">Ends the wait for a connection and for room.</param>
-    /// <returns>Completes, at once as a rule, when the command is on its way. That it arrives is not certain.</returns>
+    /// <summary>Sends a command without waiting for its reply. The reply is discarded, even if it is an error.</summary>
+    /// <param name="command">The words of the command.</param>
+    /// <param name="cancellationToken">Cancels the wait for a connection and for room.</param>
+    /// <returns>A task that completes when the command is queued, usually immediately. The command may still fail to reach the server.</returns>
     /// <exception cref="RedisConnectionException">There is no connection.</exception>
     public ValueTask PostAsync(ReadOnlySpan<RedisArgument> command, CancellationToken cancellationToken = default)
     {
@@ -58,7 +62,7 @@ public sealed partial class RedisClient
             }
             catch (RedisConnectionException)
             {
-                // It was lost this instant.
+                // The connection was lost between the check and the send.
             }
         }
 
@@ -66,11 +70,13 @@ public sealed partial class RedisClient
         return PostWithCareAsync(command.ToArray(), key < 0 ? default(RedisArgument?) : command[key], cancellationToken);
     }
 
-    /// <summary>Executes commands as one step (<c>MULTI</c> and <c>EXEC</c>).</summary>
-    /// <param name="commands">In order. In a Cluster, all their keys have to be of one slot.</param>
-    /// <param name="cancellationToken">Ends the wait; the server may execute them all the same.</param>
-    /// <returns>Their replies, in order.</returns>
-    /// <exception cref="RedisServerException">The server refused a command, and executed none; or one failed, and the others were executed.</exception>
+    /// <summary>Executes commands as one transaction (<c>MULTI</c> and <c>EXEC</c>).</summary>
+    /// <param name="commands">The commands, in order. In a Cluster, all their keys must belong to one slot.</param>
+    /// <param name="cancellationToken">Cancels the wait; the server may execute the commands anyway.</param>
+    /// <returns>The replies, in order.</returns>
+    /// <exception cref="RedisServerException">
+    /// The server refused a command and executed none; or a command failed and the others were executed.
+    /// </exception>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public async ValueTask<IReadOnlyList<RedisReply>> ExecuteTransactionAsync(
         IReadOnlyList<RedisArgument[]> commands, CancellationToken cancellationToken = default)
@@ -91,9 +97,9 @@ public sealed partial class RedisClient
         return replies ?? throw new RedisException("The transaction was given up by the server.");
     }
 
-    /// <summary>Asks the server for a sign of life.</summary>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>How long it took to reply; of a Cluster, the node that took longest.</returns>
+    /// <summary>Sends a <c>PING</c> to the server, or to all masters of a Cluster.</summary>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>The time until the reply; in a Cluster, the time of the slowest node.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public async ValueTask<TimeSpan> PingAsync(CancellationToken cancellationToken = default)
     {
@@ -110,8 +116,8 @@ public sealed partial class RedisClient
 
     /// <summary>Reads a key's value (<c>GET</c>) into a buffer.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
-    /// <param name="cancellationToken">Ends the wait. Nothing is written after the call has completed.</param>
+    /// <param name="destination">The buffer for the value. It stays unchanged if the result is false.</param>
+    /// <param name="cancellationToken">Cancels the wait. The buffer is not written to after the call completes.</param>
     /// <returns>False if there is no value.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public ValueTask<bool> GetAsync(RedisArgument key, IBufferWriter<byte> destination, CancellationToken cancellationToken = default)
@@ -122,7 +128,7 @@ public sealed partial class RedisClient
 
     /// <summary>Reads a key's value (<c>GET</c>).</summary>
     /// <param name="key">The key.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>A copy of the value; null if there is none.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public ValueTask<byte[]?> GetAsync(RedisArgument key, CancellationToken cancellationToken = default) =>
@@ -131,9 +137,9 @@ public sealed partial class RedisClient
     /// <summary>Sets a key's value (<c>SET</c>).</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="timeToLive">From now, at least a millisecond; null for no end.</param>
-    /// <param name="condition">When it is set.</param>
-    /// <param name="cancellationToken">Ends the wait; the value may be set all the same.</param>
+    /// <param name="timeToLive">The time to live from now, at least 1 ms; null for no expiration.</param>
+    /// <param name="condition">The condition for setting the value.</param>
+    /// <param name="cancellationToken">Cancels the wait; the value may be set anyway.</param>
     /// <returns>False if the condition did not hold.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public ValueTask<bool> SetAsync(
@@ -160,16 +166,16 @@ public sealed partial class RedisClient
 
     /// <summary>Removes a key (<c>DEL</c>).</summary>
     /// <param name="key">The key.</param>
-    /// <param name="cancellationToken">Ends the wait; the key may be removed all the same.</param>
-    /// <returns>True if it existed.</returns>
+    /// <param name="cancellationToken">Cancels the wait; the key may be removed anyway.</param>
+    /// <returns>True if the key existed.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public async ValueTask<bool> DeleteAsync(RedisArgument key, CancellationToken cancellationToken = default) =>
         await SendAsync(Parsers.Number, null, ["DEL", key], 1, cancellationToken).ConfigureAwait(false) > 0;
 
-    /// <summary>Removes keys (<c>DEL</c>), in a Cluster by one command for each slot.</summary>
+    /// <summary>Removes keys (<c>DEL</c>); in a Cluster, with one command for each slot.</summary>
     /// <param name="keys">The keys.</param>
-    /// <param name="cancellationToken">Ends the wait; keys may be removed all the same.</param>
-    /// <returns>How many of them existed.</returns>
+    /// <param name="cancellationToken">Cancels the wait; keys may be removed anyway.</param>
+    /// <returns>The number of keys that existed.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public async ValueTask<long> DeleteAsync(IReadOnlyList<RedisArgument> keys, CancellationToken cancellationToken = default)
     {
@@ -179,10 +185,10 @@ public sealed partial class RedisClient
         return counts.Sum();
     }
 
-    /// <summary>Reads the values of keys (<c>MGET</c>), in a Cluster by one command for each slot.</summary>
+    /// <summary>Reads the values of keys (<c>MGET</c>); in a Cluster, with one command for each slot.</summary>
     /// <param name="keys">The keys.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
-    /// <returns>Copies of the values, in the order of the keys; null where there is none.</returns>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>Copies of the values, in the order of the keys; null for a key without a value.</returns>
     /// <inheritdoc cref="ExecuteAsync(ReadOnlySpan{RedisArgument}, CancellationToken)" path="/exception"/>
     public async ValueTask<byte[]?[]> GetManyAsync(IReadOnlyList<RedisArgument> keys, CancellationToken cancellationToken = default)
     {
@@ -208,11 +214,11 @@ public sealed partial class RedisClient
         }
     }
 
-    // Which key a command has matters in a Cluster only, and is looked up until it is known that there is none.
+    // Only a Cluster needs the position of the key. It is looked up until the client knows that the server is not part of a Cluster.
     private int KeyOf(ReadOnlySpan<RedisArgument> command) =>
         _cluster is null && _node?.Status is { IsCluster: false } ? -1 : CommandKeys.FirstKey(command);
 
-    // The places of keys that one command can name: all of them, or those of one slot.
+    // Groups the positions of keys by command: all keys together, or one group for each slot of a Cluster.
     private async ValueTask<List<List<int>>> SplitAsync(IReadOnlyList<RedisArgument> keys, CancellationToken cancellationToken)
     {
         if (keys.Count == 0)

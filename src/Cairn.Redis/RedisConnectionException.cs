@@ -1,31 +1,31 @@
 namespace Cairn.Redis;
 
-/// <summary>There is no connection to the server, or it was lost.</summary>
+/// <summary>The exception for a missing or lost connection to the server.</summary>
 public sealed class RedisConnectionException : RedisException
 {
-    /// <summary>Creates one without a message.</summary>
+    /// <summary>Creates an exception without a message.</summary>
     public RedisConnectionException()
     {
     }
 
-    /// <summary>Creates one.</summary>
-    /// <param name="message">What happened.</param>
+    /// <summary>Creates an exception with a message.</summary>
+    /// <param name="message">The description of the failure.</param>
     public RedisConnectionException(string message)
         : base(message)
     {
     }
 
-    /// <summary>Creates one.</summary>
-    /// <param name="message">What happened.</param>
-    /// <param name="innerException">Why.</param>
+    /// <summary>Creates an exception with a message and a cause.</summary>
+    /// <param name="message">The description of the failure.</param>
+    /// <param name="innerException">The cause.</param>
     public RedisConnectionException(string message, Exception? innerException)
         : base(message, innerException)
     {
     }
 
     /// <summary>
-    /// True if the server may have executed the command, because the connection was lost between the request and its reply; false if it
-    /// cannot have.
+    /// Gets whether the server may have executed the command: the connection was lost after the request and before its reply. False if the server
+    /// cannot have executed it.
     /// </summary>
     public bool MayHaveExecuted { get; init; }
 }

@@ -1,11 +1,11 @@
 namespace Cairn.Redis;
 
-/// <summary>How a client and its servers are.</summary>
+/// <summary>The state of a client's connections.</summary>
 public sealed record RedisHealth
 {
-    /// <summary>True if there is a connection to every server that is needed.</summary>
+    /// <summary>Gets whether there is a connection to every required server.</summary>
     public bool IsConnected => Servers.Count > 0 && Servers.All(server => server.IsConnected);
 
-    /// <summary>The server; of a Cluster, its masters.</summary>
+    /// <summary>Gets the server, or the masters of a Cluster.</summary>
     public required IReadOnlyList<RedisServerHealth> Servers { get; init; }
 }

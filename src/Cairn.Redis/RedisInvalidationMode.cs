@@ -1,14 +1,18 @@
 namespace Cairn.Redis;
 
-/// <summary>How processes hear of each other's changes. All that share a server and an instance name have to use the same.</summary>
+/// <summary>
+/// The mode in which processes receive each other's changes. All processes that share a server and an instance name must use the same mode.
+/// </summary>
 public enum RedisInvalidationMode
 {
-    /// <summary>The server tracks keys if it can; otherwise by publish and subscribe.</summary>
+    /// <summary>Uses <see cref="Tracking"/> if the server supports it, otherwise <see cref="PublishSubscribe"/>.</summary>
     Automatic = 0,
 
-    /// <summary>The server tells of every change of a key, whoever made it (<c>CLIENT TRACKING</c> in broadcast mode).</summary>
+    /// <summary>
+    /// The server reports every change of a key, including changes by other programs (<c>CLIENT TRACKING</c> in broadcast mode).
+    /// </summary>
     Tracking,
 
-    /// <summary>Each change is published in one step with it. Changes by other programs go unheard.</summary>
+    /// <summary>The cache publishes each change in the same transaction as the change. Changes by other programs are not reported.</summary>
     PublishSubscribe,
 }

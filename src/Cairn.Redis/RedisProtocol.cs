@@ -1,14 +1,14 @@
 namespace Cairn.Redis;
 
-/// <summary>Which version of Redis' protocol a client speaks.</summary>
+/// <summary>The version of the Redis protocol that a client uses.</summary>
 public enum RedisProtocol
 {
-    /// <summary>RESP3 where the server has it, otherwise RESP2.</summary>
+    /// <summary>RESP3 if the server supports it, otherwise RESP2.</summary>
     Automatic = 0,
 
-    /// <summary>RESP2, also where the server has RESP3. Invalidation then goes by publish and subscribe.</summary>
+    /// <summary>RESP2, even if the server supports RESP3. Invalidation then uses a second connection, because RESP2 has no pushes.</summary>
     Resp2 = 2,
 
-    /// <summary>RESP3; a server without it is an error.</summary>
+    /// <summary>RESP3. A server without it is an error.</summary>
     Resp3 = 3,
 }

@@ -3,7 +3,7 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis;
 
-/// <summary>What a server replied to a command, copied out of the connection.</summary>
+/// <summary>The reply of a server to a command. It holds copies of the received bytes.</summary>
 public sealed class RedisReply
 {
     private static readonly RedisReply s_null = new() { Type = RedisReplyType.Null };
@@ -12,23 +12,23 @@ public sealed class RedisReply
     {
     }
 
-    /// <summary>What it is.</summary>
+    /// <summary>Gets the type of the reply.</summary>
     public RedisReplyType Type { get; private init; }
 
-    /// <summary>True if it is nothing.</summary>
+    /// <summary>Gets whether the reply is null.</summary>
     public bool IsNull => Type == RedisReplyType.Null;
 
-    /// <summary>The bytes of a text, number or error; empty for others.</summary>
+    /// <summary>Gets the bytes of a text, number or error; empty for other types.</summary>
     public ReadOnlyMemory<byte> Bytes { get; private init; }
 
-    /// <summary>The replies within it; empty if it is no array.</summary>
+    /// <summary>Gets the elements of an array; empty for other types.</summary>
     public IReadOnlyList<RedisReply> Items { get; private init; } = [];
 
-    /// <summary>The bytes as UTF-8 text; null if it is nothing.</summary>
+    /// <summary>Gets the bytes as UTF-8 text; null for a null reply.</summary>
     public string? Text => IsNull ? null : Encoding.UTF8.GetString(Bytes.Span);
 
-    /// <summary>The number it is, or that its text is.</summary>
-    /// <exception cref="InvalidOperationException">It is no whole number.</exception>
+    /// <summary>Gets the reply as an integer. Text is parsed.</summary>
+    /// <exception cref="InvalidOperationException">The reply is not an integer.</exception>
     public long Integer => DecimalText.TryParseInt64(Bytes.Span, out long number)
         ? number
         : throw new InvalidOperationException($"The reply is no whole number but {Type} '{Text}'.");
@@ -41,7 +41,7 @@ public sealed class RedisReply
         _ => Text!,
     };
 
-    // The reader stands on the element.
+    // Copies the element at the reader's current position.
     internal static RedisReply Read(ref RespReplyReader reader)
     {
         while (reader.Type == RespType.Attribute)
@@ -55,7 +55,7 @@ public sealed class RedisReply
             case RespType.Null:
                 return s_null;
             case RespType.Array or RespType.Set or RespType.Push or RespType.Map:
-                // The count is the server's word; what does not follow it is not allocated for.
+                // The server states the count, so it is not trusted as a size for the first allocation.
                 int count = reader.Type == RespType.Map ? reader.Count * 2 : reader.Count;
                 var items = new List<RedisReply>(Math.Min(count, 1024));
                 while (count-- > 0 && reader.Read())

@@ -1,23 +1,23 @@
 namespace Cairn.Redis;
 
-/// <summary>What a reply is.</summary>
+/// <summary>The type of a reply.</summary>
 public enum RedisReplyType
 {
-    /// <summary>Nothing: the key does not exist, or a condition did not hold.</summary>
+    /// <summary>A null reply: the key does not exist, or a condition did not hold.</summary>
     Null = 0,
 
     /// <summary>Bytes, or a short text such as <c>OK</c>.</summary>
     Text,
 
-    /// <summary>A whole number, or a truth value as 1 or 0.</summary>
+    /// <summary>An integer, or a Boolean as 1 or 0.</summary>
     Integer,
 
-    /// <summary>A floating-point number; its text is what was sent.</summary>
+    /// <summary>A floating-point number. Its text is the text that the server sent.</summary>
     Double,
 
-    /// <summary>Other replies in a row: an array or a set; of a map, keys and values in turn.</summary>
+    /// <summary>A list of replies: an array, a set, or a map as alternating keys and values.</summary>
     Array,
 
-    /// <summary>An error within an array. A reply that is an error itself is thrown as <see cref="RedisServerException"/>.</summary>
+    /// <summary>An error inside an array. If the whole reply is an error, the call throws <see cref="RedisServerException"/> instead.</summary>
     Error,
 }

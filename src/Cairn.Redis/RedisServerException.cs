@@ -1,28 +1,28 @@
 namespace Cairn.Redis;
 
-/// <summary>The server replied with an error. Its text is the message.</summary>
+/// <summary>The exception for an error reply. The message is the text of the reply.</summary>
 public sealed class RedisServerException : RedisException
 {
-    /// <summary>Creates one without a message.</summary>
+    /// <summary>Creates an exception without a message.</summary>
     public RedisServerException()
     {
     }
 
-    /// <summary>Creates one.</summary>
+    /// <summary>Creates an exception with the text of an error reply.</summary>
     /// <param name="message">The server's text, such as <c>WRONGTYPE Operation against a key holding the wrong kind of value</c>.</param>
     public RedisServerException(string message)
         : base(message)
     {
     }
 
-    /// <summary>Creates one.</summary>
+    /// <summary>Creates an exception with the text of an error reply and a cause.</summary>
     /// <param name="message">The server's text.</param>
-    /// <param name="innerException">Why.</param>
+    /// <param name="innerException">The cause.</param>
     public RedisServerException(string message, Exception? innerException)
         : base(message, innerException)
     {
     }
 
-    /// <summary>The first word of the text, such as <c>ERR</c>, <c>WRONGTYPE</c> or <c>OOM</c>.</summary>
+    /// <summary>Gets the first word of the text, such as <c>ERR</c>, <c>WRONGTYPE</c> or <c>OOM</c>.</summary>
     public string Code => Message.Split(' ', 2)[0];
 }

@@ -1,23 +1,23 @@
 namespace Cairn.Redis;
 
-/// <summary>How the connection to a server is.</summary>
+/// <summary>The state of the connection to one server.</summary>
 public sealed record RedisServerHealth
 {
-    /// <summary>Its host and port.</summary>
+    /// <summary>Gets the server's host and port.</summary>
     public required string Server { get; init; }
 
-    /// <summary>True if there is a connection.</summary>
+    /// <summary>Gets whether there is a connection.</summary>
     public required bool IsConnected { get; init; }
 
-    /// <summary>Calls that wait for a reply.</summary>
+    /// <summary>Gets the number of calls that wait for a reply.</summary>
     public required int PendingCalls { get; init; }
 
-    /// <summary>How often a connection was made.</summary>
+    /// <summary>Gets the number of connections that were established to this server.</summary>
     public required int Connections { get; init; }
 
-    /// <summary>The version of the protocol, 2 or 3; 0 before the first connection.</summary>
+    /// <summary>Gets the version of the protocol, 2 or 3; 0 before the first connection.</summary>
     public required int ProtocolVersion { get; init; }
 
-    /// <summary>Why there is no connection; null if there is one, or none was needed yet.</summary>
+    /// <summary>Gets the reason why there is no connection; null if there is one, or if none has been needed yet.</summary>
     public string? LastFailure { get; init; }
 }

@@ -1,14 +1,14 @@
 namespace Cairn.Redis;
 
-/// <summary>When a key is set.</summary>
+/// <summary>The condition for setting a key.</summary>
 public enum RedisSetCondition
 {
-    /// <summary>In any case.</summary>
+    /// <summary>Sets the key unconditionally.</summary>
     Always = 0,
 
-    /// <summary>Only if it does not exist (<c>NX</c>).</summary>
+    /// <summary>Sets the key only if it does not exist (<c>NX</c>).</summary>
     IfMissing,
 
-    /// <summary>Only if it exists (<c>XX</c>).</summary>
+    /// <summary>Sets the key only if it exists (<c>XX</c>).</summary>
     IfExists,
 }

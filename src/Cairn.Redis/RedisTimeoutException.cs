@@ -1,23 +1,23 @@
 namespace Cairn.Redis;
 
-/// <summary>The server did not reply within the time-out. It may execute the command all the same.</summary>
+/// <summary>The exception for a call whose reply did not arrive within the time-out. The server may execute the command anyway.</summary>
 public sealed class RedisTimeoutException : RedisException
 {
-    /// <summary>Creates one without a message.</summary>
+    /// <summary>Creates an exception without a message.</summary>
     public RedisTimeoutException()
     {
     }
 
-    /// <summary>Creates one.</summary>
-    /// <param name="message">What happened.</param>
+    /// <summary>Creates an exception with a message.</summary>
+    /// <param name="message">The description of the failure.</param>
     public RedisTimeoutException(string message)
         : base(message)
     {
     }
 
-    /// <summary>Creates one.</summary>
-    /// <param name="message">What happened.</param>
-    /// <param name="innerException">Why.</param>
+    /// <summary>Creates an exception with a message and a cause.</summary>
+    /// <param name="message">The description of the failure.</param>
+    /// <param name="innerException">The cause.</param>
     public RedisTimeoutException(string message, Exception? innerException)
         : base(message, innerException)
     {

@@ -1,2 +1,2 @@
-// Small buffers are taken from the stack for every batch; clearing them would cost more than using them.
+// Small buffers are allocated on the stack for every batch. Clearing them would cost more than using them.
 [module: System.Runtime.CompilerServices.SkipLocalsInit]

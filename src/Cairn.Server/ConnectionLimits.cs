@@ -2,60 +2,63 @@ using Cairn.Messages;
 
 namespace Cairn.Server;
 
-/// <summary>What the clients of a server may cost it. A client that breaks a limit gets its protocol's error, where there is
-/// one, and is closed; the others do not notice.</summary>
+/// <summary>Limits on the resources that clients can use. The server closes a connection that exceeds a limit, after an error reply if
+/// the protocol has one. Other connections are not affected.</summary>
 public sealed record ConnectionLimits
 {
-    /// <summary>The least for <see cref="InputBytesPerConnection"/> and <see cref="OutputBytesPerConnection"/>: 64 KiB.</summary>
+    /// <summary>The minimum of <see cref="InputBytesPerConnection"/> and <see cref="OutputBytesPerConnection"/>: 64 KiB.</summary>
     public const int SmallestBytesPerConnection = 64 << 10;
 
     private const long SmallestBufferBytes = 1 << 20;
 
-    /// <summary>Connections at once, over all listeners; 1 to 1,000,000. Default 10,000. Each needs a file descriptor.</summary>
+    /// <summary>Gets the maximum number of open connections over all listeners, 1 to 1,000,000. Default 10,000. Each connection needs a
+    /// file descriptor.</summary>
     public int Connections { get; init; } = 10_000;
 
     /// <summary>
-    /// Bytes of a request that a connection may make the server hold until it is complete; 64 KiB to 1 GiB. Default 65 MiB: the
-    /// longest value of a store, and room for its key. It is also the limit of the requests that a connection queues between MULTI and EXEC.
+    /// Gets the maximum size in bytes of an incomplete request that the server holds for a connection; 64 KiB to 1 GiB. Default 65 MiB:
+    /// the longest value of a store and room for its key. The same limit applies to the requests that a connection queues between MULTI
+    /// and EXEC.
     /// </summary>
     public int InputBytesPerConnection { get; init; } = 65 << 20;
 
     /// <summary>
-    /// Bytes of messages that may wait for a connection that reads slowly; 64 KiB to 1 GiB. Default 128 MiB: the longest
-    /// value twice. It is also the limit of a reply that must be made at once, as that of EXEC. Other replies need no limit: a
-    /// connection whose client does not read is not served any more from 64 KiB on. A value that cannot be read in place
-    /// is copied for the connection only within this limit.
+    /// Gets the maximum size in bytes of the messages that wait for a connection whose client reads slowly; 64 KiB to 1 GiB. Default 128
+    /// MiB: twice the longest value. The same limit applies to a reply that must be created as a whole, such as that of EXEC. Other
+    /// replies need no limit: the server stops executing a connection's requests when 64 KiB of its replies are unread. The server copies
+    /// values that it cannot read in place only within this limit.
     /// </summary>
     public int OutputBytesPerConnection { get; init; } = 128 << 20;
 
     /// <summary>
-    /// Bytes that all connections may hold together, in buffers and otherwise; 1 MiB or more. Default 512 MiB. Replies wait while it is
-    /// used up. What cannot wait, such as a request that is not complete, costs the connection that holds most of it. Copies of values that
-    /// cannot be read in place leave half of it free, those for clients that have read as much without delay an eighth; a connection that needs
-    /// more of them waits. While such a client waits, clients that have read nothing for five seconds are closed.
+    /// Gets the maximum number of bytes that all connections together may hold, in buffers and elsewhere; 1 MiB or more. Default 512 MiB.
+    /// When this memory is used up, replies wait. If something cannot wait, such as an incomplete request, the server closes the
+    /// connection that holds the most of such memory. Copies of values that cannot be read in place leave half of the memory free. Copies
+    /// for clients that have read as many bytes without delay leave an eighth free. A connection that needs more waits. While a client
+    /// that reads without delay waits, the server closes clients that have read nothing for five seconds.
     /// </summary>
     public long BufferBytes { get; init; } = 512L << 20;
 
-    /// <summary>How long a connection may send nothing; above zero, or <see cref="Timeout.InfiniteTimeSpan"/>. Default
-    /// infinite: clients keep pools of idle connections, which cost next to nothing.</summary>
+    /// <summary>Gets the time that a connection may stay silent; above zero, or <see cref="Timeout.InfiniteTimeSpan"/>. Default infinite:
+    /// clients keep pools of idle connections, which cost almost nothing.</summary>
     public TimeSpan IdleTimeout { get; init; } = Timeout.InfiniteTimeSpan;
 
     /// <summary>
-    /// How long a request may take to arrive, from its first byte on, and again for every 64 KiB of it; above zero, or
-    /// <see cref="Timeout.InfiniteTimeSpan"/>. Default 1 minute: enough for a person who types one. Also how long a TLS
-    /// handshake may take.
+    /// Gets the time within which a request must arrive, from its first byte; above zero, or <see cref="Timeout.InfiniteTimeSpan"/>. The
+    /// time starts again after every 64 KiB of the request. Default 1 minute: enough for a person who types a request. The limit also
+    /// applies to a TLS handshake.
     /// </summary>
     public TimeSpan RequestTimeout { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// How long a client may take to read 64 KiB of its replies once they wait for it; above zero, or
+    /// Gets the time within which a client must read 64 KiB of the replies that wait for it; above zero, or
     /// <see cref="Timeout.InfiniteTimeSpan"/>. Default 1 minute.
     /// </summary>
     public TimeSpan SlowReaderTimeout { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// Requests of one connection that are executed before it is the others' turn; 1 to 1,000,000. Default 256: less than a millisecond of
-    /// the others' time, and as many as clients commonly send at once.
+    /// Gets the maximum number of requests of one connection that a worker executes before it serves other connections; 1 to 1,000,000.
+    /// Default 256: they take less than a millisecond, and clients commonly send that many at once.
     /// </summary>
     public int RequestsPerTurn { get; init; } = 256;
 

@@ -1,18 +1,18 @@
 namespace Cairn.Server;
 
-/// <summary>How a server talks to the kernel.</summary>
+/// <summary>The kernel interface through which a server reads from and writes to its connections.</summary>
 public enum IoKind
 {
-    /// <summary>The fastest that works here: io_uring, else epoll, else managed sockets. The server's log says which, and
-    /// why.</summary>
+    /// <summary>The fastest one that works on this machine: io_uring, else epoll, else managed sockets. The server logs its choice and
+    /// the reason.</summary>
     Auto = 0,
 
-    /// <summary>io_uring, Linux 5.19 and later, where it is not forbidden (containers often forbid it).</summary>
+    /// <summary>io_uring. Needs Linux 5.19 or later, and a system that permits it (containers often forbid it).</summary>
     Uring,
 
-    /// <summary>epoll, every Linux.</summary>
+    /// <summary>epoll. Works on every Linux.</summary>
     Epoll,
 
-    /// <summary>The sockets of .NET, every system.</summary>
+    /// <summary>The sockets of .NET. Work on every system.</summary>
     Sockets,
 }

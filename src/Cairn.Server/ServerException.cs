@@ -1,16 +1,16 @@
 namespace Cairn.Server;
 
-/// <summary>The server cannot do what it was asked for: an address is taken, a certificate is not usable, a way of input and
-/// output is not there. The message says which, why, and what to do.</summary>
+/// <summary>The exception for a server that cannot do what its options ask for: an address is in use, a certificate is not usable, or a
+/// kernel interface is missing. The message says what failed, why, and how to correct it.</summary>
 public sealed class ServerException : Exception
 {
-    /// <summary>What happened, and what to do.</summary>
+    /// <summary>Creates an exception with a message that says what failed and how to correct it.</summary>
     public ServerException(string message)
         : base(message)
     {
     }
 
-    /// <summary>What happened, what to do, and what it was caused by.</summary>
+    /// <summary>Creates an exception with a message that says what failed and how to correct it, and with the cause.</summary>
     public ServerException(string message, Exception innerException)
         : base(message, innerException)
     {

@@ -1,6 +1,6 @@
 namespace Cairn.Server;
 
-/// <summary>Whether a server serves.</summary>
-/// <param name="IsReady">Whether clients should be sent to it now.</param>
-/// <param name="Reason">In words: ready, or why not.</param>
+/// <summary>The answer to a health check of a server.</summary>
+/// <param name="IsReady">Whether clients should connect to the server now.</param>
+/// <param name="Reason">The state in words: ready, or the reason why the server is not ready.</param>
 public sealed record ServerHealth(bool IsReady, string Reason);

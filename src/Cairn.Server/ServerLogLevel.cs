@@ -1,12 +1,12 @@
 namespace Cairn.Server;
 
-/// <summary>How much a message of a server matters.</summary>
+/// <summary>The severity of a server's log message.</summary>
 public enum ServerLogLevel
 {
-    /// <summary>For whoever looks for a mistake.</summary>
+    /// <summary>Details for debugging.</summary>
     Debug = 0,
 
-    /// <summary>What happens: starting, listening, stopping.</summary>
+    /// <summary>Normal events: the server starts, listens, stops.</summary>
     Information,
 
     /// <summary>Something works less well than it could.</summary>

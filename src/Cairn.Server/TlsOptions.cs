@@ -1,31 +1,33 @@
 namespace Cairn.Server;
 
-/// <summary>Whether clients prove who they are by a certificate.</summary>
+/// <summary>Whether clients authenticate with a certificate.</summary>
 public enum ClientCertificateMode
 {
-    /// <summary>They are not asked.</summary>
+    /// <summary>The server does not ask for a certificate.</summary>
     None = 0,
 
-    /// <summary>They may; a certificate that does not verify ends the connection.</summary>
+    /// <summary>A client may send a certificate. If its verification fails, the connection is closed.</summary>
     Optional,
 
-    /// <summary>They must.</summary>
+    /// <summary>A client must send a certificate that verifies.</summary>
     Required,
 }
 
-/// <summary>How a listener is protected by TLS, version 1.2 or later. Certificates that change on disk are taken up by new
-/// connections within seconds.</summary>
+/// <summary>The TLS settings of a listener. The version is 1.2 or later. New connections use changed certificate files within
+/// seconds.</summary>
 public sealed record TlsOptions
 {
-    /// <summary>The server's certificate in PEM form, followed by those that lead to the authority that signed it.</summary>
+    /// <summary>Gets the path of a PEM file with the server's certificate, followed by the intermediate certificates.</summary>
     public required string CertificatePath { get; init; }
 
-    /// <summary>The certificate's private key in PEM form. Default null: it is in the certificate's file.</summary>
+    /// <summary>Gets the path of a PEM file with the certificate's private key. Default null: the key is in the certificate's
+    /// file.</summary>
     public string? KeyPath { get; init; }
 
-    /// <summary>Whether clients need a certificate. Default <see cref="ClientCertificateMode.None"/>.</summary>
+    /// <summary>Gets whether clients need a certificate. Default <see cref="ClientCertificateMode.None"/>.</summary>
     public ClientCertificateMode ClientCertificates { get; init; }
 
-    /// <summary>The authorities in PEM form that clients' certificates must lead to. Default null: those the system trusts.</summary>
+    /// <summary>Gets the path of a PEM file with the authorities that clients' certificates must lead to. Default null: the authorities
+    /// that the system trusts.</summary>
     public string? ClientAuthoritiesPath { get; init; }
 }

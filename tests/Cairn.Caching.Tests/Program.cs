@@ -6,8 +6,8 @@ using Cairn.Caching.Tests.Serialization;
 
 namespace Cairn.Caching.Tests;
 
-/// <summary>What this assembly does as the second process of a test (see ChildProcess): the first argument names the role,
-/// the others belong to it.</summary>
+/// <summary>Runs this assembly as a child process of a test (see ChildProcess). The first argument names the role; the others are the
+/// role's arguments.</summary>
 internal static class Program
 {
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)

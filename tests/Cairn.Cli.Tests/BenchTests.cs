@@ -6,10 +6,10 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>Loads on real servers: ours in this process, and those of others.</summary>
+/// <summary>Loads on real servers: Cairn in this process, and other products.</summary>
 public sealed class BenchTests : ToolTest
 {
-    // Few enough to take no time, enough to cut replies at many places.
+    // Few enough requests to be fast, and enough to split replies at many positions.
     private static readonly string[] Small =
         ["--load", "--verify", "--requests", "3000", "--connections", "5", "--pipeline", "7", "--keys", "300", "--threads", "2", "--json"];
 
@@ -316,7 +316,7 @@ public sealed class BenchTests : ToolTest
         }
     }
 
-    // Its own authority.
+    // A self-signed certificate.
     private string WriteCertificate(string host)
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);

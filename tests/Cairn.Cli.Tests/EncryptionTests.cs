@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests;
 
-/// <summary>The tool on encrypted stores: keys and passwords come from files, and are changed.</summary>
+/// <summary>The tool on encrypted stores: it reads keys and passwords from files, and changes them.</summary>
 public sealed class EncryptionTests : ToolTest
 {
     [Fact]

@@ -146,7 +146,7 @@ public sealed class MaintenanceTests : ToolTest
         Assert.StartsWith($"cairn: {args[^2]} ", run.Error, StringComparison.Ordinal);
     }
 
-    // Turns a bit in every copy of some values, wherever they lie.
+    // Flips a bit in every copy of some values, wherever they are.
     private void DamageEntries()
     {
         byte[] file = File.ReadAllBytes(StorePath);

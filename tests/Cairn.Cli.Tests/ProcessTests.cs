@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>The tool as shells and other programs meet it.</summary>
+/// <summary>The tool as shells and other programs use it.</summary>
 public sealed class ProcessTests : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -77,7 +77,7 @@ public sealed class ProcessTests : IDisposable
         using ToolProcess first = ToolProcess.Start("import", "--store", StorePath);
         using ToolProcess second = ToolProcess.Start("import", "--store", StorePath);
 
-        // Both have the store open until their input ends.
+        // Both processes have the store open until their input ends.
         foreach ((ToolProcess process, string name) in (IEnumerable<(ToolProcess, string)>)[(first, "first"), (second, "second")])
         {
             for (int i = 0; i < Entries; i++)
@@ -106,7 +106,7 @@ public sealed class ProcessTests : IDisposable
         process.Input.Write("{\"key\":\"a\",\"value\":\"1\"}\nnonsense\n");
         process.Input.Flush();
 
-        // The entry is stored, and the signals are expected, when the line after it is complained about.
+        // When the tool reports the line after the entry, the entry is stored and the signal handlers are installed.
         Assert.Contains("line 2: not JSON", process.ReadErrorLine(), StringComparison.Ordinal);
         process.Signal(signal);
         (int exitCode, string error) = process.WaitForExit();
@@ -131,7 +131,7 @@ public sealed class ProcessTests : IDisposable
         Assert.All(lines[..^1], line => JsonDocument.Parse(line));
         int written = lines.Length - 1;
 
-        // It may have been quicker than the signal: then it is complete.
+        // The tool may have been faster than the signal; then the export is complete.
         Assert.Contains(
             (code, error),
             written == Entries
@@ -157,7 +157,7 @@ public sealed class ProcessTests : IDisposable
         Fill("64MiB", 30_000);
         using ToolProcess process = ToolProcess.Start("export", "--store", StorePath);
 
-        // It is in the middle of its work: nobody reads on.
+        // The tool is in the middle of its work, because no further output is read.
         process.Output.ReadLine();
         string mapped = File.ReadAllText($"/proc/{process.Id}/maps");
 
@@ -240,7 +240,7 @@ public sealed class ProcessTests : IDisposable
 
     private void Create(string capacity) => Assert.Equal(0, Run("create", "--capacity", capacity).Code);
 
-    // More than pipes and buffers hold: an export of it cannot end before somebody reads.
+    // More data than pipes and buffers hold: an export cannot end before a reader reads it.
     private void Fill(string capacity, int entries)
     {
         Create(capacity);

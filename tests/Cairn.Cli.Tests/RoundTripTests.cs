@@ -4,7 +4,7 @@ using FsCheck.Fluent;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>What was exported and imported is what was there: keys, values, flags, expirations and collections.</summary>
+/// <summary>An export and an import reproduce everything: keys, values, flags, expirations and collections.</summary>
 public sealed class RoundTripTests : ToolTest
 {
     private const int Runs = 60;
@@ -48,7 +48,7 @@ public sealed class RoundTripTests : ToolTest
             && exported.Lines.Order(StringComparer.Ordinal).SequenceEqual(exportedAgain.Lines.Order(StringComparer.Ordinal), StringComparer.Ordinal);
     }
 
-    // Everything that makes an entry, through the store's own interface.
+    // Returns all parts of every entry, read through the store's own API.
     private List<string> Content(string path)
     {
         var content = new List<string>();
@@ -81,7 +81,7 @@ public sealed class RoundTripTests : ToolTest
 
     private static Gen<Entry[]> Entries()
     {
-        // Text and not, with the characters that JSON has to escape, and what is nearly UTF-8.
+        // Text and binary keys, with characters that JSON must escape, and byte sequences that are almost valid UTF-8.
         Gen<byte[]> text = Gen.Elements("a", "é", "😀", "\0", "\"", "\\", "\n", "\u2028", "\uFFFD", "/", "<")
             .ListOf().Select(parts => System.Text.Encoding.UTF8.GetBytes(string.Concat(parts)));
         Gen<byte[]> binary = Gen.Choose(0, 255).Select(value => (byte)value).ArrayOf();

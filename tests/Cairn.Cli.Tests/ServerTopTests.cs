@@ -180,7 +180,7 @@ public sealed class ServerTopTests : ToolTest
 
     private static long Number(JsonElement json, string name) => json.GetProperty(name).GetInt64();
 
-    // Loads the server between two looks at it.
+    // Loads the server between two readings.
     private JsonElement AssertTells(string address, string command)
     {
         TestConsole console = NewConsole();

@@ -102,7 +102,7 @@ public sealed class StatisticsTests : ToolTest
             }
         };
 
-        // The store that was opened here counts its reads when it is asked for statistics.
+        // The opening in this test counts its reads when its statistics are requested.
         console.Waiting += () => store.GetStatistics();
         ToolRun run = Run(console, "top", "--json", "--count", "2", "--interval", "2s");
 

@@ -2,10 +2,10 @@ using System.Text.Json;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>Stores that are not there, are none, or may not be used; and making new ones.</summary>
+/// <summary>Files that are missing, are not stores or must not be used, and the creation of new stores.</summary>
 public sealed class StoreErrorTests : ToolTest
 {
-    /// <summary>Commands that look at a store, with the least they need.</summary>
+    /// <summary>Gets the commands that read a store, with their minimal arguments.</summary>
     public static TheoryData<string> Looking =>
         ["get key", "del key", "del --all", "touch key --ttl 1m", "keys", "dump", "export", "stats", "top --count 1", "bigkeys", "open"];
 

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests;
 
-/// <summary>Time that stands still until it is moved: both the hour and what is measured by it.</summary>
+/// <summary>A clock that stands still until it is moved: both its time of day and its timestamps.</summary>
 internal sealed class TestClock : TimeProvider
 {
     private DateTimeOffset _now = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);

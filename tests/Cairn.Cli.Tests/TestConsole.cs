@@ -3,7 +3,7 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>The tool's world in a test: streams in memory, a clock that stands still, signals and keys that the test sends.</summary>
+/// <summary>The tool's environment in a test: streams in memory, a clock that stands still, and signals and keys from the test.</summary>
 internal sealed class TestConsole : ToolConsole, IDisposable
 {
     private readonly CancellationTokenSource _interruption = new();
@@ -52,10 +52,10 @@ internal sealed class TestConsole : ToolConsole, IDisposable
 
     public Dictionary<string, string> Environment { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Keys that will have been pressed.</summary>
+    /// <summary>Gets the keys that count as pressed.</summary>
     public Queue<char> Keys { get; } = [];
 
-    /// <summary>What happens while the tool waits.</summary>
+    /// <summary>Gets or sets the action that runs while the tool waits.</summary>
     public Action? Waiting { get; set; }
 
     public byte[] OutputBytes => ((MemoryStream)_output).ToArray();

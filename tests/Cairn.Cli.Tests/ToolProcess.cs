@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>The tool as a process of its own, with pipes for its streams. Ends with the test.</summary>
+/// <summary>The tool as a child process, with pipes for its streams. It ends with the test.</summary>
 internal sealed partial class ToolProcess : IDisposable
 {
     public const int Interrupt = 2;
@@ -20,7 +20,7 @@ internal sealed partial class ToolProcess : IDisposable
 
     public StreamReader Output => _process.StandardOutput;
 
-    /// <summary>The command line that starts the tool that was built with these tests.</summary>
+    /// <summary>Gets the command line that starts the tool that was built with these tests.</summary>
     public static string[] Command { get; } =
     [
         Environment.ProcessPath is { } path && Path.GetFileNameWithoutExtension(path) == "dotnet" ? path : "dotnet",
@@ -28,7 +28,7 @@ internal sealed partial class ToolProcess : IDisposable
         Path.Combine(AppContext.BaseDirectory, "Cairn.Cli.dll"),
     ];
 
-    // A test run in the background ignores Ctrl-C, one under nohup the hangup, and so would their children.
+    // A test run in the background ignores SIGINT, one under nohup ignores SIGHUP, and children inherit that. This resets both.
     public static ToolProcess Start(params string[] args) => StartProgram("env", ["--default-signal=INT,HUP", .. Command, .. args]);
 
     public static ToolProcess StartProgram(string program, params string[] args)
@@ -44,7 +44,7 @@ internal sealed partial class ToolProcess : IDisposable
         return new ToolProcess(start);
     }
 
-    /// <summary>Gives it all of its input, and waits for its end.</summary>
+    /// <summary>Runs the tool with all of its input and waits for its end.</summary>
     public static ToolRun Run(byte[] input, params string[] args)
     {
         using ToolProcess process = Start(args);
@@ -62,7 +62,7 @@ internal sealed partial class ToolProcess : IDisposable
             }
             catch (IOException)
             {
-                // It ended without reading to the end.
+                // The tool ended without reading all input.
             }
         });
         var output = new MemoryStream();
@@ -77,13 +77,13 @@ internal sealed partial class ToolProcess : IDisposable
 
     public static void Send(int process, int signal) => Assert.Equal(0, NativeKill(process, signal));
 
-    /// <summary>The next line it writes to standard error.</summary>
+    /// <summary>Reads the next line of standard error.</summary>
     public string ReadErrorLine() => _process.StandardError.ReadLine() ?? "";
 
-    /// <summary>Whether it ends within this time.</summary>
+    /// <summary>Returns whether the tool ends within this time.</summary>
     public bool ExitsWithin(TimeSpan time) => _process.WaitForExit(time);
 
-    /// <summary>Its exit code, and what is left on standard error.</summary>
+    /// <summary>Waits for the end. Returns the exit code and the rest of standard error.</summary>
     public (int Code, string Error) WaitForExit()
     {
         string error = _process.StandardError.ReadToEnd();

@@ -3,23 +3,23 @@ using System.Text.Json;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>What a run of the tool left behind.</summary>
-/// <param name="Code">Its exit code.</param>
-/// <param name="Bytes">What it wrote to standard output.</param>
-/// <param name="Error">What it wrote to standard error.</param>
+/// <summary>The result of a run of the tool.</summary>
+/// <param name="Code">The exit code.</param>
+/// <param name="Bytes">The content of standard output.</param>
+/// <param name="Error">The content of standard error.</param>
 internal sealed record ToolRun(int Code, byte[] Bytes, string Error)
 {
     public string Output => Encoding.UTF8.GetString(Bytes);
 
     public string[] Lines => Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
-    /// <summary>The one JSON object that was printed.</summary>
+    /// <summary>Gets the only JSON object that was printed.</summary>
     public JsonElement Json => JsonDocument.Parse(Assert.Single(Lines)).RootElement;
 
     public IEnumerable<JsonElement> JsonLines => Lines.Select(line => JsonDocument.Parse(line).RootElement);
 }
 
-/// <summary>A test that runs the tool in this process, on a small store that is made when the test first uses it.</summary>
+/// <summary>A test that runs the tool in this process, on a small store that is created on first use.</summary>
 public abstract class ToolTest : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -36,7 +36,7 @@ public abstract class ToolTest : IDisposable
 
     private protected CairnStore OpenStore() => CairnStore.Open(Options);
 
-    /// <summary>Runs the tool on the test's store, which the environment names.</summary>
+    /// <summary>Runs the tool on the test's store, which an environment variable names.</summary>
     private protected ToolRun Run(params string[] args) => Run([], args);
 
     private protected ToolRun Run(byte[] input, params string[] args) => Run(NewConsole(input), args);
@@ -56,6 +56,6 @@ public abstract class ToolTest : IDisposable
         Environment = { ["CAIRN_STORE"] = StorePath, ["TERM"] = "xterm" },
     };
 
-    /// <summary>A store of 8 MiB, so that no test makes one of the default size.</summary>
+    /// <summary>Creates a store of 8 MiB, so that no test creates one of the default size.</summary>
     private protected void CreateStore() => OpenStore().Dispose();
 }

@@ -5,7 +5,7 @@ namespace Cairn.ConventionTests;
 /// <summary>The files of the repository these tests were built from.</summary>
 internal static class Repository
 {
-    // What builds and runs leave behind, as .gitignore has it.
+    // Folders that builds and runs create, as in .gitignore.
     private static readonly string[] GeneratedDirectories =
         ["bin", "obj", "artifacts", ".git", ".vs", ".idea", "TestResults", "BenchmarkDotNet.Artifacts", "node_modules"];
 

@@ -81,7 +81,7 @@ public sealed class AccessTests
     [Theory]
     [InlineData(null, null, HttpStatusCode.OK)]
     [InlineData("same-origin", null, HttpStatusCode.OK)]
-    [InlineData("none", null, HttpStatusCode.OK)] // Somebody typed the address.
+    [InlineData("none", null, HttpStatusCode.OK)] // The user typed the address.
     [InlineData("cross-site", null, HttpStatusCode.Forbidden)]
     [InlineData("same-site", null, HttpStatusCode.Forbidden)]
     [InlineData(null, "http://evil.example", HttpStatusCode.Forbidden)]

@@ -24,7 +24,7 @@ public sealed class HistoryTests
         Advance(clock, 10);
         Assert.Equal(15, reads); // and then each second,
         Advance(clock, 60);
-        Assert.InRange(reads, 20 + 8, 20 + 22); // until nobody has asked for a while.
+        Assert.InRange(reads, 20 + 8, 20 + 22); // until no page has asked for a while.
     }
 
     [Fact]

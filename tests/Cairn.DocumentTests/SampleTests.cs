@@ -1,8 +1,8 @@
 namespace Cairn.DocumentTests;
 
 /// <summary>
-/// Every block of C# in a document stands, word for word, in a file of Samples, where it is compiled and run. Who changes a document
-/// changes that file, too.
+/// Every block of C# in a document stands, word for word, in a file of Samples, where it is compiled and run. If a document changes,
+/// that file changes, too.
 /// </summary>
 public sealed class SampleTests
 {

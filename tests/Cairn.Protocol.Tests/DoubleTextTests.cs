@@ -4,7 +4,7 @@ namespace Cairn.Protocol;
 
 public class DoubleTextTests
 {
-    // What printf("%.17g") prints.
+    // As printf("%.17g") prints them.
     [Theory]
     [InlineData(0.0, "0")]
     [InlineData(-0.0, "-0")]

@@ -2,7 +2,7 @@ namespace Cairn.Protocol;
 
 public class ExtendedDoubleTests
 {
-    // What INCRBYFLOAT of Redis 7.0.15 on x86-64 replies.
+    // The replies of INCRBYFLOAT of Redis 7.0.15 on x86-64.
     [Theory]
     [InlineData("10.5", "0.1", "10.6")]
     [InlineData("3.0e3", "200", "3200")]

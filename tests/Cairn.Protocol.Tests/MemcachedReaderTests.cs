@@ -44,7 +44,7 @@ public class MemcachedReaderTests
         { "cas a 0 0 1 77 noreply\r\nx\r\n", "Cas key=a version=77 noreply value=x" },
         { "cas a 0 0 1 77 anything\r\nx\r\n", "Cas key=a version=77 value=x" },
 
-        // What changes an entry.
+        // The commands that change an entry.
         { "delete a\r\n", "Delete key=a a" },
         { "delete a 0\r\n", "Delete key=a a 0" },
         { "delete a noreply\r\n", "Delete key=a a noreply noreply" },

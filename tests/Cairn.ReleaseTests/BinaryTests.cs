@@ -107,7 +107,7 @@ public sealed class BinaryTests(MadeBinaries made) : IClassFixture<MadeBinaries>
         await server.WaitForExitAsync();
     }
 
-    // What dpkg and useradd expect of a system.
+    // The folders that dpkg and useradd expect.
     private static string PrepareRoot(TestDirectory directory)
     {
         var root = Directory.CreateDirectory(directory["root"]).FullName;

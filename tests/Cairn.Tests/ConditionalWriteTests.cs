@@ -1,6 +1,6 @@
 namespace Cairn.Tests;
 
-/// <summary>Writes that depend on what is there: add, replace, compare-and-swap, append, prepend, touch, remove-if-version.</summary>
+/// <summary>Writes that depend on the present value: add, replace, compare-and-swap, append, prepend, touch, remove-if-version.</summary>
 public sealed class ConditionalWriteTests : StoreTest
 {
     [Fact]

@@ -1,6 +1,6 @@
 namespace Cairn.Tests;
 
-/// <summary>When entries are gone.</summary>
+/// <summary>The time at which entries expire.</summary>
 public sealed class ExpirationTests : StoreTest
 {
     private static readonly TimeSpan Millisecond = TimeSpan.FromMilliseconds(1);

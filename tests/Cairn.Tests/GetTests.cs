@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Tests;
 
-/// <summary>The ways to read one value.</summary>
+/// <summary>The operations that read one value.</summary>
 public sealed class GetTests : StoreTest
 {
     [Fact]

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.Tests;
 
-/// <summary>Which keys there are.</summary>
+/// <summary>Valid and invalid keys.</summary>
 public sealed class KeyTests : StoreTest
 {
     private const int MaxKeyBytes = 65_536;
@@ -101,7 +101,7 @@ public sealed class KeyTests : StoreTest
         Assert.Throws<ArgumentException>(() => Store.Set(default(CacheKey), "value"u8));
     }
 
-    // The first takes bytes where the second of a pair takes text.
+    // The first operation of each pair takes bytes, the second takes text.
     private static Action<CairnStore>[] OperationsOn(byte[] key, string text) =>
     [
         store => store.Set(key, "value"u8),

@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Tests;
 
-/// <summary>What a tool can see of a store without taking part in it.</summary>
+/// <summary>The reads of a tool that must not influence the store.</summary>
 public sealed class PeekTests : StoreTest
 {
     [Fact]

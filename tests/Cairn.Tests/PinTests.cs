@@ -1,6 +1,6 @@
 namespace Cairn.Tests;
 
-/// <summary>Values that are read where they lie.</summary>
+/// <summary>Values that are read in place.</summary>
 public sealed class PinTests : StoreTest
 {
     [Theory]

@@ -172,7 +172,7 @@ public sealed class ScanTests : StoreTest
                     Store.Remove(key);
                 }
 
-                // A new value, a new place in the log, but the same key.
+                // A new value at a new place in the log, but the same key.
                 Store.Set($"kept {random.Next(Kept)}", TestBytes.Of(random.Next(20)));
             }
         });

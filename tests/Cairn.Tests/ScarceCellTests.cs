@@ -5,10 +5,10 @@ using Cairn.Storage;
 
 namespace Cairn.Tests;
 
-/// <summary>Hazard cells of one opening: which pins share them, and what each operation does when none is free.</summary>
+/// <summary>The hazard cells of one opening: which pins share them, and the result of each operation when none is free.</summary>
 public sealed class ScarceCellTests : StoreTest
 {
-    // Longer than a segment, so that each has a segment that no other value lies in.
+    // Longer than a segment, so that each value has a segment of its own.
     private const int LongBytes = 80_000;
 
     [Fact]
@@ -38,7 +38,7 @@ public sealed class ScarceCellTests : StoreTest
         Assert.Equal(value, second.Value.ToArray());
 
         Assert.True(store.Set("key", value));
-        Assert.True(store.TryPin("key", out PinnedValue? third)); // Of another segment, and so in another cell.
+        Assert.True(store.TryPin("key", out PinnedValue? third)); // It is in another segment, and therefore uses another cell.
         second.Dispose();
         Fill(store);
         Assert.Equal(value, third.Value.ToArray());
@@ -153,7 +153,7 @@ public sealed class ScarceCellTests : StoreTest
         Store.Set("key", value);
         using (new HeldCells(Store))
         {
-            // The new entry needs a cell of its own to be written: there is no room, and the old value stays.
+            // Writing the new entry needs a cell of its own: there is no room, and the old value stays.
             Assert.Equal(WriteStatus.NoRoom, Store.Touch("key", Expiration.After(TimeSpan.FromHours(1))));
             Assert.Equal(value, Store.Get("key"));
         }

@@ -227,7 +227,7 @@ public sealed class SetTests : StoreTest
         }
     }
 
-    // An endless stream of zeros that does something first.
+    // An endless stream of zeros that calls an action first.
     private sealed class CallingStream(Action onRead) : MemoryStream
     {
         public override int Read(Span<byte> buffer)

@@ -1,6 +1,6 @@
 namespace Cairn.Tests;
 
-/// <summary>What a store tells about itself.</summary>
+/// <summary>The statistics of a store.</summary>
 public sealed class StatisticsTests : StoreTest
 {
     [Fact]

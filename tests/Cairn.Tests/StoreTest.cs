@@ -1,6 +1,6 @@
 namespace Cairn.Tests;
 
-/// <summary>A test of one small store, made when it is first used, with a clock that the test moves.</summary>
+/// <summary>A test of one small store, created on first use, with a clock that the test moves.</summary>
 public abstract class StoreTest : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -29,7 +29,7 @@ public abstract class StoreTest : IDisposable
 
     private protected string PathOf(string name) => _directory[name];
 
-    /// <summary>Opens a store that is closed when the test ends, if the test has not closed it.</summary>
+    /// <summary>Opens a store and closes it at the end of the test unless the test has closed it.</summary>
     private protected CairnStore Open(StoreOptions options)
     {
         CairnStore store = CairnStore.Open(options);

@@ -3,15 +3,15 @@ using System.Reflection;
 namespace Cairn.Tests;
 
 /// <summary>
-/// Runs tests of this assembly where no runner of tests does: on a system for which it was published with its own runtime. One line for each test, then how
-/// many passed and failed. Tests that are skipped here are told, too.
+/// Runs tests of this assembly on a system without a test runner, for which the assembly was published with its own runtime. Prints one line
+/// for each test, including skipped ones, and then the numbers of passed and failed tests.
 /// </summary>
 internal static class TestsByName
 {
     /// <summary>CLASS..., or CLASS.METHOD: names below Cairn.Tests.</summary>
     public static void Run(string[] args)
     {
-        // Code that reflection emits to call methods faster is collected one day, which the runtime does not survive under Wine.
+        // Reflection must not emit code: the emitted code is collected some time later, and the runtime does not survive that under Wine.
         AppContext.SetSwitch("Switch.System.Reflection.ForceInterpretedInvoke", true);
         int passed = 0;
         int failed = 0;
@@ -65,7 +65,7 @@ internal static class TestsByName
                 .Select(arguments => (arguments ?? [null]).Zip(method.GetParameters(), (argument, parameter) =>
                     argument is int number && parameter.ParameterType == typeof(long) ? (long)number : argument).ToArray());
 
-    // Called by reflection, and so throwing nothing: an exception that passes through what the runtime has there of its own brings Wine down.
+    // Called by reflection and therefore catches everything: an exception that passes through native frames of the runtime crashes Wine.
     private static Exception? Call1<T>(MethodInfo method, object test, object?[] arguments) =>
         Caught(() => method.ReturnType == typeof(void)
             ? Done(() => method.CreateDelegate<Action<T>>(test)((T)arguments[0]!))
@@ -96,7 +96,7 @@ internal static class TestsByName
 #pragma warning restore VSTHRD002
             return null;
         }
-#pragma warning disable CA1031 // Whatever it was is told.
+#pragma warning disable CA1031 // Reports any exception.
         catch (Exception failure)
 #pragma warning restore CA1031
         {

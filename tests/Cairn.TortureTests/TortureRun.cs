@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests;
 
 /// <summary>
-/// One run of a torture test: its seed, which the environment may give, how long it may take, and the command that repeats it. Both
-/// are printed at once, so that a run that hangs or crashes is repeatable too.
+/// One run of a torture test: its seed, which an environment variable may set, its length, and the command that repeats it. Seed and command
+/// are printed at the start, so that a run that hangs or crashes can be repeated too.
 /// </summary>
 internal sealed class TortureRun
 {
@@ -27,7 +27,7 @@ internal sealed class TortureRun
         Console.WriteLine($"{test}: seed {Seed}. Again: {Replay}");
     }
 
-    /// <summary>True for a run of hours rather than seconds: CAIRN_TORTURE=long.</summary>
+    /// <summary>Gets whether the run takes hours rather than seconds: CAIRN_TORTURE=long.</summary>
     public static bool IsLong { get; } = Environment.GetEnvironmentVariable(LengthVariable) == "long";
 
     public int Seed { get; }
@@ -36,14 +36,14 @@ internal sealed class TortureRun
 
     public string Replay { get; }
 
-    /// <summary>The command for a run that begins with another seed.</summary>
+    /// <summary>Returns the command for a run that begins with another seed.</summary>
     public string ReplayOf(int seed) =>
         $"{(IsLong ? $"{LengthVariable}=long " : "")}{SeedVariable}={seed} ./test torture --filter {_test}";
 
-    /// <summary>So many in a short run, and so many in a long one.</summary>
+    /// <summary>Returns the count for a short run or for a long one.</summary>
     public static int Count(int inShort, int inLong) => IsLong ? inLong : inShort;
 
-    /// <summary>A seed of its own for each part of a run, such as a thread.</summary>
+    /// <summary>Returns a seed for one part of a run, such as a thread.</summary>
     public static int SeedOf(int seed, int part) => unchecked((int)(((uint)seed * 2_654_435_761) ^ ((uint)part * 40_503) ^ ((uint)seed >> 7)));
 
     public Random RandomFor(int part) => new(SeedOf(Seed, part));

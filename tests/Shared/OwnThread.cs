@@ -1,6 +1,6 @@
 namespace Cairn.Testing;
 
-/// <summary>Runs part of a test on a thread of its own, so that blocking there starves nobody; awaiting the task brings its
+/// <summary>Runs part of a test on a thread of its own, so that blocking there does not starve the thread pool; awaiting the task brings its
 /// failure to the test.</summary>
 internal static class OwnThread
 {

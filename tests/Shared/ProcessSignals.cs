@@ -40,7 +40,7 @@ internal static partial class ProcessSignals
                 throw new TimeoutException($"Process {process} did not stop; its state is {StateOf(process)}.");
             }
 
-            Thread.Sleep(1); // Nobody tells; the process needs the processor more.
+            Thread.Sleep(1); // No event exists for this; the process needs the processor more.
         }
 
         return true;

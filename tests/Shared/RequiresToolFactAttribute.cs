@@ -2,7 +2,7 @@ namespace Cairn.Testing;
 
 /// <summary>
 /// A fact that runs a program of the machine, such as spin. Where the program is missing the test is skipped and says so,
-/// except with CI=true: there it runs, and fails. What ./test may install is in tests/prerequisites.txt.
+/// except with CI=true: there it runs, and fails. tests/prerequisites.txt lists the packages that ./test may install.
 /// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresToolFactAttribute : FactAttribute

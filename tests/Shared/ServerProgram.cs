@@ -30,7 +30,7 @@ internal sealed class ServerProgram : IDisposable
         {
             if (line.Contains(readyText, StringComparison.Ordinal))
             {
-                // What it still says must not fill the pipe.
+                // Its further output must not fill the pipe.
                 _ = lines.BaseStream.CopyToAsync(Stream.Null);
                 return new ServerProgram(process);
             }

@@ -61,7 +61,7 @@ internal sealed partial class TestMount : IDisposable
         return new TestMount(directory, image);
     }
 
-    /// <summary>A FUSE file system of another user. Nobody serves it, and nobody needs to: the kernel itself answers
+    /// <summary>A FUSE file system of another user. No process serves it, and none needs to: the kernel itself answers
     /// what kind it is, and refuses the rest.</summary>
     public static TestMount Fuse()
     {

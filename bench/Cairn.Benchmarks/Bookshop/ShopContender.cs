@@ -4,7 +4,7 @@ using Cairn.Benchmarks.Reporting;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-/// <summary>An API that reads by one path, under the load; or, without a path to books, its constant answer.</summary>
+/// <summary>An API with one read path, under load. Without a path to books it measures the API's constant answer.</summary>
 internal sealed class ShopContender(
     string name, ShopProcess shop, ShopDatabase database, WrkLoad load, string? path, RunLog log) : IContender
 {
@@ -14,14 +14,14 @@ internal sealed class ShopContender(
     private const int MostWarmUps = 12;
     private const int LeastWarmUps = 4;
 
-    // So many books are asked for before the same ones come again (books.lua): each warm-up begins further on.
+    // The load requests this many books before it repeats itself (books.lua). Each warm-up starts further on.
     private const int Draws = 65_536;
     private const int WarmUpStep = 20_000;
 
-    // Of a path that asks the database for everything.
+    // A path with more queries per request than this has no cache.
     private const double UncachedQueries = 0.5;
 
-    // Everything that the load asks for is cached.
+    // With fewer queries per request than this, the cache holds everything that the load requests.
     private const double WarmQueries = 0.0005;
 
     private readonly List<(Sample Sample, double Queries)> _rounds = [];
@@ -31,8 +31,8 @@ internal sealed class ShopContender(
 
     public IReadOnlyList<(Sample Sample, double Queries)> Rounds => _rounds;
 
-    // Until the compiler has had its time and, with a cache, everything that is asked for is in it: at ordinary priority, so that the compiler
-    // has its turn on the API's core too.
+    // Runs until the compiler has optimised the code and, with a cache, until all requested books are cached. It runs at ordinary priority, so
+    // that the compiler also gets time on the API's core.
     public void WarmUp()
     {
         if (_isWarm)
@@ -65,7 +65,7 @@ internal sealed class ShopContender(
         return result.Sample;
     }
 
-    /// <summary>The medians of all rounds.</summary>
+    /// <summary>Returns the medians of all rounds.</summary>
     public ServiceFigure ToFigure()
     {
         var median = Sample.Median([.. _rounds.Select(round => round.Sample)]);
@@ -81,7 +81,7 @@ internal sealed class ShopContender(
 
     public void Dispose()
     {
-        // The API belongs to the group: two contenders may ask the same.
+        // The group owns the API: two contenders may use the same one.
     }
 
     private (Sample Sample, double Queries) Load(int skip, bool isRealTime)

@@ -6,7 +6,7 @@ using Npgsql;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-/// <summary>A PostgreSQL server of the run's own, on the core of the load; it counts its queries.</summary>
+/// <summary>A PostgreSQL server that belongs to this run. It runs on the core of the load and counts its queries.</summary>
 internal sealed class ShopDatabase : IDisposable
 {
     private const string ServerName = "PostgreSQL";
@@ -25,8 +25,8 @@ internal sealed class ShopDatabase : IDisposable
 
     private string Data => Path.Combine(_folder, "data");
 
-    /// <summary>Starts one in <paramref name="folder"/>, which is made, and goes with it.</summary>
-    /// <exception cref="PeerUnavailableException">It is not installed.</exception>
+    /// <summary>Starts a server with its data in <paramref name="folder"/>, which is created here and deleted on disposal.</summary>
+    /// <exception cref="PeerUnavailableException">PostgreSQL is not installed.</exception>
     public static ShopDatabase Start(string folder)
     {
         var programs = FindPrograms()
@@ -47,11 +47,11 @@ internal sealed class ShopDatabase : IDisposable
         return database;
     }
 
-    /// <summary>Queries for books since the server was started.</summary>
+    /// <summary>Returns the number of queries for books since the server was started.</summary>
     public double CountQueries() => Convert.ToDouble(
         Ask("SELECT COALESCE(SUM(calls), 0) FROM pg_stat_statements WHERE query ILIKE 'SELECT%FROM book %'"), CultureInfo.InvariantCulture);
 
-    /// <summary>The server's processes: the first one, and one for each connection.</summary>
+    /// <summary>Returns the server's process identifiers: the first process, and one for each connection.</summary>
     public IReadOnlyList<int> ProcessIds()
     {
         var first = int.Parse(File.ReadLines(Path.Combine(Data, "postmaster.pid")).First(), CultureInfo.InvariantCulture);
@@ -71,13 +71,13 @@ internal sealed class ShopDatabase : IDisposable
     {
         using var connection = new NpgsqlConnection(ConnectionString);
         connection.Open();
-#pragma warning disable CA2100 // The benchmark's own text.
+#pragma warning disable CA2100 // The text comes from the benchmark itself.
         using var command = new NpgsqlCommand(sql, connection);
 #pragma warning restore CA2100
         return command.ExecuteScalar();
     }
 
-    // Debian keeps the server's programs out of the PATH, one folder for each version.
+    // Debian does not put the server's programs on the PATH. There is one folder for each version.
     private static string? FindPrograms()
     {
         const string Versions = "/usr/lib/postgresql";
@@ -97,7 +97,7 @@ internal sealed class ShopDatabase : IDisposable
         Run(command[0], command[1..]);
     }
 
-    // The output goes nowhere: a server that pg_ctl leaves running would keep a pipe open.
+    // Discards the output: a server that pg_ctl leaves running would keep a pipe open.
     private static void Run(string program, params string[] arguments)
     {
         var start = new ProcessStartInfo("/bin/sh", ["-c", "exec \"$@\" >/dev/null 2>&1", "sh", program, .. arguments]) { UseShellExecute = false, WorkingDirectory = "/" };

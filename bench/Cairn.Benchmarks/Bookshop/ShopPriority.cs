@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-/// <summary>Real-time priority for processes with all their threads, while they are measured on a machine that others use.</summary>
+/// <summary>Sets real-time priority for all threads of processes while they are measured, on a machine that others use too.</summary>
 internal static class ShopPriority
 {
     public const string RealTime = "10";
@@ -12,7 +12,7 @@ internal static class ShopPriority
 
     public static void Restore(IEnumerable<int> processes) => Change(processes, "--other", "0");
 
-    // A process that has ended meanwhile, such as a connection's, is no trouble.
+    // Ignores a process that has ended in the meantime, such as the process of a closed connection.
     private static void Change(IEnumerable<int> processes, string policy, string priority)
     {
         foreach (var id in processes)

@@ -6,10 +6,10 @@ using Cairn.Benchmarks.Server;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-/// <summary>The API of samples/Bookshop with one read path, on the core of servers.</summary>
+/// <summary>The API of samples/Bookshop with one read path, on the core of the servers.</summary>
 internal sealed partial class ShopProcess : IDisposable
 {
-    // What is cached stays so during the run.
+    // Longer than a run, so that cached values do not expire during it.
     private const string CacheFor = "02:00:00";
 
     private static readonly TimeSpan _longestStop = TimeSpan.FromSeconds(15);
@@ -22,7 +22,7 @@ internal sealed partial class ShopProcess : IDisposable
     {
         _process = process;
 
-        // What else it says goes nowhere, and it must not wait for a reader.
+        // Discards the rest of the output, so that the process does not block on a full pipe.
         _output = process.StandardOutput.BaseStream.CopyToAsync(Stream.Null);
         Address = address;
     }
@@ -31,8 +31,8 @@ internal sealed partial class ShopProcess : IDisposable
 
     public Uri Address { get; }
 
-    /// <summary>Starts it, which fills the database if that is empty, and waits until it listens.</summary>
-    /// <exception cref="InvalidOperationException">It ends instead.</exception>
+    /// <summary>Starts the API and waits until it listens. The API fills the database if it is empty.</summary>
+    /// <exception cref="InvalidOperationException">The process ended before it listened.</exception>
     public static ShopProcess Start(RunSettings settings, string path, string connectionString, string? redis, int books)
     {
         var program = Path.Combine(settings.Root, "samples", "Bookshop", "bin", "Release", "net10.0", "Bookshop.dll");
@@ -64,7 +64,7 @@ internal sealed partial class ShopProcess : IDisposable
         throw new InvalidOperationException($"The API with {path} ended: {string.Join(' ', said)}");
     }
 
-    /// <summary>Processor time and memory since its start.</summary>
+    /// <summary>Returns the processor time and the allocated bytes since the start of the process.</summary>
     public (double CpuSeconds, double AllocatedBytes) Statistics()
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(Address, "/statistics"));

@@ -4,7 +4,7 @@ using Cairn.Benchmarks.Server;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-/// <summary>A Redis server on a socket, on the core of the load.</summary>
+/// <summary>A Redis server on a Unix socket, on the core of the load.</summary>
 internal sealed class ShopRedis : IDisposable
 {
     private static readonly TimeSpan _longestStart = TimeSpan.FromSeconds(10);
@@ -19,7 +19,7 @@ internal sealed class ShopRedis : IDisposable
 
     public string Configuration { get; }
 
-    /// <summary>Starts it; null if it is not installed, or does not start.</summary>
+    /// <summary>Starts a server; returns <see langword="null"/> if Redis is not installed or does not start.</summary>
     public static ShopRedis? TryStart(string folder, RunLog log)
     {
         var socket = Path.Combine(folder, "redis");

@@ -5,13 +5,13 @@ using Cairn.Benchmarks.Server;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-/// <summary>What wrk found out in one span.</summary>
+/// <summary>The result of one run of wrk.</summary>
 internal sealed record WrkResult(double Requests, double Seconds, double MedianUs, double TailUs)
 {
     private const double UsPerSecond = 1e6;
 
-    /// <summary>Reads the line that bench/bookshop/books.lua prints: requests, microseconds, errors, two latencies in microseconds.</summary>
-    /// <exception cref="InvalidDataException">There is no such line, or a request failed.</exception>
+    /// <summary>Parses the line that bench/bookshop/books.lua prints: requests, microseconds, errors, two latencies in microseconds.</summary>
+    /// <exception cref="InvalidDataException">The output has no such line, or a request failed.</exception>
     public static WrkResult Parse(string output)
     {
         var line = output.Split('\n').FirstOrDefault(line => line.StartsWith("result ", StringComparison.Ordinal));
@@ -26,7 +26,7 @@ internal sealed record WrkResult(double Requests, double Seconds, double MedianU
     }
 }
 
-/// <summary>Loads an API with wrk, from the other core.</summary>
+/// <summary>Loads an API with wrk from the other core.</summary>
 internal sealed class WrkLoad(string script, int books, double seconds, bool isRealTime)
 {
     private const int Connections = 50;
@@ -46,15 +46,15 @@ internal sealed class WrkLoad(string script, int books, double seconds, bool isR
         }
     }
 
-    /// <summary>Asks for books, or for the constant answer if there is no path to them.</summary>
-    /// <param name="shop">Whom to ask.</param>
-    /// <param name="database">What else is at work then.</param>
-    /// <param name="path">What stands before a book's id; null to ask for the constant answer.</param>
-    /// <param name="skip">How many of the books to leave out at first; every run asks for the same ones in the same order.</param>
-    /// <param name="mayBeRealTime">Whether this is what is measured.</param>
+    /// <summary>Requests books, or the constant answer if there is no path to books.</summary>
+    /// <param name="shop">The API under load.</param>
+    /// <param name="database">The database, which works at the same time.</param>
+    /// <param name="path">The part of the URL before a book's id; <see langword="null"/> to request the constant answer.</param>
+    /// <param name="skip">The number of books to skip at the start. Every run requests the same books in the same order.</param>
+    /// <param name="mayBeRealTime">Whether this run is measured, so that it may have real-time priority.</param>
     public WrkResult Run(ShopProcess shop, ShopDatabase database, string? path, int skip, bool mayBeRealTime)
     {
-        // wrk counts in whole seconds; less is for a first look, and as good as one.
+        // wrk counts in whole seconds. A shorter span is only for a first look, and one second serves as well.
         var span = Text((int)Math.Max(1, Math.Round(seconds)));
         string[] wrk = ["wrk", "-t1", "-c" + Text(Connections), $"-d{span}s", "-s", script, shop.Address.ToString(), "--"];
         string[] what = path is null ? ["/api/constant"] : [path, Text(books), Text(skip)];

@@ -2,7 +2,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Formats;
 
-/// <summary>Does something with a whole catalogue, again and again. An operation is one of its records.</summary>
+/// <summary>Processes a whole catalogue repeatedly. One operation is one record.</summary>
 internal sealed class CatalogueWork(string name, int records, int passes, Action pass) : IContender
 {
     public string Name => name;
@@ -18,7 +18,7 @@ internal sealed class CatalogueWork(string name, int records, int passes, Action
 
     public void Dispose()
     {
-        // What the work needs is the group's.
+        // The group owns the resources of the work.
     }
 
     private void RunAll()

@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-/// <summary>A value that nobody can change and that says so: all readers may have the same object.</summary>
+/// <summary>An immutable value, marked as such: all readers may share one object.</summary>
 [ImmutableObject(true)]
 internal sealed class Customer(int number, string name)
 {
@@ -12,7 +12,7 @@ internal sealed class Customer(int number, string name)
     public string Name { get; } = name;
 }
 
-/// <summary>A value that its readers could change: each has to get a copy of its own.</summary>
+/// <summary>A mutable value: each reader must get its own copy.</summary>
 internal sealed class MutableCustomer
 {
     public int Number { get; set; }
@@ -20,7 +20,7 @@ internal sealed class MutableCustomer
     public string Name { get; set; } = string.Empty;
 }
 
-/// <summary>What the caches hold.</summary>
+/// <summary>Creates the values that the caches hold.</summary>
 internal static class CustomerValues
 {
     public static string Text(int number) =>

@@ -3,13 +3,12 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-// The customers that are asked for, with keys like "customer:1000012345". As for the store, a request brings its key with it, as a
-// new string does that was put together for a call: the strings lie in memory in the order of the requests, and none is an object
-// that a cache holds. A few thousand requests are gone over again and again, so that the strings are as near to the processor as
-// new ones are.
+// The requested customers, with keys like "customer:1000012345". Each request has its own key string, as in an application that creates
+// the string for the call. The strings lie in memory in the order of the requests, and no cache holds any of these objects. The same few
+// thousand requests are repeated, so that the strings are in the processor's cache, as new strings are.
 internal sealed class CustomerRequests
 {
-    // All identifiers have ten digits, so that "customer:{id}" is as long for each.
+    // All identifiers have ten digits, so that all keys have the same length.
     private const int FirstId = 1_000_000_000;
     private const int DistinctRequests = 16 * 1024;
 
@@ -22,10 +21,10 @@ internal sealed class CustomerRequests
         _keys = [.. ids.Select(KeyOf)];
     }
 
-    /// <summary>Requests until they repeat.</summary>
+    /// <summary>Gets the number of requests before they repeat.</summary>
     public int Count => _ids.Length;
 
-    /// <summary>How often all are gone over in a round.</summary>
+    /// <summary>Gets the number of passes over all requests in a round.</summary>
     public int Passes { get; private init; }
 
     public static CustomerRequests Draw(int entries, int operations, int seed)
@@ -34,7 +33,7 @@ internal sealed class CustomerRequests
         return new CustomerRequests([.. numbers.Select(IdOf)]) { Passes = Math.Max(1, operations / numbers.Length) };
     }
 
-    /// <summary>As many requests as operations, none of which is repeated in a round.</summary>
+    /// <summary>Draws one request for each operation; a round repeats none of them.</summary>
     public static CustomerRequests DrawLong(int entries, int operations, int seed) =>
         new([.. KeyNumbers.Draw(Distribution.Uniform, entries, operations, seed).Select(IdOf)]) { Passes = 1 };
 
@@ -42,10 +41,10 @@ internal sealed class CustomerRequests
 
     public int Id(int request) => _ids[request];
 
-    /// <summary>Some keys that follow each other.</summary>
+    /// <summary>Returns <paramref name="count"/> consecutive keys.</summary>
     public ArraySegment<string> Keys(int first, int count) => new(_keys, first, count);
 
-    /// <summary>The key of the customer with a number from 0 on, as a new string.</summary>
+    /// <summary>Returns the key of the customer with a number, from 0, as a new string.</summary>
     public static string KeyOfNumber(int number) => KeyOf(IdOf(number));
 
     private static int IdOf(int number) => FirstId + number;

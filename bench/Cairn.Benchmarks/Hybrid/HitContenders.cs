@@ -6,7 +6,7 @@ using Microsoft.Extensions.Caching.Memory;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-/// <summary>A lookup in a dictionary: what no cache can go below.</summary>
+/// <summary>A lookup in a dictionary: the lower bound for every cache.</summary>
 internal sealed class DictionaryHit(ConcurrentDictionary<string, string> dictionary, CustomerRequests requests)
     : OperationContender("ConcurrentDictionary", requests.Count, requests.Passes)
 {
@@ -22,7 +22,7 @@ internal sealed class DictionaryHit(ConcurrentDictionary<string, string> diction
     }
 }
 
-/// <summary><c>IMemoryCache.TryGetValue</c> with a ready string.</summary>
+/// <summary><c>IMemoryCache.TryGetValue</c> with an existing string.</summary>
 internal sealed class MemoryCacheHit<T>(IMemoryCache cache, CustomerRequests requests)
     : OperationContender("IMemoryCache", requests.Count, requests.Passes)
     where T : class
@@ -39,7 +39,7 @@ internal sealed class MemoryCacheHit<T>(IMemoryCache cache, CustomerRequests req
     }
 }
 
-/// <summary><c>GetOrCreateAsync</c> through the abstract class, as an application that has it injected. What the factory is run for counts as a miss.</summary>
+/// <summary><c>GetOrCreateAsync</c> through the abstract class, as for an injected cache. A run of the factory counts as a miss.</summary>
 internal abstract class HybridHit<T> : OperationContender
     where T : class
 {
@@ -61,7 +61,7 @@ internal abstract class HybridHit<T> : OperationContender
     }
 }
 
-/// <summary>A hit by a ready string.</summary>
+/// <summary>A hit with an existing string as key.</summary>
 internal sealed class HybridStringHit<T>(string name, HybridCache cache, CustomerRequests requests)
     : HybridHit<T>(name, cache, requests.Count, requests.Passes)
     where T : class
@@ -78,7 +78,7 @@ internal sealed class HybridStringHit<T>(string name, HybridCache cache, Custome
     }
 }
 
-/// <summary>A hit by an interpolated key, for which no string is made.</summary>
+/// <summary>A hit with an interpolated key, for which no string is created.</summary>
 internal sealed class HybridInterpolatedHit<T>(string name, HybridCache cache, CustomerRequests requests)
     : HybridHit<T>(name, cache, requests.Count, requests.Passes)
     where T : class
@@ -95,7 +95,7 @@ internal sealed class HybridInterpolatedHit<T>(string name, HybridCache cache, C
     }
 }
 
-/// <summary>A hit of an entry with two tags, which the call names, too.</summary>
+/// <summary>A hit on an entry with two tags. The call names the tags too.</summary>
 internal sealed class HybridTaggedHit<T>(string name, HybridCache cache, CustomerRequests requests)
     : HybridHit<T>(name, cache, requests.Count, requests.Passes)
     where T : class
@@ -112,7 +112,7 @@ internal sealed class HybridTaggedHit<T>(string name, HybridCache cache, Custome
     }
 }
 
-/// <summary>Sixteen keys in one call, counted per key.</summary>
+/// <summary>Gets sixteen keys in one call; the cost is counted per key.</summary>
 internal sealed class HybridGetMany<T>(string name, CairnHybridCache cache, CustomerRequests requests)
     : OperationContender(name, requests.Count / BatchKeys * BatchKeys, requests.Passes)
     where T : class
@@ -134,7 +134,7 @@ internal sealed class HybridGetMany<T>(string name, CairnHybridCache cache, Cust
     }
 }
 
-/// <summary>A call that neither looks into the first level nor keeps anything there.</summary>
+/// <summary>A call that does not use the first level, neither for reading nor for writing.</summary>
 internal sealed class SecondLevelHit(string name, HybridCache cache, CustomerRequests requests)
     : HybridHit<string>(name, cache, requests.Count, passes: 1)
 {

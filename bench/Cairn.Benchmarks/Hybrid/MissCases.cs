@@ -4,12 +4,12 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-// Misses whose factory is instant, in a cache that is full: each brings one entry in and, over time, drives one out. Both caches may
-// hold the same number of entries. IMemoryCache does not make room at once: beyond its limit it refuses new entries, until another
-// thread has sorted all and removed a twentieth; that thread's time counts. So it refuses most of what comes as fast as here, and what
-// is compared is a cache that takes all in with one that hardly takes anything.
+// Misses with an instant factory in a full cache: each miss adds one entry and, over time, evicts one. Both caches have the same limit
+// on the number of entries. IMemoryCache does not make room at once. When it is full, it refuses new entries until another thread has
+// sorted all entries and removed a twentieth of them; the time of that thread counts. At this rate it refuses most new entries, so the
+// comparison is between a cache that accepts every entry and one that accepts hardly any.
 //
-// Like is compared with like where there is no bound: both caches are emptied before a round, and grow by every miss.
+// Only the cases without a limit compare like with like: both caches are emptied before a round and grow with every miss.
 internal static class MissCases
 {
     private const string Name = "IMemoryCache";

@@ -3,7 +3,7 @@ using Cairn.Caching;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-/// <summary>Whether two threads that read the same cache get in each other's way.</summary>
+/// <summary>Measures whether two threads that read the same cache slow each other down.</summary>
 internal static class ParallelHitCases
 {
     private static readonly Goal ThroughputGoal = Goal.AtLeast(1.8);

@@ -4,9 +4,9 @@ using Cairn.Caching;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-// Hits that the first level does not have and the store file does, against the store's own get of the same entry, which is the value's
-// bytes with the cache's envelope around them. Once with a first level of a thousandth, in which everything that is read is kept and
-// drives something out, and once without one.
+// Hits that miss the first level and hit the store file, compared with the store's own get of the same entry. The entry contains the value's
+// bytes in the cache's envelope. One case has a first level for a thousandth of the entries: it keeps every value that is read and evicts
+// another one. The other case has no first level.
 internal static class SharedHitCases
 {
     private const int EntryBytes = 256;
@@ -39,7 +39,7 @@ internal static class SharedHitCases
         CairnHybridCache CacheOf(int localEntries) => group.Own(HybridCaches.CreateOver(store, localEntries));
     });
 
-    /// <summary>The store's get, copied out.</summary>
+    /// <summary>The store's get, with a copy of the value.</summary>
     private sealed class StoreGet(CairnCollection collection, CustomerRequests requests) : OperationContender("the store's get", requests.Count)
     {
         private readonly byte[] _destination = new byte[EntryBytes];

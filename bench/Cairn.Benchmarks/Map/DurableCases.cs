@@ -4,7 +4,7 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Map;
 
-/// <summary>Puts that wait for the disk, many tasks at a time, against what the disk takes for one record.</summary>
+/// <summary>Compares puts of many tasks that each wait for the disk with the time that the disk takes for one record.</summary>
 internal static class DurableCases
 {
     public static void Measure(AreaRun run, MapScale scale)
@@ -20,7 +20,7 @@ internal static class DurableCases
         });
     }
 
-    // Several tasks that put, each waiting for its own, on as many threads as the runtime thinks right.
+    // Several tasks that put. Each waits for its own puts, on as many threads as the runtime chooses.
     private sealed class GroupPut(PersistentMap<int, int> map, int puts) : IContender
     {
         public string Name => CairnSubject.Name;
@@ -38,7 +38,7 @@ internal static class DurableCases
                     await map.PutAsync(i, i + round).ConfigureAwait(false);
                 }
             })).ToArray();
-#pragma warning disable VSTHRD002 // They run on the pool, and none needs this thread.
+#pragma warning disable VSTHRD002 // The tasks run on the thread pool, and none needs this thread.
             Task.WaitAll(tasks);
 #pragma warning restore VSTHRD002
             return meter.Stop(each * MapScale.WritingTasks);
@@ -49,7 +49,7 @@ internal static class DurableCases
         }
     }
 
-    // The same with a thread for each.
+    // The same puts, with a thread for each writer.
     private sealed class ThreadPut(PersistentMap<int, int> map, int puts) : IContender
     {
         public string Name => CairnSubject.Name;
@@ -78,7 +78,7 @@ internal static class DurableCases
     }
 }
 
-/// <summary>Writes a record of 64 bytes to a file whose space is taken, and waits until it is on the disk.</summary>
+/// <summary>Writes a record of 64 bytes to a preallocated file and waits until it is on the disk.</summary>
 internal sealed partial class RecordSync(string path, int operations) : IContender
 {
     private const int RecordBytes = 64;

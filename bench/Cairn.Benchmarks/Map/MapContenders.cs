@@ -4,7 +4,7 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Map;
 
-/// <summary>Puts integers 0, 1, 2 ... to themselves.</summary>
+/// <summary>Puts the integers 0, 1, 2 ..., each with itself as value.</summary>
 internal sealed class MapPut(PersistentMap<int, int> map, int entries, int passes = 1) : OperationContender(CairnSubject.Name, entries, passes)
 {
     protected override void Run(int first, int count)
@@ -16,7 +16,7 @@ internal sealed class MapPut(PersistentMap<int, int> map, int entries, int passe
     }
 }
 
-/// <summary>Gets integers 0, 1, 2 ..., each checked to be itself.</summary>
+/// <summary>Gets the integers 0, 1, 2 ... and checks each value.</summary>
 internal sealed class MapGet(PersistentMap<int, int> map, int entries, int passes = 1) : OperationContender(CairnSubject.Name, entries, passes)
 {
     protected override void Run(int first, int count)
@@ -31,7 +31,7 @@ internal sealed class MapGet(PersistentMap<int, int> map, int entries, int passe
     }
 }
 
-/// <summary>Puts integers that are not there into a map that was cleared.</summary>
+/// <summary>Puts new integers into a map that was cleared.</summary>
 internal sealed class MapFill(PersistentMap<int, int> map, int entries) : OperationContender(CairnSubject.Name, entries)
 {
     protected override void Run(int first, int count)
@@ -48,13 +48,13 @@ internal sealed class MapFill(PersistentMap<int, int> map, int entries) : Operat
     }
 }
 
-/// <summary>Copies the whole map; an operation is an entry.</summary>
+/// <summary>Copies the whole map; one operation is one entry.</summary>
 internal sealed class MapGetAll(PersistentMap<int, int> map, int entries, int passes) : WholeContender(CairnSubject.Name, entries, passes)
 {
     protected override int Copy() => map.GetAll().Count;
 }
 
-/// <summary>Puts integers 0, 1, 2 ... to themselves.</summary>
+/// <summary>Puts the integers 0, 1, 2 ..., each with itself as value.</summary>
 internal sealed class ConcurrentDictionaryPut(ConcurrentDictionary<int, int> dictionary, int entries, int passes)
     : OperationContender(Peers.DictionaryPeer.Name, entries, passes)
 {
@@ -67,7 +67,7 @@ internal sealed class ConcurrentDictionaryPut(ConcurrentDictionary<int, int> dic
     }
 }
 
-/// <summary>Gets integers 0, 1, 2 ..., each checked to be itself.</summary>
+/// <summary>Gets the integers 0, 1, 2 ... and checks each value.</summary>
 internal sealed class ConcurrentDictionaryGet(ConcurrentDictionary<int, int> dictionary, int entries, int passes)
     : OperationContender(Peers.DictionaryPeer.Name, entries, passes)
 {
@@ -83,7 +83,7 @@ internal sealed class ConcurrentDictionaryGet(ConcurrentDictionary<int, int> dic
     }
 }
 
-/// <summary>Puts integers that are not there into a dictionary that is new.</summary>
+/// <summary>Puts new integers into a new dictionary.</summary>
 internal sealed class ConcurrentDictionaryFill(int entries) : OperationContender(Peers.DictionaryPeer.Name, entries)
 {
     private ConcurrentDictionary<int, int> _dictionary = new();
@@ -102,7 +102,7 @@ internal sealed class ConcurrentDictionaryFill(int entries) : OperationContender
     }
 }
 
-/// <summary>Copies a whole dictionary; an operation is an entry.</summary>
+/// <summary>Copies a whole dictionary; one operation is one entry.</summary>
 internal sealed class DictionaryCopy(Dictionary<int, int> dictionary, int passes) : WholeContender("Dictionary, copied", dictionary.Count, passes)
 {
     private Dictionary<int, int> _copy = [];

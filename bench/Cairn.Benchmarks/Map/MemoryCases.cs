@@ -4,13 +4,13 @@ using Cairn.Benchmarks.Peers;
 
 namespace Cairn.Benchmarks.Map;
 
-/// <summary>What a map costs that survives its process, against dictionaries that do not, and against MapDB with a commit each.</summary>
+/// <summary>Compares a map that survives its process with dictionaries that do not, and with MapDB with a commit per put.</summary>
 internal static class MemoryCases
 {
-    // A pass takes a few milliseconds; so many of them are a round, long enough for collections to have their share.
+    // A pass takes a few milliseconds. A round has this many passes, so that it is long enough to include garbage collections.
     private const int Passes = 10;
 
-    // A run of the Java peers takes a minute where every put is committed; its figures come from warm rounds of its own.
+    // A run of the Java peers takes a minute where every put is committed. Its figures come from warm rounds inside that run.
     private const int FullJavaRounds = 3;
 
     public static void Measure(AreaRun run, MapScale scale)
@@ -47,7 +47,7 @@ internal static class MemoryCases
         });
     }
 
-    /// <summary>Against maps of the JVM: elapsed time on both sides.</summary>
+    /// <summary>Compares with maps of the JVM, by elapsed time on both sides.</summary>
     public static void MeasureJava(AreaRun run, MapScale scale)
     {
         var suffix = $", int to int, {scale.Size}";

@@ -6,14 +6,14 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Map;
 
-/// <summary>Opening a map whose machine went down before it was closed: it is built anew from its log.</summary>
+/// <summary>Measures opening a map after a crash of the machine: the map is rebuilt from its log.</summary>
 internal static class ReplayCases
 {
     private const int Rounds = 5;
     private const int PutsAtOnce = 1_000;
     private const double NsPerSecond = 1e9;
 
-    // Where the file says in which run of the machine it was opened (docs/file-format.md).
+    // The position of the boot id in the file (docs/file-format.md).
     private const long BootIdOffset = 132;
     private const int BootIdBytes = 40;
 
@@ -30,7 +30,7 @@ internal static class ReplayCases
         });
     }
 
-    // Many puts to a transaction: each is an entry in the log, and the disk is not waited for so often.
+    // Many puts per transaction: each put is a record in the log, but only each transaction waits for the disk.
     private static void Fill(string folder, int entries)
     {
         using var map = BenchmarkMap.Create(folder, "replay", entries, Durability.GroupCommit);

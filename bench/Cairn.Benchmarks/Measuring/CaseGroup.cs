@@ -1,7 +1,7 @@
 namespace Cairn.Benchmarks.Measuring;
 
-// Contenders measured in the same rounds, the questions asked of them, and what they share (stores, dictionaries),
-// which is disposed of with the group, last made first.
+// Contenders that are measured in the same rounds, the questions about them, and the resources that they share (stores,
+// dictionaries). The group disposes the resources in reverse order of creation.
 internal sealed class CaseGroup(RunLog log) : IDisposable
 {
     private readonly Stack<IDisposable> _owned = [];
@@ -12,7 +12,7 @@ internal sealed class CaseGroup(RunLog log) : IDisposable
 
     public IReadOnlyList<Comparison> Comparisons => _comparisons;
 
-    /// <summary>Keeps <paramref name="resource"/> until the group ends.</summary>
+    /// <summary>Keeps <paramref name="resource"/> and disposes it at the end of the group.</summary>
     public T Own<T>(T resource)
         where T : IDisposable
     {
@@ -20,7 +20,7 @@ internal sealed class CaseGroup(RunLog log) : IDisposable
         return resource;
     }
 
-    /// <summary>Lets <paramref name="contender"/> take part in every round.</summary>
+    /// <summary>Adds <paramref name="contender"/> to every round.</summary>
     public T Enter<T>(T contender)
         where T : IContender
     {
@@ -28,7 +28,7 @@ internal sealed class CaseGroup(RunLog log) : IDisposable
         return contender;
     }
 
-    /// <summary>Makes a peer that this machine may not have; then its comparisons are left out and a message says so.</summary>
+    /// <summary>Creates a peer that may be unavailable on this machine. In that case its comparisons are left out, with a message.</summary>
     public T? MakePeer<T>(Func<T> make)
         where T : class, IDisposable
     {
@@ -43,7 +43,7 @@ internal sealed class CaseGroup(RunLog log) : IDisposable
         }
     }
 
-    /// <summary>Asks how <paramref name="subject"/> does against a peer, if the peer is there.</summary>
+    /// <summary>Adds a comparison of <paramref name="subject"/> with a peer, if the peer is available.</summary>
     public void Compare(
         string name, IContender subject, IContender? peer, Goal? goal = null, Quantity quantity = Quantity.CpuTime)
     {
@@ -53,7 +53,7 @@ internal sealed class CaseGroup(RunLog log) : IDisposable
         }
     }
 
-    /// <summary>Asks for no managed allocation at all.</summary>
+    /// <summary>Adds the expectation that <paramref name="subject"/> allocates no managed memory.</summary>
     public void ExpectNoAllocation(string name, IContender subject) =>
         _comparisons.Add(new Comparison(name, subject, Against: null, Quantity.Allocation, Goal.AtMost(0)));
 

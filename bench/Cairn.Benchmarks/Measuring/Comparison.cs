@@ -1,46 +1,46 @@
 namespace Cairn.Benchmarks.Measuring;
 
-/// <summary>What is divided when a contender is compared.</summary>
+/// <summary>The quantity of which a comparison computes the ratio, the subject's divided by the peer's.</summary>
 internal enum Quantity
 {
-    /// <summary>Processor time per operation, the subject's by the peer's.</summary>
+    /// <summary>Processor time per operation.</summary>
     CpuTime,
 
-    /// <summary>Elapsed time per operation, the subject's by the peer's: for peers in other runtimes.</summary>
+    /// <summary>Elapsed time per operation, for peers in other runtimes.</summary>
     WallTime,
 
-    /// <summary>Operations per second, the subject's by the peer's.</summary>
+    /// <summary>Operations per second.</summary>
     Throughput,
 
-    /// <summary>Operations per second of processor time, the subject's by the peer's.</summary>
+    /// <summary>Operations per second of processor time.</summary>
     CpuThroughput,
 
-    /// <summary>The median of how long requests took, the subject's by the peer's.</summary>
+    /// <summary>The median latency of requests.</summary>
     MedianLatency,
 
-    /// <summary>What 99 of 100 requests took at most, the subject's by the peer's.</summary>
+    /// <summary>The 99th percentile of the latency of requests.</summary>
     TailLatency,
 
-    /// <summary>Bytes allocated per operation, the subject's by the peer's.</summary>
+    /// <summary>Bytes allocated per operation.</summary>
     AllocatedBytes,
 
-    /// <summary>Bytes allocated per operation, the subject's alone, as a multiple of one byte.</summary>
+    /// <summary>Bytes that the subject allocates per operation, without a peer: as a multiple of one byte.</summary>
     Allocation,
 }
 
-/// <summary>A question answered by samples of the same rounds.</summary>
-/// <param name="Case">What is done, as tables and reports call it.</param>
+/// <summary>A question that the samples of common rounds answer.</summary>
+/// <param name="Case">The name of the case in tables and reports.</param>
 /// <param name="Subject">The contender in question.</param>
-/// <param name="Against">The one it is compared with; <see langword="null"/> for <see cref="Quantity.Allocation"/>.</param>
-/// <param name="Goal">The ratio wanted; <see langword="null"/> when the comparison only informs.</param>
+/// <param name="Against">The peer; <see langword="null"/> for <see cref="Quantity.Allocation"/>.</param>
+/// <param name="Goal">The required ratio; <see langword="null"/> for a comparison that only informs.</param>
 internal sealed record Comparison(string Case, IContender Subject, IContender? Against, Quantity Quantity, Goal? Goal)
 {
-    /// <summary>The finding before anything is measured.</summary>
+    /// <summary>Gets the finding before anything is measured.</summary>
     public Finding Pending => new(Case, Subject.Name, Against?.Name ?? "1 byte") { Goal = Goal };
 
-    /// <summary>The finding, from every round's sample of both.</summary>
-    /// <param name="subject">The subject's rounds.</param>
-    /// <param name="peer">The peer's, of the same rounds; empty without a peer.</param>
+    /// <summary>Computes the finding from the samples of all rounds.</summary>
+    /// <param name="subject">The samples of the subject.</param>
+    /// <param name="peer">The samples of the peer in the same rounds; empty without a peer.</param>
     public Finding Answer(IReadOnlyList<Sample> subject, IReadOnlyList<Sample> peer) => Pending with
     {
         Measured = Sample.Median(subject),

@@ -3,16 +3,17 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Benchmarks.Measuring;
 
-/// <summary>Processor time used so far, from the kernel.</summary>
+/// <summary>Reads the processor time that this process has used, from the kernel.</summary>
 internal static partial class CpuClock
 {
     private const int ProcessCpuTimeId = 2;
 
-    // Idle is less than a hundredth of a processor for as long as a step; a step is far longer than a pause of a background collection.
+    // The process is idle if it uses less than a hundredth of a processor during a step. A step is far longer than a pause of a
+    // background collection.
     private const long IdleNs = 200_000;
     private static readonly TimeSpan IdleStep = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>Nanoseconds of all threads of this process, in user and kernel mode.</summary>
+    /// <summary>Returns the processor time of all threads of this process in nanoseconds, in user and kernel mode.</summary>
     public static long ProcessNs()
     {
         if (ClockGetTime(ProcessCpuTimeId, out var time) != 0)
@@ -24,8 +25,8 @@ internal static partial class CpuClock
     }
 
     /// <summary>
-    /// Waits until no thread of this process works any more, or <paramref name="longest"/> has passed. Returns the time used until then, as
-    /// <see cref="ProcessNs"/>.
+    /// Waits until no thread of this process works, or until <paramref name="longest"/> has passed. Returns the processor time at that
+    /// moment, as <see cref="ProcessNs"/> does.
     /// </summary>
     public static long WaitForIdleProcess(TimeSpan longest)
     {

@@ -2,17 +2,17 @@ using System.Runtime;
 
 namespace Cairn.Benchmarks.Measuring;
 
-// Every contender is measured once in every round, one after the other, so that whatever the machine goes through
-// during a run touches all of them alike. The order turns by one each round: nobody is always first.
+// Measures every contender once in every round, one after the other, so that disturbances of the machine affect all of them
+// alike. The order rotates by one in each round, so that no contender is always first.
 internal static class InterleavedRun
 {
-    // Methods are recompiled after 30 calls, and again after 30 more with what those showed, by a thread that starts
-    // when nothing new was compiled for 100 ms. Three passes are the least in which that can have happened.
+    // The runtime recompiles a method after 30 calls, and again after 30 more with the profile of those. A background thread does
+    // this after 100 ms without new compilations. Three passes are the minimum in which both can happen.
     private const int LeastWarmUpPasses = 3;
     private const int MostWarmUpPasses = 6;
     private static readonly TimeSpan CompilerPause = TimeSpan.FromMilliseconds(150);
 
-    /// <summary>Each contender's samples in the order of the rounds.</summary>
+    /// <summary>Returns each contender's samples in the order of the rounds.</summary>
     public static IReadOnlyDictionary<IContender, IReadOnlyList<Sample>> Run(
         IReadOnlyList<IContender> contenders, int rounds, Action<string> reportProgress)
     {

@@ -5,8 +5,8 @@ namespace Cairn.Benchmarks.Measuring;
 
 /// <summary>Reads the clocks and the allocation counter before some work of this thread, and again after it.</summary>
 /// <remarks>
-/// Nothing is collected before or after the work: garbage is collected when the runtime finds it due, as in an application, and
-/// what the work set going on other threads, collections above all, is on its bill to the end.
+/// No garbage collection is forced before or after the work. The runtime collects when it decides to, as in an application. Work that
+/// the measured code starts on other threads, above all garbage collections, counts until it ends.
 /// </remarks>
 [StructLayout(LayoutKind.Auto)]
 internal readonly struct Meter
@@ -24,13 +24,13 @@ internal readonly struct Meter
 
     public static Meter Start() => new(GC.GetAllocatedBytesForCurrentThread(), CpuClock.ProcessNs(), Stopwatch.GetTimestamp());
 
-    /// <summary>Ends, and divides by the operations done since.</summary>
+    /// <summary>Stops measuring and divides the costs by the number of operations.</summary>
     public Sample Stop(double operations)
     {
         var wall = Stopwatch.GetElapsedTime(_startedAt);
         var allocated = GC.GetAllocatedBytesForCurrentThread() - _allocatedBefore;
 
-        // What lasts longer than the work itself is somebody else's.
+        // Waits at most as long as the work took. Anything that lasts longer does not belong to the work.
         var cpuNs = CpuClock.WaitForIdleProcess(wall) - _cpuNsBefore;
         return new Sample(cpuNs / operations, wall.TotalNanoseconds / operations, allocated / operations);
     }

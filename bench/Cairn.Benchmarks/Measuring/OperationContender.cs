@@ -2,22 +2,22 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks.Measuring;
 
-// Measures operations of this process, one thread, so many per round. The work is done in chunks of a thousand or so:
-// long enough that the call between them costs nothing, and called often enough that the method holding the loop is
-// recompiled with what it learned, like any hot method of an application.
+// Measures a fixed number of operations per round in this process, on one thread. The work is done in chunks of about a thousand
+// operations. A chunk is long enough that the call per chunk costs nothing. It is also called often enough that the runtime
+// recompiles the method with the loop using its profile, like any hot method of an application.
 internal abstract class OperationContender(string name, int operations, int passes = 1) : IContender
 {
-    /// <summary>A lookup that finds nothing is cheaper than one that does; a round with more of them is not a result.</summary>
+    /// <summary>The tolerated ratio of misses. A miss is cheaper than a hit, so a round with more misses is not a valid result.</summary>
     public const double ToleratedMissRatio = 0.001;
 
     private const int ChunkOperations = 1024;
 
     public string Name { get; } = name;
 
-    /// <summary>How many operations a round takes, in all its passes.</summary>
+    /// <summary>Gets the number of operations per round, over all passes.</summary>
     public int Operations { get; } = operations * passes;
 
-    /// <summary>Lookups of the current pass that found nothing.</summary>
+    /// <summary>Gets or sets the number of lookups of the current pass that found nothing.</summary>
     protected long Misses { get; set; }
 
     public void WarmUp() => RunAll();
@@ -29,7 +29,7 @@ internal abstract class OperationContender(string name, int operations, int pass
         return meter.Stop(Operations);
     }
 
-    /// <summary>All operations of a round.</summary>
+    /// <summary>Runs all operations of a round.</summary>
     /// <exception cref="InvalidDataException">Too many lookups found nothing.</exception>
     public void RunAll()
     {
@@ -45,7 +45,7 @@ internal abstract class OperationContender(string name, int operations, int pass
         CheckMisses(Operations);
     }
 
-    /// <summary>Operations from the first of a pass on, pass after pass, until the clock reads <paramref name="timestamp"/>. Returns how many.</summary>
+    /// <summary>Runs passes of operations until the clock reads <paramref name="timestamp"/>; returns the number of operations.</summary>
     /// <exception cref="InvalidDataException">Too many lookups found nothing.</exception>
     public long RunUntil(long timestamp)
     {
@@ -72,6 +72,6 @@ internal abstract class OperationContender(string name, int operations, int pass
 
     public virtual void Dispose() => GC.SuppressFinalize(this);
 
-    /// <summary>Operations <paramref name="first"/> to <paramref name="first"/> + <paramref name="count"/> of a pass.</summary>
+    /// <summary>Runs <paramref name="count"/> operations of a pass, from operation <paramref name="first"/>.</summary>
     protected abstract void Run(int first, int count);
 }

@@ -1,5 +1,5 @@
 namespace Cairn.Benchmarks.Measuring;
 
-/// <summary>A peer cannot run on this machine. Its comparisons are left out and the run says so.</summary>
+/// <summary>Thrown when a peer cannot run on this machine. Its comparisons are left out, with a message.</summary>
 internal sealed class PeerUnavailableException(string peer, string reason, Exception? inner = null)
     : Exception($"{peer} is left out: {reason}", inner);

@@ -2,20 +2,20 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Benchmarks.Measuring;
 
-/// <summary>What one operation cost, on average over one round.</summary>
-/// <param name="CpuNs">Processor time of the whole process, so that garbage collection on other threads counts.</param>
-/// <param name="WallNs">Elapsed time divided by operations; with several threads or processes, by all of theirs.</param>
-/// <param name="BytesAllocated">Managed memory allocated by the measuring thread.</param>
+/// <summary>The cost of one operation, on average over one round.</summary>
+/// <param name="CpuNs">The processor time of the whole process, so that garbage collection on other threads counts.</param>
+/// <param name="WallNs">The elapsed time divided by the operations of all threads or processes.</param>
+/// <param name="BytesAllocated">The managed memory that the measuring thread allocated.</param>
 [StructLayout(LayoutKind.Auto)]
 internal readonly record struct Sample(double CpuNs, double WallNs, double BytesAllocated)
 {
-    /// <summary>What half of the requests took at most, from sending to the whole reply; 0 where nothing is sent.</summary>
+    /// <summary>Gets the median latency, from sending a request to receiving the whole reply; 0 if the case sends nothing.</summary>
     public double MedianLatencyNs { get; init; }
 
-    /// <summary>What 99 of 100 requests took at most.</summary>
+    /// <summary>Gets the 99th percentile of the latency.</summary>
     public double TailLatencyNs { get; init; }
 
-    /// <summary>The median of each part for itself.</summary>
+    /// <summary>Returns a sample with the median of each component.</summary>
     public static Sample Median(IReadOnlyCollection<Sample> samples) => new(
         Statistics.Median(samples.Select(sample => sample.CpuNs)),
         Statistics.Median(samples.Select(sample => sample.WallNs)),

@@ -1,6 +1,6 @@
 namespace Cairn.Benchmarks.Measuring;
 
-/// <summary>Summaries of rounds. Medians, because a disturbed round should cost its weight and no more.</summary>
+/// <summary>Summarises rounds by medians, so that a disturbed round has little influence.</summary>
 internal static class Statistics
 {
     /// <exception cref="ArgumentException">There are no values.</exception>
@@ -17,10 +17,10 @@ internal static class Statistics
     }
 
     /// <summary>
-    /// The median over rounds of subject divided by peer. The two are divided within a round, when the machine was in the
-    /// same state for both; dividing two medians would compare different moments.
+    /// Returns the median over the rounds of subject divided by peer. The division is done within a round, when the machine is in the
+    /// same state for both. A division of two medians would compare different moments.
     /// </summary>
-    /// <exception cref="ArgumentException">The two do not have the same rounds.</exception>
+    /// <exception cref="ArgumentException">The two lists do not have the same number of rounds.</exception>
     public static double MedianOfRatios(IReadOnlyList<double> subject, IReadOnlyList<double> peer)
     {
         if (subject.Count != peer.Count)

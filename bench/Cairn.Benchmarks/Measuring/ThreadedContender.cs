@@ -2,11 +2,11 @@ using System.Diagnostics;
 
 namespace Cairn.Benchmarks.Measuring;
 
-// Several threads at once, each with its own operations, for a fixed time: with a fixed number of operations instead, the
-// thread that had the slower core would run alone at the end.
+// Runs several threads at once, each with its own operations, for a fixed time. With a fixed number of operations, the thread on
+// the slower core would run alone at the end.
 internal sealed class ThreadedContender(string name, IReadOnlyList<OperationContender> workers) : IContender
 {
-    /// <summary>How long a round of work done side by side takes.</summary>
+    /// <summary>The duration of a round of parallel work.</summary>
     public static readonly TimeSpan RoundTime = TimeSpan.FromMilliseconds(400);
 
     public string Name { get; } = name;

@@ -4,7 +4,7 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Peers;
 
-/// <summary>What most applications begin with: a dictionary of arrays, sized in advance.</summary>
+/// <summary>The usual first cache of an application: a dictionary of arrays, sized in advance.</summary>
 internal static class DictionaryPeer
 {
     public const string Name = "ConcurrentDictionary";
@@ -17,7 +17,7 @@ internal static class DictionaryPeer
     }
 }
 
-/// <summary>Get and copy out.</summary>
+/// <summary>Gets a value and copies it.</summary>
 internal sealed class DictionaryGet(ConcurrentDictionary<string, byte[]> dictionary, Requests requests, int valueBytes)
     : OperationContender(DictionaryPeer.Name, requests.Count)
 {
@@ -40,7 +40,7 @@ internal sealed class DictionaryGet(ConcurrentDictionary<string, byte[]> diction
     }
 }
 
-/// <summary>Set to a new array, as an application stores what it has just serialised.</summary>
+/// <summary>Sets a new array, as an application does after serialising a value.</summary>
 internal sealed class DictionarySet(ConcurrentDictionary<string, byte[]> dictionary, Requests requests, int valueBytes)
     : OperationContender(DictionaryPeer.Name, requests.Count, StoreScale.SetPasses)
 {

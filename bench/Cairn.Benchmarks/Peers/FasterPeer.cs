@@ -5,9 +5,9 @@ using FASTER.core;
 
 namespace Cairn.Benchmarks.Peers;
 
-// FASTER held in memory: the log is larger than all entries, so that nothing goes to a device and every set updates in
-// place; one hash bucket (of seven slots) for every two entries, as its documentation advises. Records are locked one
-// by one, the least that makes concurrent in-place updates safe, as ours are.
+// FASTER held in memory. The log is larger than all entries, so that no record goes to a device and every set updates in place.
+// There is one hash bucket (of seven slots) for every two entries, as its documentation advises. Each record is locked
+// separately, the minimum that makes concurrent in-place updates safe, as in Cairn.
 internal sealed class FasterPeer : IDisposable
 {
     public const string Name = "FASTER 2.6.5";
@@ -71,7 +71,7 @@ internal sealed class FasterPeer : IDisposable
     }
 }
 
-/// <summary>Get, copied out.</summary>
+/// <summary>Gets a value and copies it.</summary>
 internal sealed class FasterGet(FasterPeer store, Requests requests, int valueBytes)
     : OperationContender(FasterPeer.Name, requests.Count)
 {
@@ -89,7 +89,7 @@ internal sealed class FasterGet(FasterPeer store, Requests requests, int valueBy
     }
 }
 
-/// <summary>Set, in place.</summary>
+/// <summary>Sets a value in place.</summary>
 internal sealed class FasterSet(FasterPeer store, Requests requests, int valueBytes)
     : OperationContender(FasterPeer.Name, requests.Count, StoreScale.SetPasses)
 {

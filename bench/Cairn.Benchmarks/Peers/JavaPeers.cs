@@ -7,9 +7,9 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Peers;
 
-// The maps of the JVM that keep their entries in a file. Their program runs anew in every round and prints a line for
-// each map: nanoseconds per put and per get of n integers, from the last of its own rounds, when the JVM is warm. Maps that
-// commit every put take milliseconds each, and so put fewer. The lines after the last one wanted are not waited for.
+// Maps of the JVM that keep their entries in a file. Their program runs anew in every round. It prints a line for each map: nanoseconds
+// per put and per get of n integers, from the last of its own rounds, when the JVM is warm. Maps that commit every put take milliseconds
+// each and therefore put fewer integers. This class does not wait for lines after the last one that it needs.
 internal sealed partial class JavaPeers : IDisposable
 {
     public const string ChronicleMap = "Chronicle Map";
@@ -27,10 +27,10 @@ internal sealed partial class JavaPeers : IDisposable
     private int _currentRound = -1;
     private Dictionary<string, JavaFigures> _currentFigures = [];
 
-    /// <param name="peersFolder">Holds <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>; stays as it is.</param>
-    /// <param name="folder">Where classes and maps are kept until this is disposed of.</param>
-    /// <param name="entries">How many integers each map holds.</param>
-    /// <exception cref="PeerUnavailableException">The peers are not there, or there is no Java development kit.</exception>
+    /// <param name="peersFolder">The folder with <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>. It is not changed.</param>
+    /// <param name="folder">The folder for classes and maps. It is deleted on disposal.</param>
+    /// <param name="entries">The number of integers in each map.</param>
+    /// <exception cref="PeerUnavailableException">The peers are missing, or no Java development kit is installed.</exception>
     public JavaPeers(string peersFolder, string folder, int entries)
     {
         _peersFolder = peersFolder;
@@ -47,15 +47,15 @@ internal sealed partial class JavaPeers : IDisposable
 
     private string Libraries => Path.Combine(_peersFolder, "lib", "*");
 
-    /// <summary>A contender that reports what the program measured for puts into <paramref name="map"/>.</summary>
+    /// <summary>Returns a contender that reports the program's figures for puts into <paramref name="map"/>.</summary>
     public IContender Puts(string map) => Enter(map, figures => figures.PutNs);
 
-    /// <summary>The same for gets.</summary>
+    /// <summary>Returns a contender that reports the program's figures for gets from <paramref name="map"/>.</summary>
     public IContender Gets(string map) => Enter(map, figures => figures.GetNs);
 
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
-    /// <summary>Reads one line of the program; lines of maps that nobody compares with give nothing.</summary>
+    /// <summary>Parses one line of the program; <see langword="null"/> for lines of maps that no case compares with.</summary>
     public static (string Map, JavaFigures Figures)? ParseLine(string line)
     {
         var match = FigureLine().Match(line);
@@ -160,19 +160,19 @@ internal sealed partial class JavaPeers : IDisposable
         matchTimeoutMilliseconds: 1000)]
     private static partial Regex FigureLine();
 
-    /// <summary>Puts or gets of one map, taken from the program's run of the round.</summary>
+    /// <summary>Reports puts or gets of one map from the program's run of the round.</summary>
     private sealed class JavaContender(JavaPeers peers, string map, Func<JavaFigures, double> select) : IContender
     {
         public string Name => map;
 
         public void WarmUp()
         {
-            // The program warms itself up in every run.
+            // The program warms up in every run.
         }
 
         public Sample Measure(int round)
         {
-            // From outside, the time of one part of the program is known, but not the processor time.
+            // The elapsed time of one part of the program is known, but not its processor time.
             var ns = select(peers.FiguresOf(map, round));
             return new Sample(CpuNs: ns, WallNs: ns, BytesAllocated: 0);
         }

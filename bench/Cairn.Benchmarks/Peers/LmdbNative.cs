@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Benchmarks.Peers;
 
-/// <summary>MDB_val: bytes that LMDB or the caller holds in place.</summary>
+/// <summary>MDB_val: a block of bytes in memory of LMDB or of the caller.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal readonly unsafe struct LmdbBytes(int length, byte* start)
 {

@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Peers;
 
-// LMDB as a cache would use it: a writable map and no synchronisation with the disk, one transaction per operation
-// (each caller comes alone), and one read transaction reset and renewed, which is its cheapest way to start one.
+// LMDB configured as a cache: a writable map, no synchronisation with the disk, and one transaction per operation, because callers
+// are independent. One read transaction is reset and renewed, which is the cheapest way to start one.
 internal sealed unsafe class LmdbPeer : IDisposable
 {
     public const string Name = "LMDB 0.9.24";
@@ -29,7 +29,7 @@ internal sealed unsafe class LmdbPeer : IDisposable
             throw new PeerUnavailableException(Name, "liblmdb.so.0 is not installed (Debian package liblmdb0).", missing);
         }
 
-        // B+tree pages filled in key order are half empty in the worst case, and a commit needs room beside the old pages.
+        // In the worst case, B+tree pages filled in key order are half empty, and a commit needs room for the old and the new pages.
         var mapBytes = Math.Max((long)entries * (RecordOverheadBytes + Requests.KeyBytes + valueBytes) * 3, LeastMapBytes);
         Check(LmdbNative.SetMapSize(_environment, (nuint)mapBytes));
         Check(LmdbNative.Open(_environment, _folder, LmdbNative.NoSync | LmdbNative.WriteMap, 0x180));
@@ -105,7 +105,7 @@ internal sealed unsafe class LmdbPeer : IDisposable
     }
 }
 
-/// <summary>Get in a transaction of its own, copied out.</summary>
+/// <summary>Gets a value in a transaction of its own and copies it.</summary>
 internal sealed class LmdbGet(LmdbPeer store, Requests requests, int valueBytes)
     : OperationContender(LmdbPeer.Name, requests.Count)
 {
@@ -123,7 +123,7 @@ internal sealed class LmdbGet(LmdbPeer store, Requests requests, int valueBytes)
     }
 }
 
-/// <summary>Set and commit.</summary>
+/// <summary>Sets a value and commits.</summary>
 internal sealed class LmdbSet(LmdbPeer store, Requests requests, int operations, int valueBytes)
     : OperationContender(LmdbPeer.Name, operations)
 {

@@ -5,7 +5,7 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Benchmarks.Peers;
 
-/// <summary>The framework's cache of objects in one process, without a size limit, which is its fastest form.</summary>
+/// <summary>The framework's in-process object cache without a size limit, which is its fastest form.</summary>
 internal static class MemoryCachePeer
 {
     public const string Name = "MemoryCache";
@@ -18,7 +18,7 @@ internal static class MemoryCachePeer
     }
 }
 
-/// <summary>Get and copy out.</summary>
+/// <summary>Gets a value and copies it.</summary>
 internal sealed class MemoryCacheGet(MemoryCache cache, Requests requests, int valueBytes)
     : OperationContender(MemoryCachePeer.Name, requests.Count)
 {
@@ -41,7 +41,7 @@ internal sealed class MemoryCacheGet(MemoryCache cache, Requests requests, int v
     }
 }
 
-/// <summary>Set to a new array.</summary>
+/// <summary>Sets a new array.</summary>
 internal sealed class MemoryCacheSet(MemoryCache cache, Requests requests, int valueBytes)
     : OperationContender(MemoryCachePeer.Name, requests.Count, StoreScale.SetPasses)
 {

@@ -10,7 +10,7 @@ internal static unsafe partial class SqliteNative
     public const int Done = 101;
     public const int ReadWriteCreate = 0x2 | 0x4;
 
-    /// <summary>Tells a bind that the bytes stay in place until the statement is reset.</summary>
+    /// <summary>SQLITE_STATIC: the bound bytes stay in place until the statement is reset.</summary>
     public const nint StaticBytes = 0;
 
     private const string Library = "libsqlite3.so.0";

@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Peers;
 
-// SQLite as a cache would use it: a write-ahead log, no synchronisation with the disk, the file mapped, a page cache
-// that holds all of it, a table that is its own index, and prepared statements. Each operation is its own transaction.
+// SQLite configured as a cache: a write-ahead log, no synchronisation with the disk, a mapped file, a page cache that holds the
+// whole file, a table that is its own index, and prepared statements. Each operation is a transaction of its own.
 internal sealed unsafe class SqlitePeer : IDisposable
 {
     public const string Name = "SQLite 3";
@@ -71,7 +71,7 @@ internal sealed unsafe class SqlitePeer : IDisposable
 
     public void Dispose()
     {
-        // The file is deleted next: nothing is lost if closing it fails.
+        // The file is deleted next, so an error on closing loses nothing.
         _ = SqliteNative.FinalizeStatement(_select);
         _ = SqliteNative.FinalizeStatement(_replace);
         _ = SqliteNative.Close(_database);
@@ -110,7 +110,7 @@ internal sealed unsafe class SqlitePeer : IDisposable
     }
 }
 
-/// <summary>Get in a transaction of its own, copied out.</summary>
+/// <summary>Gets a value in a transaction of its own and copies it.</summary>
 internal sealed class SqliteGet(SqlitePeer store, Requests requests, int operations, int valueBytes)
     : OperationContender(SqlitePeer.Name, operations)
 {
@@ -128,7 +128,7 @@ internal sealed class SqliteGet(SqlitePeer store, Requests requests, int operati
     }
 }
 
-/// <summary>Set in a transaction of its own.</summary>
+/// <summary>Sets a value in a transaction of its own.</summary>
 internal sealed class SqliteSet(SqlitePeer store, Requests requests, int operations, int valueBytes)
     : OperationContender(SqlitePeer.Name, operations)
 {

@@ -5,13 +5,13 @@ using Cairn.FileStore;
 
 namespace Cairn.Benchmarks.ReadableFile;
 
-/// <summary>Many processes that write one file as fast as they can, while others read it.</summary>
+/// <summary>Measures many processes that write one file as fast as they can while others read it.</summary>
 internal static class FileCrowdCases
 {
-    /// <summary>Started with this, a folder, a name and a number, the program sets so many values and says how long each took.</summary>
+    /// <summary>The command of a writer: folder, name, number of values to set. It prints the time of each set.</summary>
     public const string WriteCommand = "write-file";
 
-    /// <summary>Started with this and a folder, the program reads everything over and over until its input ends.</summary>
+    /// <summary>The command of a reader. Its argument is a folder. It reads all keys repeatedly until its input ends.</summary>
     public const string ReadCommand = "read-file";
 
     private const string File = "crowd";
@@ -43,7 +43,7 @@ internal static class FileCrowdCases
         });
     }
 
-    /// <summary>What the program does as a writer.</summary>
+    /// <summary>Runs the program as a writer.</summary>
     public static int ServeWriting(IReadOnlyList<string> arguments)
     {
         string name = arguments[1];
@@ -79,7 +79,7 @@ internal static class FileCrowdCases
         return 0;
     }
 
-    /// <summary>What the program does as a reader: it counts values that were newer before.</summary>
+    /// <summary>Runs the program as a reader. It counts values that are older than one that it read before.</summary>
     public static int ServeReading(IReadOnlyList<string> arguments)
     {
         using var cache = new DistributedFileStoreCacheString(FileScale.Options(arguments[0], File));
@@ -173,6 +173,6 @@ internal static class FileCrowdCases
 
     private static int Number(string? line) => int.Parse(line!, CultureInfo.InvariantCulture);
 
-    /// <summary>Of one round: times in milliseconds, and what went wrong.</summary>
+    /// <summary>The result of one round: times in milliseconds, and the number of errors.</summary>
     private sealed record Round(double P50, double P99, double Longest, double Wrong);
 }

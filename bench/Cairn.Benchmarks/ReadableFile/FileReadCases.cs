@@ -6,7 +6,7 @@ using Cairn.FileStore;
 
 namespace Cairn.Benchmarks.ReadableFile;
 
-/// <summary>Reads of a file that nobody changes.</summary>
+/// <summary>Measures reads of a file that does not change.</summary>
 internal static class FileReadCases
 {
     private const string Subject = "Cairn";
@@ -44,7 +44,7 @@ internal static class FileReadCases
         var sharing = group.Own(new DistributedFileStoreCacheClass(options));
         var json = (JsonTypeInfo<Item>)options.JsonSerializerForCacheFile.GetTypeInfo(typeof(Item));
         IReadOnlyDictionary<string, string> all = classes.GetAllKeyValues();
-        string[] texts = [.. requests.Select(key => all[key])]; // So that finding the text is not on the peer's bill.
+        string[] texts = [.. requests.Select(key => all[key])]; // The peer must not pay for finding the text.
 
         var own = group.Enter(new Reads<ClassGet>(Subject, requests, new ClassGet(classes)));
         var peer = group.Enter(new Reads<Deserialize>("System.Text.Json", texts, new Deserialize(json)));
@@ -56,7 +56,7 @@ internal static class FileReadCases
         group.ExpectNoAllocation($"GetClass, shared objects, {size}", shared);
     }
 
-    // Not the key objects that are stored, but equal ones, as an application has them.
+    // Key objects that are equal to the stored ones but not the same, as an application has them.
     private static string[] Draw(int entries, int count)
     {
         var random = new Random(1);
@@ -78,7 +78,7 @@ internal static class FileReadCases
         object? Read(string key);
     }
 
-    // One type for all, its call bound when it is compiled: the loop around it costs each of them the same.
+    // One generic type for all contenders. The call is bound at compile time, so that the loop costs each of them the same.
     private sealed class Reads<T>(string name, string[] requests, T read) : OperationContender(name, requests.Length)
         where T : struct, IRead
     {

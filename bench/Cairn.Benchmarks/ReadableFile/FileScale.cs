@@ -3,11 +3,11 @@ using Cairn.FileStore;
 
 namespace Cairn.Benchmarks.ReadableFile;
 
-/// <summary>How large the cases of the readable file are.</summary>
-/// <param name="Sizes">Numbers of entries.</param>
-/// <param name="Reads">Reads per round.</param>
-/// <param name="Writes">Writes per round.</param>
-/// <param name="Rounds">Rounds of each case.</param>
+/// <summary>The sizes of the readable file's cases.</summary>
+/// <param name="Sizes">The numbers of entries.</param>
+/// <param name="Reads">The number of reads per round.</param>
+/// <param name="Writes">The number of writes per round.</param>
+/// <param name="Rounds">The number of rounds of each case.</param>
 internal sealed record FileScale(IReadOnlyList<int> Sizes, int Reads, int Writes, int Rounds)
 {
     public static FileScale Full { get; } = new([100, 1_000, 10_000, 100_000], Reads: 2_000_000, Writes: 20_000, Rounds: 9);
@@ -28,7 +28,7 @@ internal sealed record FileScale(IReadOnlyList<int> Sizes, int Reads, int Writes
         MaxBytesInJsonCacheFile = int.MaxValue,
     };
 
-    /// <summary>A new file with so many entries.</summary>
+    /// <summary>Replaces the content of a file by <paramref name="entries"/> entries.</summary>
     public static void Fill(DistributedFileStoreCacheString cache, int entries) =>
         cache.ClearAll([.. Enumerable.Range(0, entries).Select(number => KeyValuePair.Create(Key(number), Value(number)))]);
 }

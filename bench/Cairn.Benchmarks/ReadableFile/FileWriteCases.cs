@@ -5,10 +5,10 @@ using Cairn.FileStore;
 
 namespace Cairn.Benchmarks.ReadableFile;
 
-/// <summary>Writes, what another process sees of them, and the first read of a file.</summary>
+/// <summary>Measures writes, the time until another process sees them, and the first read of a file.</summary>
 internal static class FileWriteCases
 {
-    /// <summary>Started with this, a folder and a number, the program waits for that many values and says when it saw each.</summary>
+    /// <summary>The command of the observing process: folder, number of values. It prints the time at which it saw each.</summary>
     public const string SightCommand = "see-file";
 
     private const string Subject = "Cairn";
@@ -17,7 +17,7 @@ internal static class FileWriteCases
     private const int FirstReadEntries = 10_000;
     private const double NsPerMs = 1e6;
 
-    /// <summary>Sets of keys that are there, in all sizes of file in the same rounds.</summary>
+    /// <summary>Measures sets of existing keys. All file sizes take part in the same rounds.</summary>
     public static void Measure(AreaRun run, FileScale scale) => run.Measure("file writes", scale.Rounds, group =>
     {
         Writes? smallest = null;
@@ -38,7 +38,7 @@ internal static class FileWriteCases
         }
     });
 
-    /// <summary>From the return of a set to the first read in another process that gives its value; the median.</summary>
+    /// <summary>Measures the median time from the return of a set to the first read in another process that returns the new value.</summary>
     public static void MeasureSight(AreaRun run, FileScale scale)
     {
         var pending = new Finding("set until another process sees it, p50", Subject, "1 us") { Goal = Goal.AtMost(50) };
@@ -58,7 +58,7 @@ internal static class FileWriteCases
             {
                 cache.Set(SightKey, Text(i));
                 returned[i] = Stopwatch.GetTimestamp();
-                Wait(TimeSpan.FromMicroseconds(200)); // So that each value is there to be seen.
+                Wait(TimeSpan.FromMicroseconds(200)); // The other process needs time to see each value.
             }
 
             var delays = new List<double>(count);
@@ -73,7 +73,7 @@ internal static class FileWriteCases
         });
     }
 
-    /// <summary>Opening a file and the first read of it, in a process that has read files before.</summary>
+    /// <summary>Measures opening a file and its first read, in a process that has read files before.</summary>
     public static void MeasureFirstRead(AreaRun run, FileScale scale)
     {
         string size = $"{FileScale.Spell(FirstReadEntries)} entries";
@@ -91,7 +91,7 @@ internal static class FileWriteCases
         });
     }
 
-    /// <summary>What the program does when it is started to see values.</summary>
+    /// <summary>Runs the program as the observing process.</summary>
     public static int ServeSight(IReadOnlyList<string> arguments)
     {
         using var cache = new DistributedFileStoreCacheString(FileScale.Options(arguments[0], SightFile));

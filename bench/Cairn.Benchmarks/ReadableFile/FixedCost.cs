@@ -2,7 +2,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.ReadableFile;
 
-/// <summary>A limit in time, as a peer: another contender's cost and so many nanoseconds more, or those alone.</summary>
+/// <summary>A time limit as a peer: a fixed number of nanoseconds, alone or in addition to another contender's cost.</summary>
 internal sealed class FixedCost(string name, double nanoseconds, OperationContender? on = null) : IContender
 {
     public string Name { get; } = name;

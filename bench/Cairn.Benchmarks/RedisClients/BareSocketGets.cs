@@ -5,7 +5,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.RedisClients;
 
-/// <summary>The same request over a bare socket, asynchronously as the client does it, and its reply not even looked at.</summary>
+/// <summary>Sends the same request over a bare socket, asynchronously as the client does, and ignores the content of the reply.</summary>
 internal sealed class BareSocketGets : IContender
 {
     private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
@@ -33,7 +33,7 @@ internal sealed class BareSocketGets : IContender
 
     public void Dispose() => _socket.Dispose();
 
-#pragma warning disable VSTHRD002 // A benchmark has its thread for itself.
+#pragma warning disable VSTHRD002 // A benchmark has a thread of its own.
     private void RunAll() => Task.Run(GetAsync).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 

@@ -5,7 +5,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.RedisClients;
 
-/// <summary>A client in C with hiredis, compiled from its source, that keeps as many requests under way as there are callers.</summary>
+/// <summary>A client in C with hiredis, compiled from its source. It keeps as many requests in flight as there are callers.</summary>
 internal sealed class HiredisGets : IContender
 {
     private readonly string _program;
@@ -13,16 +13,16 @@ internal sealed class HiredisGets : IContender
     private readonly int _core;
     private readonly int _operations;
 
-    /// <summary>Compiles it.</summary>
-    /// <param name="name">What reports call it.</param>
-    /// <param name="core">Where it runs.</param>
-    /// <param name="root">The clone.</param>
-    /// <param name="folder">Where the program goes.</param>
-    /// <param name="port">The server's.</param>
-    /// <param name="key">What it gets.</param>
-    /// <param name="depth">How many requests are under way.</param>
-    /// <param name="operations">How many there are in a round.</param>
-    /// <exception cref="PeerUnavailableException">There is no compiler, or no hiredis.</exception>
+    /// <summary>Compiles the client.</summary>
+    /// <param name="name">The name in reports.</param>
+    /// <param name="core">The core on which the client runs.</param>
+    /// <param name="root">The root of the repository.</param>
+    /// <param name="folder">The folder for the compiled program.</param>
+    /// <param name="port">The server's port.</param>
+    /// <param name="key">The key to get.</param>
+    /// <param name="depth">The number of requests in flight.</param>
+    /// <param name="operations">The number of requests per round.</param>
+    /// <exception cref="PeerUnavailableException">There is no C compiler, or hiredis is not installed.</exception>
     public HiredisGets(string name, int core, string root, string folder, int port, string key, int depth, int operations)
     {
         Name = name;
@@ -63,7 +63,7 @@ internal sealed class HiredisGets : IContender
 
     public void Dispose()
     {
-        // The program goes with its folder.
+        // The program is deleted with its folder.
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);

@@ -6,10 +6,10 @@ using Cairn.Redis;
 
 namespace Cairn.Benchmarks.RedisClients;
 
-// How soon another process' first level has dropped what this one removes. The other is this program, started with the arguments
-// below, with a receiver in the place of a first level:
+// The time until the first level of another process has removed an entry that this process removes. The other process is this program,
+// started with the arguments below. It has a receiver in the place of a first level:
 //
-//   <- ready                  once it hears of changes
+//   <- ready                  as soon as it receives changes
 //   <- TIMESTAMP              for each change, on the clock that all processes share
 internal static class InvalidationCase
 {
@@ -33,7 +33,7 @@ internal static class InvalidationCase
             var delays = new List<double>(count);
             for (var i = -count / 10; i < count; i++)
             {
-                // From before the call: the way to the server counts, too.
+                // Starts before the call, so that the way to the server counts too.
                 var start = Stopwatch.GetTimestamp();
                 cache.Set("key", [1], new());
                 var told = long.Parse(listener.StandardOutput.ReadLine()!, CultureInfo.InvariantCulture);
@@ -59,7 +59,7 @@ internal static class InvalidationCase
         });
     }
 
-    /// <summary>The other end.</summary>
+    /// <summary>Runs the program as the other process.</summary>
     public static int Serve(IReadOnlyList<string> arguments)
     {
         using var cache = new CairnRedisCache(new CairnRedisOptions { Configuration = $"127.0.0.1:{arguments[0]}" });
@@ -85,7 +85,7 @@ internal static class InvalidationCase
 
         public void OnMissed()
         {
-            // Nothing is held.
+            // The receiver holds no entries.
         }
     }
 }

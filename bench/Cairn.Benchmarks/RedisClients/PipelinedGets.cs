@@ -4,7 +4,7 @@ using Cairn.Redis;
 
 namespace Cairn.Benchmarks.RedisClients;
 
-/// <summary>Callers that each get a value, again when it has come, over one connection.</summary>
+/// <summary>Several callers over one connection. Each gets a value again as soon as it has received the previous one.</summary>
 internal sealed class PipelinedGets(RedisClient client, string key, int callers, int operations) : IContender
 {
     private const int BufferBytes = 256;
@@ -15,23 +15,23 @@ internal sealed class PipelinedGets(RedisClient client, string key, int callers,
 
     public Sample Measure(int round)
     {
-        // Whichever threads the calls allocate on.
+        // The total of all threads, because the calls allocate on any of them.
         var before = GC.GetTotalAllocatedBytes(precise: true);
         var meter = Meter.Start();
         RunAll();
         var sample = meter.Stop(operations);
 
-        // What a round takes once, its tasks and buffers, is not a call's.
+        // The tasks and buffers are allocated once per round and do not count as a cost of the calls.
         var perCall = (GC.GetTotalAllocatedBytes(precise: true) - before) / (double)operations;
         return sample with { BytesAllocated = perCall < 1 ? 0 : perCall };
     }
 
     public void Dispose()
     {
-        // The client is the group's.
+        // The group owns the client.
     }
 
-#pragma warning disable VSTHRD002 // A benchmark has its thread for itself.
+#pragma warning disable VSTHRD002 // A benchmark has a thread of its own.
     private void RunAll() => Task.WhenAll(Enumerable.Range(0, callers).Select(_ => Task.Run(GetAsync))).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 

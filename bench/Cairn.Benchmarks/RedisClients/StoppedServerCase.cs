@@ -8,8 +8,8 @@ using Cairn.Redis;
 namespace Cairn.Benchmarks.RedisClients;
 
 /// <summary>
-/// How long does a call of the hybrid cache take at most when its Redis was stopped, before the first call and in use? The documents say a
-/// second; what the machine adds may be 100 ms. Each operation is called three times over a server of its own.
+/// How long does a call of the hybrid cache take at most when its Redis server is stopped, before the first call or in use? The documents
+/// promise one second; the machine may add 100 ms. Each operation is called three times over a server of its own.
 /// </summary>
 internal static class StoppedServerCase
 {
@@ -93,7 +93,7 @@ internal static class StoppedServerCase
         kill.WaitForExit();
     }
 
-#pragma warning disable VSTHRD002 // A benchmark has its thread for itself.
+#pragma warning disable VSTHRD002 // A benchmark has a thread of its own.
     private static T Wait<T>(Task<T> task) => task.GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 }

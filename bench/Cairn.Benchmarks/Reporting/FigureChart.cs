@@ -6,7 +6,7 @@ using System.Text;
 
 namespace Cairn.Benchmarks.Reporting;
 
-/// <summary>Requests per second as bars, in SVG; rsvg-convert makes a PNG of it.</summary>
+/// <summary>Draws requests per second as bars in SVG; rsvg-convert creates a PNG from it.</summary>
 internal static class FigureChart
 {
     private const int Width = 910;
@@ -45,8 +45,8 @@ internal static class FigureChart
         void Add(FormattableString line) => svg.Append(line.ToString(CultureInfo.InvariantCulture)).Append('\n');
     }
 
-    /// <summary>Writes the chart, and a picture of it beside it.</summary>
-    /// <returns>Whether there is a picture; without rsvg-convert there is none.</returns>
+    /// <summary>Writes the chart and, beside it, a PNG of it.</summary>
+    /// <returns>Whether the PNG was written; it needs rsvg-convert.</returns>
     public static bool Write(FileInfo target, string title, string footer, IReadOnlyList<ServiceFigure> figures)
     {
         File.WriteAllText(target.FullName, ToSvg(title, footer, figures));
@@ -65,7 +65,7 @@ internal static class FigureChart
         }
     }
 
-    // What asks the database, what asks a cache, and what asks nobody.
+    // One colour each for paths that query the database, the constant answer, and paths with a cache.
     private static string ColourOf(ServiceFigure figure) =>
         figure.QueriesPerRequest > 0.5 ? "#8c959f" : figure.Subject == "constant" ? "#d4a72c" : "#0969da";
 }

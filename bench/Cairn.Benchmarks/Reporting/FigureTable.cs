@@ -3,7 +3,7 @@ using Spectre.Console;
 
 namespace Cairn.Benchmarks.Reporting;
 
-/// <summary>Figures of services as a table for people.</summary>
+/// <summary>Prints figures of services as a table.</summary>
 internal static class FigureTable
 {
     public static void Write(IAnsiConsole console, IReadOnlyList<ServiceFigure> figures)

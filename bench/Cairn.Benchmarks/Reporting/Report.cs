@@ -4,17 +4,17 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Reporting;
 
-/// <summary>What a run of one area leaves for other programs. The same form for every area.</summary>
-/// <param name="Area">The area's name.</param>
+/// <summary>The result of one area for other programs. All areas use the same format.</summary>
+/// <param name="Area">The name of the area.</param>
 /// <param name="Date">The day of the run, UTC, as yyyy-MM-dd.</param>
-/// <param name="Commit">The commit measured; ends in "-dirty" when tracked files differed from it.</param>
-/// <param name="Machine">Processor, memory, kernel and runtime.</param>
+/// <param name="Commit">The commit that was measured. It ends in "-dirty" if tracked files differed from it.</param>
+/// <param name="Machine">The processor, memory, kernel and runtime.</param>
 /// <param name="Command">The command that repeats the run.</param>
-/// <param name="Rows">One for each goal and peer.</param>
+/// <param name="Rows">One row for each goal and peer.</param>
 internal sealed record Report(
     string Area, string Date, string Commit, string Machine, string Command, IReadOnlyList<ReportRow> Rows)
 {
-    /// <summary>What services did under load; left out where no service was measured.</summary>
+    /// <summary>Gets the figures of services under load; left out where no service was measured.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
     public IReadOnlyList<ServiceFigure>? Figures { get; init; }
 
@@ -22,8 +22,8 @@ internal sealed record Report(
 }
 
 /// <summary>
-/// One finding. Times and allocation are the subject's, per operation; what could not be measured is null. A limit
-/// that is not a peer is expressed against its unit: against "1 ms" the ratio is milliseconds.
+/// One finding. Times and allocation are the subject's, per operation; a figure that could not be measured is null. A limit that is
+/// not a peer is expressed against its unit: against "1 ms" the ratio is in milliseconds.
 /// </summary>
 internal sealed record ReportRow(
     string Case,

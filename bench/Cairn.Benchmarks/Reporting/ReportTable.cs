@@ -4,10 +4,10 @@ using Spectre.Console;
 
 namespace Cairn.Benchmarks.Reporting;
 
-/// <summary>Findings as a table for people.</summary>
+/// <summary>Prints findings as a table.</summary>
 internal static class ReportTable
 {
-    // A table sent to a file or a pipe has no width to fit; this one fits every case name.
+    // A file or a pipe has no width. This width fits every case name.
     private const int RedirectedWidth = 180;
 
     public static void Write(IAnsiConsole console, IReadOnlyCollection<Finding> findings)
@@ -46,7 +46,7 @@ internal static class ReportTable
         }
     }
 
-    /// <summary>Standard output: a terminal as it is; anything else without colour and as wide as the table.</summary>
+    /// <summary>Returns standard output: a terminal unchanged, anything else without colour and as wide as the table.</summary>
     public static IAnsiConsole StandardOutput()
     {
         if (!Console.IsOutputRedirected)

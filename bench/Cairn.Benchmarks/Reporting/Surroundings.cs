@@ -4,10 +4,10 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Benchmarks.Reporting;
 
-/// <summary>What a figure depends on besides the code: machine and commit. Names neither host nor user nor folder.</summary>
+/// <summary>Describes the conditions of a measurement: machine and commit. Contains no host, user or folder names.</summary>
 internal static class Surroundings
 {
-    /// <summary>Processor, cores, memory, kernel and runtime in one line.</summary>
+    /// <summary>Returns processor, cores, memory, kernel and runtime in one line.</summary>
     public static string DescribeMachine()
     {
         var cores = Environment.ProcessorCount;
@@ -17,7 +17,7 @@ internal static class Surroundings
             $"{ProcessorModel()}, {cores} {(cores == 1 ? "core" : "cores")}, {memoryGiB:0} GiB, {Kernel()}, {RuntimeInformation.FrameworkDescription}");
     }
 
-    /// <summary>The commit checked out in <paramref name="folder"/>, or "unknown" without git.</summary>
+    /// <summary>Returns the commit that is checked out in <paramref name="folder"/>, or "unknown" without git.</summary>
     public static string DescribeCommit(string folder)
     {
         var start = new ProcessStartInfo("git", ["-C", folder, "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"])
@@ -50,7 +50,7 @@ internal static class Surroundings
             ?? RuntimeInformation.ProcessArchitecture.ToString();
     }
 
-    // The release file says the version alone; the full description may carry a builder's host name.
+    // The release file contains only the version. The full description may contain the host name of the build machine.
     private static string Kernel()
     {
         const string ReleaseFile = "/proc/sys/kernel/osrelease";

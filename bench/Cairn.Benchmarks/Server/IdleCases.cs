@@ -2,7 +2,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>What the server costs before anybody asks it for something: its start, and its memory.</summary>
+/// <summary>Measures what the server costs before the first request: its start time and its memory.</summary>
 internal static class IdleCases
 {
     private const int FullStoreKeys = 5_000_000;
@@ -31,7 +31,7 @@ internal static class IdleCases
                 Directory.Delete(folder, recursive: true);
             }
 
-            // As after a restart in service: every key is there.
+            // As after a restart in production: every key is in the file.
             using (var server = Start(folder))
             {
                 generator.SetKeys(server.Address, WireProtocol.Memcached, run.Settings.IsQuick ? FullStoreKeys / 50 : FullStoreKeys);
@@ -65,7 +65,7 @@ internal static class IdleCases
             ];
         });
 
-        // Not pinned: a server that starts may use what the machine has.
+        // Not pinned to a core: a starting server may use the whole machine.
         ServerProcess Start(string folder)
         {
             using var priority = run.Settings.IsRealTime ? new RealTimePriority() : null;
@@ -73,7 +73,7 @@ internal static class IdleCases
         }
     }
 
-    // Who connects last is answered when all before it were accepted.
+    // The server accepts connections in order. When the last one gets an answer, all others were accepted.
     private static void WaitUntilAccepted(ServerProcess server)
     {
         using var last = server.Connect(1)[0];

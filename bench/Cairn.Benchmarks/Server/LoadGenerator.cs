@@ -5,10 +5,10 @@ using System.Text;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>The program that loads servers, compiled from its source: C, so that it costs less than what it measures.</summary>
+/// <summary>The program that loads servers, compiled from its source. It is written in C so that it costs less than what it measures.</summary>
 internal sealed class LoadGenerator
 {
-    /// <summary>The core it runs on; servers have the one before it.</summary>
+    /// <summary>The core of the load generator; servers have the core before it.</summary>
     public const int Core = 1;
 
     private readonly string _program;
@@ -20,8 +20,8 @@ internal sealed class LoadGenerator
         _isRealTime = isRealTime;
     }
 
-    /// <summary>Compiles it: with io_uring where its library is, else with epoll.</summary>
-    /// <exception cref="InvalidOperationException">There is no C compiler, or it fails.</exception>
+    /// <summary>Compiles the program: with io_uring if its library is installed, else with epoll.</summary>
+    /// <exception cref="InvalidOperationException">There is no C compiler, or it failed.</exception>
     public static LoadGenerator Build(string root, string folder, bool isRealTime, RunLog log)
     {
         var source = Path.Combine(root, "bench", "loadgen", "loadgen.c");
@@ -38,16 +38,16 @@ internal sealed class LoadGenerator
         return new LoadGenerator(program, isRealTime);
     }
 
-    /// <summary>Sets every key, and reads some back.</summary>
+    /// <summary>Sets every key and reads some of them.</summary>
     public void SetKeys(ServerAddress server, WireProtocol protocol, int keys) =>
         Run([.. Where(server), .. Dialect(protocol), "-L", "-k", Text(keys)]);
 
-    /// <summary>Loads a server for a while that nobody looks at: at ordinary priority, so that the server's compiler has its turn
-    /// on the server's core too.</summary>
+    /// <summary>Loads a server without measuring. The load runs at ordinary priority, so that the server's compiler also gets time on the
+    /// server's core.</summary>
     public void WarmUp(ServerProcess server, WireProtocol protocol, Workload workload, int keys, double seconds) =>
         Load(server, protocol, workload, keys, seconds, isRealTime: false);
 
-    /// <summary>Loads a server for a while.</summary>
+    /// <summary>Loads a server for <paramref name="seconds"/> and measures it.</summary>
     public LoadResult Measure(ServerProcess server, WireProtocol protocol, Workload workload, int keys, double seconds) =>
         Load(server, protocol, workload, keys, seconds, _isRealTime);
 
@@ -101,7 +101,7 @@ internal sealed class LoadGenerator
         return process.ExitCode == 0 ? output : throw new InvalidOperationException(errors.ToString().Trim());
     }
 
-    // What the compiler says; null if all went well.
+    // Returns the compiler's output, or null if it succeeded.
     private static string? TryCompile(IEnumerable<string> arguments)
     {
         try

@@ -3,14 +3,14 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>What the load generator found out in one span.</summary>
+/// <summary>The result of one run of the load generator.</summary>
 internal sealed record LoadResult(double Operations, double Seconds, double ServerCpuSeconds, double MedianUs, double TailUs, long Failures)
 {
     private const double NsPerSecond = 1e9;
     private const double NsPerUs = 1e3;
 
-    /// <summary>Reads the generator's line.</summary>
-    /// <exception cref="InvalidDataException">It is not such a line.</exception>
+    /// <summary>Parses the line that the load generator prints.</summary>
+    /// <exception cref="InvalidDataException">The line has another format.</exception>
     public static LoadResult Parse(string line)
     {
         var fields = line.Split(' ', StringSplitOptions.RemoveEmptyEntries)
@@ -26,7 +26,7 @@ internal sealed record LoadResult(double Operations, double Seconds, double Serv
                 : throw new InvalidDataException($"The load generator printed no {name}: {line}");
     }
 
-    /// <summary>The cost of one operation.</summary>
+    /// <summary>Returns the cost of one operation.</summary>
     public Sample ToSample() => new(ServerCpuSeconds * NsPerSecond / Operations, Seconds * NsPerSecond / Operations, BytesAllocated: 0)
     {
         MedianLatencyNs = MedianUs * NsPerUs,

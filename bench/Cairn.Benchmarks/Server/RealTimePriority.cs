@@ -3,8 +3,8 @@ using System.Globalization;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>Real-time priority for the main thread, and for processes that it starts meanwhile: so that a start is timed, not its wait for
-/// a core. Use on the main thread, for moments.</summary>
+/// <summary>Sets real-time priority for the main thread and for the processes that it starts meanwhile, so that a measured start does not
+/// include waiting for a core. Use it on the main thread only, and briefly.</summary>
 internal sealed class RealTimePriority : IDisposable
 {
     public RealTimePriority() => Change("--fifo", "10");

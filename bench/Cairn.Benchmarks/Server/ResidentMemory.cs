@@ -7,7 +7,7 @@ internal static class ResidentMemory
 {
     private const string ResidentField = "Rss:";
 
-    /// <summary>Resident bytes of all mappings but those of the file at <paramref name="mappedPath"/>.</summary>
+    /// <summary>Returns the resident bytes of all mappings except those of the file at <paramref name="mappedPath"/>.</summary>
     public static long SumBeside(string mappedPath, IEnumerable<string> lines)
     {
         long sum = 0;
@@ -17,7 +17,7 @@ internal static class ResidentMemory
             var fields = line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
             if (fields.Length > 0 && !fields[0].EndsWith(':'))
             {
-                // "7f00-7f01 rw-s 00000000 fe:00 1234 /path": a mapping; its figures follow.
+                // "7f00-7f01 rw-s 00000000 fe:00 1234 /path" begins a mapping; its figures follow.
                 isCounted = !line.EndsWith(" " + mappedPath, StringComparison.Ordinal);
             }
             else if (isCounted && fields is [ResidentField, var kibibytes, ..])

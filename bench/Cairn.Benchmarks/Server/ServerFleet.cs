@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Server;
 
-// The servers of a run. Each is started and given its keys when it is first needed, and lives until the run ends: what it
-// keeps in memory costs the others nothing, and each has been at work for a while when it is measured.
+// The servers of a run. Each is started and filled when it is first needed and runs until the end. Its memory costs the others
+// nothing, and each server has worked for a while when it is measured.
 internal sealed class ServerFleet(LoadGenerator generator, string folder, int keys) : IDisposable
 {
     private readonly Dictionary<(ServerProgram, WireProtocol, bool IsUnix), ServerProcess> _running = [];
@@ -14,7 +14,7 @@ internal sealed class ServerFleet(LoadGenerator generator, string folder, int ke
 
     public int Keys => keys;
 
-    /// <summary>That server, with all keys set.</summary>
+    /// <summary>Returns a server with all keys set; starts it if necessary.</summary>
     /// <exception cref="PeerUnavailableException">It cannot be started.</exception>
     public ServerProcess Get(ServerProgram program, WireProtocol protocol, bool isUnix)
     {
@@ -52,7 +52,7 @@ internal sealed class ServerFleet(LoadGenerator generator, string folder, int ke
     }
 }
 
-/// <summary>A server under a workload.</summary>
+/// <summary>A server under one workload.</summary>
 internal sealed class ServerContender(
     ServerFleet fleet, ServerProgram program, WireProtocol protocol, Workload workload, double seconds) : IContender
 {
@@ -60,7 +60,7 @@ internal sealed class ServerContender(
 
     public string Name => program.Name;
 
-    // Once is enough: the compiler that others are warmed up for is this process's own.
+    // One warm-up is enough: further warm-ups serve the compiler of this process, which does not run the server.
     public void WarmUp()
     {
         if (!_isWarm)
@@ -74,7 +74,7 @@ internal sealed class ServerContender(
 
     public void Dispose()
     {
-        // The server belongs to the fleet.
+        // The fleet owns the server.
     }
 
     private ServerProcess Server() => fleet.Get(program, protocol, workload.IsUnix);

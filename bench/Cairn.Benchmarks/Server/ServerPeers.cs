@@ -9,19 +9,19 @@ internal static class ServerPeers
 {
     private const string GarnetVersion = "2.2.5";
 
-    /// <summary>This system's memcached.</summary>
-    /// <exception cref="PeerUnavailableException">It is not there.</exception>
+    /// <summary>Returns the memcached of this system.</summary>
+    /// <exception cref="PeerUnavailableException">memcached is not installed.</exception>
     public static ServerProgram Memcached() =>
         Recognize("memcached", "memcached") as MemcachedProgram
         ?? throw new PeerUnavailableException("memcached", "there is none (Debian package memcached).");
 
-    /// <summary>This system's Redis.</summary>
-    /// <exception cref="PeerUnavailableException">It is not there.</exception>
+    /// <summary>Returns the Redis of this system.</summary>
+    /// <exception cref="PeerUnavailableException">Redis is not installed.</exception>
     public static ServerProgram Redis() =>
         Recognize("Redis", "redis-server") as RedisProgram
         ?? throw new PeerUnavailableException("Redis", "there is none (Debian package redis-server).");
 
-    /// <summary>Garnet, installed as a tool into the clone if it is not there yet.</summary>
+    /// <summary>Returns Garnet, and installs it as a tool into the repository's folder if necessary.</summary>
     /// <exception cref="PeerUnavailableException">It cannot be installed.</exception>
     public static ServerProgram Garnet(string root, string runtimeFolder)
     {
@@ -40,7 +40,7 @@ internal static class ServerPeers
         return new GarnetProgram($"{Name} {GarnetVersion}", program, runtimeFolder);
     }
 
-    /// <summary>A program that somebody named. What it is, it says itself.</summary>
+    /// <summary>Returns a program that the command line names. Its version text tells what kind of server it is.</summary>
     /// <exception cref="PeerUnavailableException">It cannot be run, or is neither memcached nor a Redis.</exception>
     public static ServerProgram Named(string name, string path) =>
         Recognize(name, path) switch
@@ -50,7 +50,7 @@ internal static class ServerPeers
             _ => throw new PeerUnavailableException(name, $"'{path}' cannot be run, or says neither that it is memcached nor that it is a Redis."),
         };
 
-    /// <summary>Tells by what a program prints about its version how it is to be started; null if it is none that is known.</summary>
+    /// <summary>Recognises a server by its version text; returns <see langword="null"/> for an unknown program.</summary>
     public static ServerProgram? Recognize(string name, string path, string versionText)
     {
         // "memcached 1.6.18"; "Redis server v=7.0.15 sha=00000000:0 ...", "Valkey server v=9.0.0 ..."

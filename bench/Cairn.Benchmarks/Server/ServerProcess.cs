@@ -4,10 +4,10 @@ using System.Net.Sockets;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>A server that was started, on a core of its own, with a folder of its own.</summary>
+/// <summary>A running server with a core and a folder of its own.</summary>
 internal sealed class ServerProcess : IDisposable
 {
-    /// <summary>The core that servers run on, one at a time at work.</summary>
+    /// <summary>The core of the servers. Only one of them works at a time.</summary>
     public const int Core = 0;
 
     private static readonly TimeSpan _longestStart = TimeSpan.FromSeconds(30);
@@ -29,11 +29,11 @@ internal sealed class ServerProcess : IDisposable
 
     public string Folder { get; }
 
-    /// <summary>From the start of the process to its first answer.</summary>
+    /// <summary>Gets the time from the start of the process to its first answer.</summary>
     public TimeSpan FirstAnswerAfter { get; private set; }
 
     /// <summary>Starts a server and waits for its first answer.</summary>
-    /// <exception cref="InvalidOperationException">It ends, or does not answer.</exception>
+    /// <exception cref="InvalidOperationException">The server ended or did not answer.</exception>
     public static ServerProcess Start(ServerProgram program, WireProtocol protocol, string folder, bool isUnix, bool isPinned = true)
     {
         Directory.CreateDirectory(folder);
@@ -97,11 +97,11 @@ internal sealed class ServerProcess : IDisposable
         }
     }
 
-    /// <summary>Memory that is resident, without that of the mapped file at <paramref name="mappedPath"/>.</summary>
+    /// <summary>Returns the resident memory in bytes, without that of the mapped file at <paramref name="mappedPath"/>.</summary>
     public long ResidentBytesBeside(string mappedPath) =>
         ResidentMemory.SumBeside(mappedPath, File.ReadLines($"/proc/{Id.ToString(CultureInfo.InvariantCulture)}/smaps"));
 
-    /// <summary>Connections to it, which say nothing.</summary>
+    /// <summary>Opens idle connections to the server.</summary>
     public IReadOnlyList<Socket> Connect(int count)
     {
         var sockets = new List<Socket>(count);
@@ -153,7 +153,7 @@ internal sealed class ServerProcess : IDisposable
         }
         catch (SocketException)
         {
-            return false; // Not yet.
+            return false; // The server does not listen yet.
         }
     }
 }

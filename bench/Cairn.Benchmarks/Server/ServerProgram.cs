@@ -4,21 +4,21 @@ using System.Net.Sockets;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>Where a server is reached: a port of this machine's own address, or a Unix socket.</summary>
+/// <summary>The address of a server: a loopback port or a Unix socket.</summary>
 internal sealed record ServerAddress(int Port, string? UnixPath = null)
 {
     public EndPoint EndPoint => UnixPath is null ? new IPEndPoint(IPAddress.Loopback, Port) : new UnixDomainSocketEndPoint(UnixPath);
 }
 
-/// <summary>How a kind of server is started: one thread for clients, nothing written to disk but what it is made to.</summary>
-/// <param name="Name">What reports call it.</param>
-/// <param name="Path">Its program.</param>
-/// <param name="Protocol">What it is asked in, where it speaks one only.</param>
+/// <summary>Starts a kind of server with one thread for clients, and without writing to disk unless an option requires it.</summary>
+/// <param name="Name">The name in reports.</param>
+/// <param name="Path">The path of the program.</param>
+/// <param name="Protocol">The protocol, for servers that speak only one.</param>
 internal abstract record ServerProgram(string Name, string Path, WireProtocol Protocol)
 {
     public bool IsCairn { get; init; }
 
-    /// <summary>Variables of its environment.</summary>
+    /// <summary>Gets the environment variables of the process.</summary>
     public virtual IReadOnlyDictionary<string, string> Environment { get; } = new Dictionary<string, string>();
 
     public abstract IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder);
@@ -27,10 +27,10 @@ internal abstract record ServerProgram(string Name, string Path, WireProtocol Pr
 }
 
 /// <summary>The server that is measured.</summary>
-/// <param name="Path">Its program, compiled ahead of time.</param>
-/// <param name="RuntimeFolder">Where the .NET runtime is.</param>
-/// <param name="Io">As <c>--io</c> takes it.</param>
-/// <param name="LoopName">The same, in words.</param>
+/// <param name="Path">The path of the program, which is compiled ahead of time.</param>
+/// <param name="RuntimeFolder">The folder of the .NET runtime.</param>
+/// <param name="Io">The value of <c>--io</c>.</param>
+/// <param name="LoopName">The name of that event loop in reports.</param>
 internal sealed record CairnServerProgram(string Path, string RuntimeFolder, string Io, string LoopName)
     : ServerProgram($"Cairn ({LoopName})", Path, WireProtocol.Memcached)
 {
@@ -47,14 +47,14 @@ internal sealed record CairnServerProgram(string Path, string RuntimeFolder, str
         ];
     }
 
-    /// <summary>The store's file among a server's files.</summary>
+    /// <summary>Returns the path of the store's file in a server's folder.</summary>
     public static string StorePath(string folder) => System.IO.Path.Combine(folder, "server.cairn");
 }
 
-/// <summary>memcached, this machine's or another.</summary>
+/// <summary>memcached, of this machine or another build.</summary>
 internal sealed record MemcachedProgram(string Name, string Path) : ServerProgram(Name, Path, WireProtocol.Memcached)
 {
-    // As root it insists on being told whom to be.
+    // Run as root, memcached requires a user name.
     private static readonly string[] _user = System.Environment.IsPrivilegedProcess ? ["-u", System.Environment.UserName] : [];
 
     public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
@@ -64,7 +64,7 @@ internal sealed record MemcachedProgram(string Name, string Path) : ServerProgra
     ];
 }
 
-/// <summary>Redis, Valkey, or what else takes their options.</summary>
+/// <summary>Redis, Valkey, or another server with the same options.</summary>
 internal sealed record RedisProgram(string Name, string Path) : ServerProgram(Name, Path, WireProtocol.Resp)
 {
     public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
@@ -75,7 +75,7 @@ internal sealed record RedisProgram(string Name, string Path) : ServerProgram(Na
     ];
 }
 
-/// <summary>Garnet, which has no option for one thread: the runtime is told that there is one core.</summary>
+/// <summary>Garnet, which has no option for one thread. An environment variable limits the runtime to one core.</summary>
 internal sealed record GarnetProgram(string Name, string Path, string RuntimeFolder) : ServerProgram(Name, Path, WireProtocol.Resp)
 {
     public override IReadOnlyDictionary<string, string> Environment { get; } = new Dictionary<string, string>

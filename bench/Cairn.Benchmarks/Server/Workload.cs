@@ -1,44 +1,44 @@
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>What clients speak.</summary>
+/// <summary>The protocol that clients speak.</summary>
 internal enum WireProtocol
 {
     Memcached,
     Resp,
 }
 
-/// <summary>What clients ask for, and how.</summary>
-/// <param name="Name">The row of the report.</param>
-/// <param name="Connections">Clients, each of which waits for its replies.</param>
-/// <param name="Depth">Requests that a client sends at once, or keys of one request for many.</param>
+/// <summary>What clients request, and how.</summary>
+/// <param name="Name">The name of the row in the report.</param>
+/// <param name="Connections">The number of clients, each of which waits for its replies.</param>
+/// <param name="Depth">The number of requests that a client sends at once, or the number of keys in one request for many.</param>
 internal sealed record Workload(string Name, int Connections, int Depth)
 {
-    /// <summary>Of a hundred requests, those that set.</summary>
+    /// <summary>Gets the percentage of requests that set.</summary>
     public int SetPercent { get; init; }
 
-    /// <summary>All keys in one request; memcached's protocol only.</summary>
+    /// <summary>Gets whether one request names all keys; memcached's protocol only.</summary>
     public bool IsMultiget { get; init; }
 
-    /// <summary>memcached's meta commands.</summary>
+    /// <summary>Gets whether clients use memcached's meta commands.</summary>
     public bool IsMeta { get; init; }
 
-    /// <summary>Through a Unix socket, not TCP.</summary>
+    /// <summary>Gets whether clients connect over a Unix socket instead of TCP.</summary>
     public bool IsUnix { get; init; }
 
-    /// <summary>Whether the question makes sense in that protocol.</summary>
+    /// <summary>Returns whether the workload exists in that protocol.</summary>
     public bool Speaks(WireProtocol protocol) => protocol == WireProtocol.Memcached || !(IsMultiget || IsMeta);
 }
 
-/// <summary>How many operations per second of processor time are wanted, as a multiple of a peer's.</summary>
+/// <summary>The required operations per second of processor time, as a multiple of a peer's.</summary>
 internal sealed record WorkloadGoals(double Memcached)
 {
-    /// <summary>For the loop that stands in where io_uring is not to be had; against memcached.</summary>
+    /// <summary>Gets the goal, against memcached, of the event loop for machines without io_uring.</summary>
     public double? Fallback { get; init; }
 
     public double? Redis { get; init; }
 
     public double? Garnet { get; init; }
 
-    /// <summary>Against whatever the command line names: newer servers, usually.</summary>
+    /// <summary>Gets the goal against servers that the command line names, usually newer ones.</summary>
     public double Named { get; init; }
 }

@@ -9,11 +9,11 @@ internal static class CairnSubject
     public const string Name = "Cairn";
 }
 
-/// <summary>Get by byte key, copied out.</summary>
+/// <summary>Gets by byte keys and copies the values.</summary>
 internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count)
 {
-    // Longer than a value, so that two threads that copy do not write to one cache line.
+    // Longer than a value, so that two threads that copy do not write to the same cache line.
     private readonly byte[] _destination = new byte[valueBytes + 256];
 
     protected override void Run(int first, int count)
@@ -28,7 +28,7 @@ internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int v
     }
 }
 
-/// <summary>Get by string key, copied out.</summary>
+/// <summary>Gets by string keys and copies the values.</summary>
 internal sealed class CairnGetByText(CairnStore store, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count)
 {
@@ -47,7 +47,7 @@ internal sealed class CairnGetByText(CairnStore store, Requests requests, int va
     }
 }
 
-/// <summary>Get of sixteen byte keys in one call, counted per key.</summary>
+/// <summary>Gets sixteen byte keys in one call; the cost is counted per key.</summary>
 internal sealed class CairnGetMany(CairnStore store, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count / BatchKeys * BatchKeys)
 {
@@ -74,7 +74,7 @@ internal sealed class CairnGetMany(CairnStore store, Requests requests, int valu
     }
 }
 
-/// <summary>Set by byte key, replacing what is there.</summary>
+/// <summary>Sets by byte keys and replaces the values.</summary>
 internal sealed class CairnSet(CairnStore store, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count, StoreScale.SetPasses)
 {
@@ -89,7 +89,7 @@ internal sealed class CairnSet(CairnStore store, Requests requests, int valueByt
     }
 }
 
-/// <summary>Set of integers 0, 1, 2 ... to themselves.</summary>
+/// <summary>Sets the integers 0, 1, 2 ..., each with itself as value.</summary>
 internal sealed class CairnIntegerSet(CairnStore store, int entries) : OperationContender(CairnSubject.Name, entries)
 {
     protected override void Run(int first, int count)
@@ -103,7 +103,7 @@ internal sealed class CairnIntegerSet(CairnStore store, int entries) : Operation
     }
 }
 
-/// <summary>Get of integers 0, 1, 2 ..., each checked to be itself.</summary>
+/// <summary>Gets the integers 0, 1, 2 ... and checks each value.</summary>
 internal sealed class CairnIntegerGet(CairnStore store, int entries) : OperationContender(CairnSubject.Name, entries)
 {
     protected override void Run(int first, int count)

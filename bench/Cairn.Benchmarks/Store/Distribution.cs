@@ -1,12 +1,12 @@
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>Which keys are asked for how often.</summary>
+/// <summary>How often each key is requested.</summary>
 internal enum Distribution
 {
-    /// <summary>All alike.</summary>
+    /// <summary>All keys equally often.</summary>
     Uniform,
 
-    /// <summary>The k-th most popular in proportion to 1 / k^0.99, as in YCSB. Popularity and key order are unrelated.</summary>
+    /// <summary>The k-th most popular key in proportion to 1 / k^0.99, as in YCSB. Popularity and key order are unrelated.</summary>
     Zipf,
 }
 
@@ -15,7 +15,7 @@ internal static class KeyNumbers
 {
     private const double ZipfExponent = 0.99;
 
-    /// <summary><paramref name="count"/> numbers below <paramref name="keys"/>; the same seed gives the same numbers.</summary>
+    /// <summary>Draws <paramref name="count"/> numbers below <paramref name="keys"/>; the same seed gives the same numbers.</summary>
     public static int[] Draw(Distribution distribution, int keys, int count, int seed)
     {
         var random = new Random(seed);
@@ -38,7 +38,7 @@ internal static class KeyNumbers
         return numbers;
     }
 
-    // Inverts the cumulative distribution by binary search: exact, and fast enough for something done before measuring.
+    // Inverts the cumulative distribution by binary search. That is exact, and fast enough for work outside the measurement.
     private static int[] DrawZipf(int keys, int count, Random random)
     {
         var cumulative = new double[keys];

@@ -4,16 +4,16 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>What the file itself costs: opening it, and its bytes for each entry.</summary>
+/// <summary>Measures the cost of the file: the time to open it, and its bytes for each entry.</summary>
 internal static class FileCases
 {
-    /// <summary>Started with this and a path, the program opens a store and says in how many nanoseconds.</summary>
+    /// <summary>The command of a child process. Its argument is a path. It opens that store and prints how many nanoseconds that took.</summary>
     public const string OpenCommand = "open-store";
 
     private const int EntryBytes = Requests.KeyBytes + StoreScale.ValueBytes;
     private const double NsPerMs = 1e6;
 
-    /// <summary>An existing, full store: opened again by a warm process, and by one that has just started.</summary>
+    /// <summary>Measures opening an existing, full store in a warm process, and in one that has just started.</summary>
     public static void MeasureOpening(AreaRun run, long capacityBytes)
     {
         var size = capacityBytes >= 1L << 30 ? $"{capacityBytes >> 30} GiB" : $"{capacityBytes >> 20} MiB";
@@ -40,11 +40,11 @@ internal static class FileCases
         });
     }
 
-    /// <summary>Bytes of the file for each entry beyond key and value: by its structures, and at work.</summary>
+    /// <summary>Measures the bytes of the file for each entry beyond key and value: of the structures alone, and in use.</summary>
     /// <remarks>
-    /// By its structures: header and padding of an entry, and its share of everything that is not segments (index, ghosts,
-    /// headers, owners), when every segment is full. At work, some segments are free, open or being evicted, so there are
-    /// fewer entries in the same file; it is measured after twice as many different keys as fit were set.
+    /// The structures are the header and padding of an entry, and its share of everything outside segments (index, ghosts, headers,
+    /// owners) when every segment is full. In use, some segments are free, open or being evicted, so the same file has fewer entries.
+    /// That figure is measured after twice as many different keys as fit were set.
     /// </remarks>
     public static void MeasureOverhead(AreaRun run, long capacityBytes)
     {
@@ -71,7 +71,7 @@ internal static class FileCases
         });
     }
 
-    /// <summary>What the program does when it is started to open a store.</summary>
+    /// <summary>Runs the program as a child process that opens a store.</summary>
     public static int ServeOpening(IReadOnlyList<string> arguments)
     {
         Console.WriteLine(TimeOpening(arguments[0]).TotalNanoseconds.ToString(CultureInfo.InvariantCulture));

@@ -3,10 +3,10 @@ using Cairn.Benchmarks.Peers;
 
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>Integers to integers, one after the other, against file-backed maps of the JVM. Elapsed time on both sides.</summary>
+/// <summary>Compares maps of integers to integers, accessed in order, with file-backed maps of the JVM, by elapsed time on both sides.</summary>
 internal static class IntegerCases
 {
-    // A run of the Java peers takes 20 seconds at a million entries; its figures come from warm rounds of its own.
+    // A run of the Java peers takes 20 seconds at a million entries. Its figures come from warm rounds inside that run.
     private const int FullRounds = 5;
     private const int QuickRounds = 1;
 

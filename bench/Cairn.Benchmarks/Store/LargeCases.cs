@@ -3,7 +3,7 @@ using Cairn.Benchmarks.Peers;
 
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>Ten million entries. The bounds are the ratios that the design's prototype reached at this size.</summary>
+/// <summary>Measures ten million entries. The bounds are the ratios that the design's prototype reached at this size.</summary>
 internal static class LargeCases
 {
     public static void Measure(AreaRun run)

@@ -3,7 +3,7 @@ using Cairn.Benchmarks.Peers;
 
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>Gets that find their key, against everything that can be asked the same.</summary>
+/// <summary>Compares gets of existing keys with every peer that supports them.</summary>
 internal static class LookupCases
 {
     public static void Measure(AreaRun run, StoreScale scale, Distribution distribution)

@@ -2,7 +2,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>Whether readers of one store get in each other's way: two threads, and two processes.</summary>
+/// <summary>Measures whether readers of one store slow each other down: two threads, and two processes.</summary>
 internal static class ParallelCases
 {
     private static readonly Goal ThroughputGoal = Goal.AtLeast(1.8);

@@ -4,14 +4,14 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Store;
 
-// Another process that reads the same store. It is this program, started with the arguments below, and obeys lines on
-// its standard input:
+// Another process that reads the same store. It is this program, started with the arguments below. It follows lines on its
+// standard input:
 //
-//   <- ready                        once the store is open and the requests are drawn
+//   <- ready                        as soon as the store is open and the requests are drawn
 //   -> START END                    one round, between two readings of the clock, which all processes share
-//   <- OPERATIONS CPU_NS            what was done, and processor time used
+//   <- OPERATIONS CPU_NS            the number of operations, and the processor time used
 //
-// It ends when its standard input does.
+// It ends when its standard input ends.
 internal sealed class ReaderProcess : IDisposable
 {
     public const string Command = "read-store";
@@ -28,14 +28,14 @@ internal sealed class ReaderProcess : IDisposable
         }
     }
 
-    /// <summary>Asks for a round from <paramref name="start"/> to <paramref name="end"/> on the clock.</summary>
+    /// <summary>Starts a round from <paramref name="start"/> to <paramref name="end"/> on the clock.</summary>
     public void Begin(long start, long end)
     {
         _process.StandardInput.WriteLine($"{Text(start)} {Text(end)}");
         _process.StandardInput.Flush();
     }
 
-    /// <summary>Waits for the round to end.</summary>
+    /// <summary>Waits for the end of the round.</summary>
     public (long Operations, long CpuNs) Finish()
     {
         var line = _process.StandardOutput.ReadLine()
@@ -51,7 +51,7 @@ internal sealed class ReaderProcess : IDisposable
         _process.Dispose();
     }
 
-    /// <summary>The other end: what the program does when it is started as a reader.</summary>
+    /// <summary>Runs the program as a reader process.</summary>
     public static int Serve(IReadOnlyList<string> arguments)
     {
         var scale = new StoreScale((int)Number(arguments[1]), (int)Number(arguments[2]), SlowOperations: 0, Rounds: 0);
@@ -85,10 +85,10 @@ internal sealed class ReaderProcess : IDisposable
     private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
 }
 
-/// <summary>Reader processes let go at the same moment, for a fixed time.</summary>
+/// <summary>Reader processes that start at the same moment and run for a fixed time.</summary>
 internal sealed class ProcessesContender(string name, IReadOnlyList<ReaderProcess> processes) : IContender
 {
-    // Long enough for every process to have read its line and be waiting for the moment.
+    // Long enough for every process to read its line and to wait for the start.
     private static readonly long LeadTicks = Stopwatch.Frequency / 50;
 
     public string Name { get; } = name;

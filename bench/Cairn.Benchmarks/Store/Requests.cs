@@ -3,19 +3,19 @@ using System.Text;
 
 namespace Cairn.Benchmarks.Store;
 
-// The keys that are asked for, one after the other in memory, in the order in which they are asked for, all made before anything is
-// measured: a request brings its key with it, as the line of a protocol or the argument of a call does, so fetching keys
-// from a table in random order is nobody's work here. The strings are not the objects that a peer holds.
+// The requested keys, stored one after the other in the order of the requests and created before the measurement. A request brings its
+// key with it, as a line of a protocol or the argument of a call does, so no contender pays for fetching keys from a table in random
+// order. The strings are not the objects that a peer holds.
 internal sealed class Requests
 {
-    /// <summary>Length of every key, in bytes and in characters.</summary>
+    /// <summary>The length of every key, in bytes and in characters.</summary>
     public const int KeyBytes = 20;
 
     private readonly byte[] _keys;
     private readonly Lazy<string[]> _texts;
     private readonly Lazy<ReadOnlyMemory<byte>[]> _memories;
 
-    /// <param name="order">Numbers of keys in the order in which they are asked for.</param>
+    /// <param name="order">The numbers of the keys in the order of the requests.</param>
     public Requests(int[] order)
     {
         Count = order.Length;
@@ -31,19 +31,19 @@ internal sealed class Requests
             [.. Enumerable.Range(0, Count).Select(request => new ReadOnlyMemory<byte>(_keys, request * KeyBytes, KeyBytes))]);
     }
 
-    /// <summary>How many requests there are.</summary>
+    /// <summary>Gets the number of requests.</summary>
     public int Count { get; }
 
-    /// <summary>The keys in the order of the requests, for operations that take many.</summary>
+    /// <summary>Gets the keys in the order of the requests, for operations that take many.</summary>
     public ReadOnlyMemory<byte>[] Memories => _memories.Value;
 
-    /// <summary>The key of a request, as bytes.</summary>
+    /// <summary>Returns the key of a request as bytes.</summary>
     public ReadOnlySpan<byte> Key(int request) => new(_keys, request * KeyBytes, KeyBytes);
 
-    /// <summary>The same requests with string keys, which are made when they are first wanted.</summary>
+    /// <summary>Returns the same requests with string keys, which are created on first use.</summary>
     public TextRequests AsTexts() => new(_texts.Value);
 
-    /// <summary>The key called <paramref name="number"/>, as a new string.</summary>
+    /// <summary>Returns the key with <paramref name="number"/> as a new string.</summary>
     public static string TextKey(int number)
     {
         Span<byte> key = stackalloc byte[KeyBytes];
@@ -51,7 +51,7 @@ internal sealed class Requests
         return Encoding.ASCII.GetString(key);
     }
 
-    /// <summary>The key called <paramref name="number"/>.</summary>
+    /// <summary>Writes the key with <paramref name="number"/>.</summary>
     public static void WriteKey(int number, Span<byte> key)
     {
         "book:"u8.CopyTo(key);
@@ -67,6 +67,6 @@ internal sealed class TextRequests(string[] keys)
 {
     public int Count => keys.Length;
 
-    /// <summary>The key of a request, as a string.</summary>
+    /// <summary>Returns the key of a request as a string.</summary>
     public string Key(int request) => keys[request];
 }

@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Peers;
 
 namespace Cairn.Benchmarks.Store;
 
-// Sets that replace. Each peer that holds objects is measured in a group of its own: the garbage collector would
-// bill one of them for walking the entries of the other.
+// Sets that replace. Each peer that holds objects is measured in a group of its own, because otherwise one of them would pay for the
+// garbage collector's walk over the entries of another.
 internal static class SetCases
 {
     public static void Measure(AreaRun run, StoreScale scale, Distribution distribution)
@@ -43,7 +43,7 @@ internal static class SetCases
         });
     }
 
-    /// <summary>For reference, without a goal.</summary>
+    /// <summary>Measures the memory cache for reference, without a goal.</summary>
     public static void MeasureMemoryCache(AreaRun run, StoreScale scale)
     {
         var suffix = CaseName.Suffix(Distribution.Uniform, scale);

@@ -1,6 +1,6 @@
 namespace Cairn.HitRate.Policies;
 
-// W-TinyLFU: a window in order of last use takes what is new. What falls out of it competes with the victim of the main area, a
+// W-TinyLFU: a window in order of last use admits new entries. An entry that leaves the window competes with the victim of the main area, a
 // segmented LRU with four fifths protected: the one that was asked for more often, by a sketch of all requests, stays. Einziger,
 // Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on Storage 13(4), 2017.
 //

@@ -75,7 +75,7 @@ internal sealed class KeyModel(string prefix, int keys, int longestValue)
 
     private readonly record struct Version(int Number, int Length, int Seconds, DateTimeOffset Deadline)
     {
-        // The server counts from when it executed the request, which is before the client heard of it.
+        // The server counts from when it executed the request, which is before the client received the reply.
         public Version CountedFrom(DateTimeOffset now) => this with { Deadline = Seconds == 0 ? DateTimeOffset.MaxValue : now.AddSeconds(Seconds) };
     }
 }

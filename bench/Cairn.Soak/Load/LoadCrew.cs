@@ -14,7 +14,7 @@ internal sealed class LoadCrew : IDisposable
 
     /// <param name="name">Begins the keys of the clients: other crews of the same store must have another.</param>
     /// <param name="ports">Where the server is.</param>
-    /// <param name="requestsPerSecond">Of the steady clients together.</param>
+    /// <param name="requestsPerSecond">The rate of all steady clients together.</param>
     /// <param name="seed">Decides what they ask for.</param>
     /// <param name="tally">Counts what they did.</param>
     public LoadCrew(string name, ServerPorts ports, int requestsPerSecond, int seed, LoadTally tally)

@@ -5,7 +5,7 @@ using Bookshop.Catalogue;
 
 namespace Bookshop.Books;
 
-/// <summary>A book as the API shows it, and as it is cached. Nobody can change one, so that all requests may be given the same.</summary>
+/// <summary>A book as the API shows it, and as it is cached. It is immutable, so all requests can share one object.</summary>
 [ImmutableObject(true)]
 internal sealed record BookDetails(
     int Id, string Title, string Isbn, DateOnly Published, int Pages, decimal Price, string Language, string Description, BookAuthor Author)

@@ -105,7 +105,7 @@ internal static class BookEndpoints
         return TypedResults.NoContent();
     }
 
-    // What the database refuses, as an answer; null if it took everything.
+    // The response for a change that the database refuses; null if it accepts the change.
     private static async Task<IResult?> SaveAsync(CatalogueContext catalogue, CancellationToken cancellation)
     {
         try

@@ -4,14 +4,14 @@ using Npgsql;
 
 namespace Bookshop.Invalidation;
 
-// The database tells of every committed change (Schema.sql), whoever made it: this API, another process of it, psql. Two gaps:
+// The database sends a notification of every committed change (Schema.sql), whether this API, another process of it, or psql made it. Two gaps:
 //
 //   - PostgreSQL keeps nothing for those who do not listen. So whenever a connection begins to listen, everything cached is forgotten.
 //   - A connection may die without a word. Keepalive asks for a sign of life every 5 seconds, and a missing one ends the connection.
 //
-// Until the connection is back, changes that others make directly are not heard of, and a cached book lives at most BookshopOptions.CacheFor.
+// Until the connection is back, notifications of direct changes are lost, and a cached book lives at most BookshopOptions.CacheFor.
 
-/// <summary>Hears of changes in the database, and removes what they made wrong from this process's cache.</summary>
+/// <summary>Receives notifications of changes in the database, and removes the stale entries from this process's cache.</summary>
 internal sealed partial class DatabaseListener(
     BookshopOptions options, ICatalogueInvalidation cache, ILogger<DatabaseListener> logger) : IHostedService, IDisposable
 {
@@ -22,7 +22,7 @@ internal sealed partial class DatabaseListener(
     private Task _listening = Task.CompletedTask;
     private volatile bool _isListening;
 
-    /// <summary>Whether changes made elsewhere are heard of now.</summary>
+    /// <summary>Whether notifications of changes arrive now.</summary>
     public bool IsListening => _isListening;
 
     /// <summary>Ends when the first connection listens: nothing is cached before that.</summary>

@@ -10,6 +10,6 @@ internal interface ICatalogueInvalidation
 
     ValueTask AuthorChangedAsync(int id);
 
-    /// <summary>Nobody knows what was changed.</summary>
+    /// <summary>Removes everything, because the changed books are unknown.</summary>
     ValueTask AnythingChangedAsync();
 }

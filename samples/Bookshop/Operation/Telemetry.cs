@@ -5,7 +5,7 @@ using OpenTelemetry.Trace;
 
 namespace Bookshop.Operation;
 
-// ASP.NET Core, Npgsql and Cairn have meters and activity sources of their own, which cost nothing until somebody listens: here, the
+// ASP.NET Core, Npgsql and Cairn have meters and activity sources of their own, which cost nothing without a listener: here, the
 // exporter, if OTEL_EXPORTER_OTLP_ENDPOINT says where to. Its other settings are OpenTelemetry's environment variables, too.
 
 /// <summary>Sends metrics and traces to a collector.</summary>

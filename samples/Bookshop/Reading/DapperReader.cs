@@ -4,7 +4,7 @@ using Npgsql;
 
 namespace Bookshop.Reading;
 
-/// <summary>Reads with one query, written by hand. What caches have to load, they load with this.</summary>
+/// <summary>Reads with one query, written by hand. The caches load missing books with it.</summary>
 internal sealed class DapperReader(NpgsqlDataSource database) : IBookReader
 {
     private const string Query = """

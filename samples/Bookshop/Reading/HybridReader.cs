@@ -7,7 +7,7 @@ namespace Bookshop.Reading;
 // A hit is a look into a table of this process. A miss looks into the second level, if there is one, and then loads the book once, however
 // many ask for it and in however many processes; a change that is made meanwhile keeps what was loaded out of the cache.
 //
-// That there is no such book is cached too: then nobody can make the database work by asking for what is not there.
+// A missing book is cached, too, so that requests for unknown books cannot overload the database.
 
 /// <summary>Reads through the hybrid cache, whatever its levels are.</summary>
 internal sealed class HybridReader(CairnHybridCache cache, IBookReader source) : IBookReader

@@ -1,4 +1,4 @@
-// Answers with prices that another program keeps in a cache. What is not there is looked up, by one process for all.
+// Answers with prices that another program keeps in a cache. One process looks up a missing price, for all of them.
 using Cairn;
 
 if (args is not [var path, ..])

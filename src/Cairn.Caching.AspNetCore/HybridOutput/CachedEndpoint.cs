@@ -16,12 +16,12 @@ internal sealed class CachedEndpoint(RequestDelegate endpoint, ResponsePolicy po
 
         return cache.TryGet(key, out KeptResponse? kept) && kept is not null
             ? kept.SendAsync(context, clock)
-            : isHead ? endpoint(context) // What it leaves out for HEAD would be missing for GET.
+            : isHead ? endpoint(context) // A HEAD response has no body, so it cannot serve a GET.
             : MakeAsync(context, key);
     }
 
-    // The endpoint runs in this request, or in another one that asked for the same a moment before. Nobody leaves before it has ended, because
-    // it runs with the HttpContext of the one who is waiting for it: so the client's going away is not heard of here.
+    // The endpoint runs in this request, or in an earlier one for the same key that has not ended. It runs with the HttpContext of that
+    // request, which must wait until the endpoint has ended. So no request is cancelled here when its client disconnects.
     private async Task MakeAsync(HttpContext context, string key)
     {
         var making = new ResponseMaking(context, endpoint, policy, clock);
@@ -33,7 +33,7 @@ internal sealed class CachedEndpoint(RequestDelegate endpoint, ResponsePolicy po
             return;
         }
 
-        // Null: another's response, which is not for everybody.
+        // Null: another request ran the endpoint, and its response may not be shared.
         await (kept is null ? endpoint(context) : kept.SendAsync(context, clock)).ConfigureAwait(false);
     }
 }

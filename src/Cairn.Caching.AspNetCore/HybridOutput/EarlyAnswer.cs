@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
-/// <summary>Answers with a kept response for which only the path matters, before anybody has looked for the endpoint.</summary>
+/// <summary>Sends a kept response that depends only on the path, before routing.</summary>
 internal sealed class EarlyAnswer(RequestDelegate next, CairnHybridCache cache, TimeProvider clock)
 {
     public Task InvokeAsync(HttpContext context)

@@ -5,10 +5,10 @@ using Microsoft.Net.Http.Headers;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
-// A finished response of an endpoint: status 200, the headers that the endpoint set, and the body. Nothing of it changes, so all requests are given
-// the same object. The headers that nearly every response has are set without a look into the list of the others.
+// A finished response of an endpoint: status 200, the headers that the endpoint set, and the body. It is immutable, so all requests share
+// one object. The most frequent headers are properties, so that sending them needs no search in the list of the others.
 
-/// <summary>A response that is kept, and how it is sent.</summary>
+/// <summary>A kept response, which can send itself.</summary>
 [ImmutableObject(true)]
 internal sealed class KeptResponse(
     string? contentType, string entityTag, KeyValuePair<string, string?[]>[] others, byte[] body, long createdSeconds, bool isAnsweredEarly)
@@ -19,21 +19,21 @@ internal sealed class KeptResponse(
 
     public string? ContentType => contentType;
 
-    /// <summary>With quotes, and W/ before them if it is a weak one.</summary>
+    /// <summary>Gets the entity tag with its quotes, and with W/ before them if it is weak.</summary>
     public string EntityTag => entityTag;
 
-    /// <summary>Headers besides those that are properties here.</summary>
+    /// <summary>Gets the headers that are not properties of this class.</summary>
     public IReadOnlyList<KeyValuePair<string, string?[]>> Others => others;
 
     public ReadOnlyMemory<byte> Body => body;
 
-    /// <summary>When it was made, in seconds since 1970.</summary>
+    /// <summary>Gets the time at which the response was made, in seconds since 1970.</summary>
     public long CreatedSeconds => createdSeconds;
 
-    /// <summary>Whether it may be sent before it is known which endpoint the request is for.</summary>
+    /// <summary>Gets a value that says whether the response may be sent before routing has selected an endpoint.</summary>
     public bool IsAnsweredEarly => isAnsweredEarly;
 
-    /// <summary>Sends it, or that the client has it already.</summary>
+    /// <summary>Sends the response, or status 304 if the client already has it.</summary>
     public Task SendAsync(HttpContext context, TimeProvider clock)
     {
         HttpResponse response = context.Response;
@@ -74,12 +74,12 @@ internal sealed class KeptResponse(
 
         if (_hasAge)
         {
-            // Who is told how long a response is good for must know how old it is (RFC 9111, section 5.1).
+            // A response with a freshness lifetime needs its age (RFC 9111, section 5.1).
             headers.Age = HeaderUtilities.FormatNonNegativeInt64(Math.Max(0, clock.GetUtcNow().ToUnixTimeSeconds() - createdSeconds));
         }
     }
 
-    // RFC 9110, section 13.2.2: a client that names entity tags is not asked for dates.
+    // RFC 9110, section 13.2.2: if the client sends entity tags, its dates are ignored.
     private bool IsHeldBy(IHeaderDictionary request)
     {
         StringValues noneMatch = request.IfNoneMatch;

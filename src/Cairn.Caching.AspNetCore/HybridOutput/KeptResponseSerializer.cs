@@ -5,13 +5,13 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
-// A response as it is in the second level, little-endian; text is its length in bytes and UTF-8.
+// The form of a response in the second level. Numbers are little-endian. A text is its length in bytes, and then UTF-8.
 //
 //   format u8 | flags u8 | created i64 | content type | entity tag | others u16 x { name | values u16 x value } | body to the end
 //
 //   flags  1 has a content type   2 may be sent before routing
 //
-// The envelope around it has a checksum; what is read here may still come from a program that is not this one, so lengths are checked.
+// The envelope around it has a checksum. The bytes may still come from another program, so the reader checks all lengths.
 
 /// <summary>Writes and reads kept responses.</summary>
 internal sealed class KeptResponseSerializer : IHybridCacheSerializer<KeptResponse>
@@ -91,7 +91,7 @@ internal sealed class KeptResponseSerializer : IHybridCacheSerializer<KeptRespon
         target.Advance(sizeof(int) + bytes);
     }
 
-    // Whatever is counted has a byte at least, so no more is made room for than there are bytes.
+    // Each counted item takes at least one byte, so a count above the remaining bytes is invalid. This bounds the allocation.
     private static int ReadCount(ref ReadOnlySpan<byte> rest)
     {
         int count = BinaryPrimitives.ReadUInt16LittleEndian(Take(ref rest, sizeof(ushort)));

@@ -8,18 +8,17 @@ namespace Cairn.Caching.AspNetCore.HybridOutput;
 // The keys of responses in the hybrid cache.
 //
 //   /api/books/42                                  the path, if nothing else of the request matters
-//   ~5:http:9:shop:5080|13:/api/books/42|...       otherwise: each part after its length, so that no request can write what looks like the
-//                                                  parts of another one
-//
-// A key that comes from a request may be one that the hybrid cache does not take, because it is too long or has control characters. Then the
-// response is made for this request alone.
+//   ~5:http:9:shop:5080|13:/api/books/42|...       otherwise: each part with its length before it, so that no request can
+//                                                  imitate the parts of another one
+// A key from a request may be too long for the hybrid cache, or have control characters. Then the endpoint makes the response for this
+// request alone.
 internal static class ResponseKey
 {
-    /// <summary>The key of a response for which only the path matters, which is the beginning of no other key.</summary>
+    /// <summary>Returns the key of a response that depends only on the path. It is not a prefix of any other kind of key.</summary>
     public static string? OfPath(HttpRequest request) =>
         request.PathBase.HasValue ? request.PathBase.Value + request.Path.Value : request.Path.Value;
 
-    /// <summary>The key of the response to a request; null if it has none.</summary>
+    /// <summary>Returns the key of the response to a request, or null if the response is not kept.</summary>
     public static string? Of(HttpContext context, ResponsePolicy policy)
     {
         HttpRequest request = context.Request;

@@ -6,12 +6,13 @@ using Microsoft.Net.Http.Headers;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
-/// <summary>One run of an endpoint, of which a response comes that is kept for all, or is sent to who asked for it and forgotten.</summary>
+/// <summary>One run of an endpoint. Its response is either kept for all requests, or sent to this request's client and not kept.</summary>
 internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoint, ResponsePolicy policy, TimeProvider clock) : IHybridOutputFeature
 {
     private const int EntityTagBytes = 16;
 
-    // What belongs to a connection or a message, not to what is sent (RFC 9110, section 7.6.1), and what is set anew each time.
+    // Headers of a connection or a message rather than of the content (RFC 9110, section 7.6.1), and headers that each response
+    // sets again.
     private static readonly HashSet<string> s_notKept = new(StringComparer.OrdinalIgnoreCase)
     {
         HeaderNames.Connection, HeaderNames.KeepAlive, HeaderNames.ProxyAuthenticate, HeaderNames.ProxyConnection, HeaderNames.TE, HeaderNames.Trailer,
@@ -21,7 +22,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
 
     private CacheFactoryContext<KeptResponse?>? _entry;
 
-    /// <summary>Whether the request has its response.</summary>
+    /// <summary>Gets a value that says whether the response was already sent to the client.</summary>
     public bool IsAnswered { get; private set; }
 
     public void AddTag(string tag) => _entry?.AddTag(tag);
@@ -41,14 +42,14 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
         features.Set<IHttpResponseBodyFeature>(body);
         features.Set<IHybridOutputFeature>(this);
 
-        // The whole response is wanted, whatever this client has already, and also if it goes away.
+        // The endpoint must make the whole response, even if this client already has it or disconnects.
         asked.IfNoneMatch = default;
         asked.IfModifiedSince = default;
         context.RequestAborted = stopping;
         try
         {
             await endpoint(context).ConfigureAwait(false);
-            await body.CompleteAsync().ConfigureAwait(false); // What its writer still holds.
+            await body.CompleteAsync().ConfigureAwait(false); // Flushes the bytes that the pipe writer still holds.
             if (!recording.IsPassing && entry.IsCached && policy.MayKeep(context.Response, recording.Written.Length))
             {
                 return Keep(entry, recording.Written, before);
@@ -77,7 +78,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
         var others = new List<KeyValuePair<string, string?[]>>();
         foreach ((string name, StringValues values) in headers)
         {
-            // What was there before the endpoint is of this request: it is set for the next one, too, by who set it for this.
+            // Headers set before the endpoint belong to this request. The same middleware sets them again for the next one.
             if (!s_notKept.Contains(name) && Array.IndexOf(before, new(name, values)) < 0)
             {
                 others.Add(new(name, values.ToArray()));
@@ -92,7 +93,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
         return kept;
     }
 
-    // A weak one: what compresses responses on their way to the client leaves it as it is.
+    // The tag is weak, so that middleware that compresses responses leaves it unchanged.
     private static string EntityTagOf(ReadOnlySpan<byte> body)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
@@ -100,7 +101,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
         return $"W/\"{Convert.ToBase64String(hash[..EntityTagBytes]).TrimEnd('=')}\"";
     }
 
-    // Objects of the first level that hold it, and texts of two bytes a character.
+    // Estimates the objects that hold a response in the first level. A character of a text takes two bytes.
     private static long BytesOf(string key, KeptResponse kept)
     {
         const int Objects = 400;

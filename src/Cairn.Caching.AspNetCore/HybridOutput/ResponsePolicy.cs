@@ -10,7 +10,7 @@ using Microsoft.Net.Http.Headers;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
-/// <summary>The options of an endpoint as they are used: checked, and never changed again.</summary>
+/// <summary>The checked and immutable options of an endpoint.</summary>
 internal sealed record ResponsePolicy
 {
     public ResponsePolicy(HybridOutputOptions options)
@@ -34,7 +34,7 @@ internal sealed record ResponsePolicy
         MaximumBodyBytes = options.MaximumBodyBytes;
         VaryByHost = options.VaryByHost;
 
-        // The endpoint runs within the request that asks for it, so nothing may run it at another time, or leave it alone half-way.
+        // The endpoint runs within the request, so it must not run at another time, and the request must wait until it has ended.
         Entry = new CairnEntryOptions
         {
             Expiration = options.Expiration,
@@ -65,20 +65,23 @@ internal sealed record ResponsePolicy
 
     public CairnEntryOptions Entry { get; }
 
-    /// <summary>Whether anything but path and query makes a response another one.</summary>
+    /// <summary>Gets a value that says whether anything besides path and query selects a response.</summary>
     public bool VariesBeyondQuery => VaryByHost || Headers.Length > 0 || VaryBy is not null;
 
-    /// <summary>The policy of an endpoint with this metadata.</summary>
+    /// <summary>Returns the policy of an endpoint with this metadata.</summary>
     public ResponsePolicy For(IList<object> metadata) => this with
     {
-        // Another endpoint may have the same path under another name.
+        // Another endpoint may have the same path under another host name.
         VaryByHost = VaryByHost || metadata.Any(item => item is IHostMetadata { Hosts.Count: > 0 }),
 
-        // What has to look at each request stands between routing and the endpoint.
+        // Middleware between routing and the endpoint must check each of these requests.
         IsAnsweredEarly = !metadata.Any(item => item is IAuthorizeData or ICorsMetadata or EnableRateLimitingAttribute),
     };
 
-    /// <summary>Whether the response to a request may come from the cache, and go there. Nobody who says who they are is given what others have.</summary>
+    /// <summary>
+    /// Returns whether the cache may serve and keep the response to a request. A request with credentials never receives a shared
+    /// response.
+    /// </summary>
     public static bool IsForAll(HttpContext context)
     {
         IHeaderDictionary headers = context.Request.Headers;
@@ -90,7 +93,7 @@ internal sealed record ResponsePolicy
             && !IsAuthenticated(context);
     }
 
-    /// <summary>Whether a response that was made may be kept for others.</summary>
+    /// <summary>Returns whether a finished response may be kept for other requests.</summary>
     public bool MayKeep(HttpResponse response, long bodyBytes)
     {
         IHeaderDictionary headers = response.Headers;
@@ -103,7 +106,7 @@ internal sealed record ResponsePolicy
             && !IsAuthenticated(response.HttpContext);
     }
 
-    // By the feature: HttpContext.User makes an anonymous user for who has none.
+    // Reads the feature, because HttpContext.User creates an anonymous user if there is none.
     private static bool IsAuthenticated(HttpContext context) =>
         context.Features.Get<IHttpAuthenticationFeature>()?.User?.Identity?.IsAuthenticated == true;
 

@@ -4,12 +4,12 @@ using Microsoft.AspNetCore.Http.Features;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
-// What an endpoint writes, held back until it has ended: only then is it known whether it may be kept, and until then an error can still become a
-// proper response. What is longer than the limit, or must not be held back, goes to the client from then on as it comes.
+// Buffers the body until the endpoint has ended. Only then is it known whether the response may be kept. Until then, an error can still
+// become a proper response. If the body exceeds the limit or must not be buffered, it goes to the client as the endpoint writes it.
 //
 //   Recording --limit exceeded, or Pass--> Passing
 
-/// <summary>The body of a response while it is made.</summary>
+/// <summary>The body of a response while the endpoint writes it.</summary>
 internal sealed class ResponseRecording(IHttpResponseBodyFeature target, int maximumBytes) : Stream
 {
     private const int FirstBytes = 4_096;
@@ -37,7 +37,7 @@ internal sealed class ResponseRecording(IHttpResponseBodyFeature target, int max
         set => throw new NotSupportedException();
     }
 
-    /// <summary>Sends what was held back; from now on nothing is.</summary>
+    /// <summary>Sends the buffered bytes. Later writes are not buffered.</summary>
     public async ValueTask PassAsync(CancellationToken cancellationToken)
     {
         if (!IsPassing)
@@ -68,7 +68,7 @@ internal sealed class ResponseRecording(IHttpResponseBodyFeature target, int max
     public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
-    // Synchronous writing is refused by servers unless they are told otherwise; here it is refused as soon as it would reach one.
+    // A server refuses synchronous writes unless it is configured to allow them. Here they fail only once they would reach the server.
     public override void Write(ReadOnlySpan<byte> buffer)
     {
         if (!IsPassing)
@@ -87,7 +87,7 @@ internal sealed class ResponseRecording(IHttpResponseBodyFeature target, int max
 
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
-    /// <summary>Holds nothing back from the next write or flush on.</summary>
+    /// <summary>Stops buffering at the next write or flush.</summary>
     public void StopHolding() => _mostBytes = NothingHeld;
 
     public override Task FlushAsync(CancellationToken cancellationToken) =>
@@ -109,7 +109,7 @@ internal sealed class ResponseRecording(IHttpResponseBodyFeature target, int max
 
     public override void SetLength(long value) => throw new NotSupportedException();
 
-    /// <summary>Gives the buffer back. Nothing may be written after it.</summary>
+    /// <summary>Returns the buffer to its pool. No write may follow.</summary>
     public void Release()
     {
         byte[] bytes = _bytes;
@@ -145,10 +145,10 @@ internal sealed class ResponseRecording(IHttpResponseBodyFeature target, int max
     }
 }
 
-/// <summary>Puts a recording in the place of a response's body.</summary>
+/// <summary>Replaces the body of a response with a recording.</summary>
 internal sealed class RecordingBodyFeature(ResponseRecording recording, IHttpResponseBodyFeature target) : StreamResponseBodyFeature(recording)
 {
-    // Who streams events wants each of them sent at once.
+    // An endpoint that streams events needs each of them sent at once.
     public override void DisableBuffering()
     {
         recording.StopHolding();

@@ -8,11 +8,11 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Keeps whole responses of endpoints in the hybrid cache.</summary>
+/// <summary>Registers and applies the caching of whole responses in the hybrid cache.</summary>
 public static class CairnHybridOutputBuilderExtensions
 {
-    /// <summary>Lets responses be kept in the hybrid cache, in all its levels.</summary>
-    /// <param name="builder">The cache, which must be the one without a key.</param>
+    /// <summary>Allows the hybrid cache to keep responses, in all its levels.</summary>
+    /// <param name="builder">The builder of the cache that is registered without a key.</param>
     /// <returns>The builder.</returns>
     public static ICairnHybridCacheBuilder AddHybridOutput(this ICairnHybridCacheBuilder builder)
     {
@@ -22,19 +22,19 @@ public static class CairnHybridOutputBuilderExtensions
     }
 
     /// <summary>
-    /// Keeps the responses of an endpoint, or of a group of them, in the hybrid cache. However many ask for one that is not there, the endpoint
-    /// runs once, in all processes that share a second level with leases.
+    /// Keeps the responses of an endpoint, or of a group of endpoints, in the hybrid cache. When several requests miss the same response,
+    /// the endpoint runs once, also across all processes that share a second level with leases.
     /// </summary>
-    /// <typeparam name="TBuilder">The kind of endpoint.</typeparam>
+    /// <typeparam name="TBuilder">The type of the endpoint builder.</typeparam>
     /// <param name="endpoint">The endpoint.</param>
-    /// <param name="configure">Sets how its responses are kept; null for the defaults.</param>
+    /// <param name="configure">Sets the options; null for the defaults.</param>
     /// <returns>The endpoint.</returns>
     /// <exception cref="ArgumentException">An option is out of its range.</exception>
-    /// <exception cref="InvalidOperationException">When the endpoint is built: <see cref="AddHybridOutput"/> was not called.</exception>
+    /// <exception cref="InvalidOperationException"><see cref="AddHybridOutput"/> was not called; thrown when the endpoint is built.</exception>
     /// <remarks>
-    /// Kept are responses to GET with status 200, without Set-Cookie, without a Cache-Control that says private, no-store or no-cache, and without a Vary that
-    /// names more than the options do, if the request had no Authorization and its user is not authenticated. HEAD is answered with what
-    /// is kept for GET.
+    /// A response is kept if it answers a GET with status 200, has no Set-Cookie, its Cache-Control does not contain private, no-store or
+    /// no-cache, and its Vary names only headers of the options. The request must have no Authorization header and no authenticated user. A
+    /// HEAD request is answered with the response kept for GET.
     /// </remarks>
     public static TBuilder CacheOutputInHybrid<TBuilder>(this TBuilder endpoint, Action<HybridOutputOptions>? configure = null)
         where TBuilder : IEndpointConventionBuilder
@@ -55,16 +55,16 @@ public static class CairnHybridOutputBuilderExtensions
     }
 
     /// <summary>
-    /// Answers here, before routing, each request whose response is kept and depends on nothing but its path: what stands behind this is not run for it.
-    /// Put it before UseRouting, and what has to see every request before it.
+    /// Answers requests before routing, if their response is kept and depends only on the path. Later middleware does not run for such a
+    /// request. Call this before UseRouting, and after all middleware that must see every request.
     /// </summary>
     /// <param name="application">The application.</param>
     /// <returns>The application.</returns>
     /// <exception cref="InvalidOperationException"><see cref="AddHybridOutput"/> was not called.</exception>
     /// <remarks>
-    /// Endpoints with metadata of authorization, CORS or rate limiting are not answered here, nor those with
-    /// <see cref="HybridOutputOptions.VaryByHost"/>, headers or a <see cref="HybridOutputOptions.VaryBy"/>, nor requests with a query. Everything works
-    /// without it, at the price of a few more steps to the endpoint.
+    /// Not answered here are requests with a query, endpoints with metadata of authorization, CORS or rate limiting, and endpoints with
+    /// <see cref="HybridOutputOptions.VaryByHost"/>, headers or a <see cref="HybridOutputOptions.VaryBy"/>. Caching also works without this
+    /// call; a kept response then takes a few more steps.
     /// </remarks>
     public static IApplicationBuilder UseHybridOutput(this IApplicationBuilder application)
     {

@@ -3,12 +3,14 @@ using System.Text;
 
 namespace Cairn.Caching.AspNetCore.Responses;
 
-/// <summary>Which texts a store takes as keys. Those of responses come from requests, so that an unusual one is no mistake of the caller.</summary>
+/// <summary>
+/// Checks whether a text can be a key of a store. Keys of responses come from requests, so an unusual one is not a mistake of the caller.
+/// </summary>
 internal static class KeyText
 {
     private const int MaxKeyBytes = 65_536;
 
-    /// <summary>Whether the text has 1 to <paramref name="maxBytes"/> bytes in UTF-8 and no lone surrogate.</summary>
+    /// <summary>Returns whether the text has 1 to <paramref name="maxBytes"/> bytes in UTF-8 and no lone surrogate.</summary>
     public static bool IsKey(string text, int maxBytes = MaxKeyBytes)
     {
         if (text.Length == 0 || text.Length > maxBytes)

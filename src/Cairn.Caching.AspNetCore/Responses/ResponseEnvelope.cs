@@ -5,24 +5,24 @@ using Cairn.Caching.AspNetCore.Tagging;
 
 namespace Cairn.Caching.AspNetCore.Responses;
 
-// A response as it is stored: what the middleware gave, after the tags that it carries and the stamps that they had.
+// The stored form of a response: its tags with the stamps that they had, and then the bytes from the middleware.
 //
 //   mark u32 | tags u16 | spare u16 | tags x { stamp u64 | bytes u16 | tag in UTF-8 } | response
 //
-// The store's checksum tells damage. The mark tells what is not ours at all.
+// The store's checksum detects damage. The mark detects entries that are not responses.
 internal static class ResponseEnvelope
 {
-    /// <summary>The most tags that a response can have here.</summary>
+    /// <summary>The largest number of tags of a response.</summary>
     public const int MaxTags = ushort.MaxValue;
 
-    /// <summary>The longest tag in UTF-8: a lease of it fits into the smallest segment of any store.</summary>
+    /// <summary>The longest tag in bytes of UTF-8. A lease of such a tag fits into the smallest segment of any store.</summary>
     public const int MaxTagBytes = 1_024;
 
     private const uint Mark = 0x0143_4F43;
     private const int HeaderBytes = 8;
     private const int TagHeaderBytes = 10;
 
-    /// <summary>Bytes of an envelope around a response of this length.</summary>
+    /// <summary>Returns the size in bytes of an envelope around a response of this length.</summary>
     public static long SizeOf(ReadOnlySpan<string> tags, long responseBytes)
     {
         long bytes = HeaderBytes + responseBytes;
@@ -34,7 +34,7 @@ internal static class ResponseEnvelope
         return bytes;
     }
 
-    /// <summary>Writes an envelope into exactly the bytes that <see cref="SizeOf"/> said.</summary>
+    /// <summary>Writes an envelope. The target has exactly the size that <see cref="SizeOf"/> returns.</summary>
     public static void Write(Span<byte> target, ReadOnlySpan<string> tags, ReadOnlySpan<ulong> stamps, in ReadOnlySequence<byte> response)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(target, Mark);
@@ -53,7 +53,7 @@ internal static class ResponseEnvelope
     }
 
     /// <summary>Finds the response in an envelope.</summary>
-    /// <returns>False if it is not one, or one of its tags does not have that stamp any more.</returns>
+    /// <returns>False if the bytes are not an envelope, or if one of the tags no longer has its stamp.</returns>
     public static bool TryOpen(ReadOnlySpan<byte> envelope, TagTable tags, out ReadOnlySpan<byte> response)
     {
         response = default;

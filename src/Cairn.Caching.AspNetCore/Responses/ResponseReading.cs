@@ -4,16 +4,16 @@ using Cairn.Caching.AspNetCore.Tagging;
 
 namespace Cairn.Caching.AspNetCore.Responses;
 
-/// <summary>One reading of a response, into a pipe or, if there is none, a copy of its own.</summary>
+/// <summary>One read of a response, into a pipe or, if there is no pipe, into a copy.</summary>
 internal sealed class ResponseReading(TagTable tags, PipeWriter? target)
 {
-    /// <summary>The response, if it was not for a pipe.</summary>
+    /// <summary>Gets the response if there is no pipe.</summary>
     public byte[]? Copy { get; private set; }
 
-    /// <summary>True if there was a response.</summary>
+    /// <summary>Gets a value that says whether there was a response.</summary>
     public bool IsDone { get; private set; }
 
-    /// <summary>The version of what was there but does not count any more; 0 if nothing.</summary>
+    /// <summary>Gets the version of a void entry; 0 if the entry was not void.</summary>
     public ulong VoidVersion { get; private set; }
 
     public void Read(ReadOnlySpan<byte> envelope, ulong version)

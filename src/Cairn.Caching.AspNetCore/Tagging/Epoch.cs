@@ -2,9 +2,9 @@ using System.Buffers.Binary;
 
 namespace Cairn.Caching.AspNetCore.Tagging;
 
-/// <summary>How many evictions by tag there have been, in all processes, since the count was begun under a random name.</summary>
-/// <param name="Lineage">The name; a count that was lost is begun again under another. 0 if the count is not known.</param>
-/// <param name="Count">The evictions.</param>
+/// <summary>The number of evictions by tag in all processes, since the count began under a random name.</summary>
+/// <param name="Lineage">The random name. A count that was lost begins again under another name. 0 if the count is not known.</param>
+/// <param name="Count">The number of evictions.</param>
 internal readonly record struct Epoch(ulong Lineage, ulong Count)
 {
     public const int Bytes = 16;

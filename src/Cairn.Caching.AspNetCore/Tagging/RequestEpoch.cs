@@ -1,4 +1,4 @@
 namespace Cairn.Caching.AspNetCore.Tagging;
 
-/// <summary>The epoch in which a request was begun, kept among the request's features.</summary>
+/// <summary>The epoch in which a request began, stored as a feature of the request.</summary>
 internal sealed record RequestEpoch(Epoch Begun);

@@ -3,7 +3,7 @@ using System.Security.Cryptography;
 
 namespace Cairn.Caching.AspNetCore.Tagging;
 
-/// <summary>Random numbers of 64 bits that nobody has drawn before, and that are never 0.</summary>
+/// <summary>Draws random, practically unique 64-bit numbers that are never 0.</summary>
 internal static class Stamps
 {
     public static ulong Next()

@@ -2,36 +2,38 @@ using System.Buffers.Binary;
 
 namespace Cairn.Caching.AspNetCore.Tagging;
 
-// The tags of responses, in a collection of their own that all processes share.
+// The tags of responses, in a separate collection that all processes share.
 //
-//   tag      ->  stamp u64 | lineage u64 | count u64      the tag's stamp, and the epoch in which it got it
-//   (epoch)  ->  lineage u64 | count u64                  how many evictions there have been
+//   tag      ->  stamp u64 | lineage u64 | count u64      the tag's stamp, and the epoch in which the tag received it
+//   (epoch)  ->  lineage u64 | count u64                  the number of evictions
 //
-//   I1  A response counts only while each of its tags has the stamp that the response was stored with. A tag without an entry has
-//       none: what carried it is void.
-//   I2  Evicting a tag first raises the epoch, then removes the tag's entry. When that is done, I1 voids what was stored before, in all
-//       processes, without looking for it.
-//   I3  A tag's entry is made only under a lease of its key, and its epoch is read while the lease is held. A removal ends the lease. So of
-//       the evictions of a tag that has an entry, those that have ended raised the epoch before the entry's, and the others will remove it.
-//   I4  A response that was begun in epoch E may be stored with a tag's stamp only if the stamp's epoch is not after E: if it is of E's
-//       lineage and not later, or of a lineage before that. By I3 no eviction of the tag has then ended that began after the response.
-//       Otherwise the response may have been made of what the eviction was about.
+//   I1  A response is valid only while each of its tags has the stamp that the response was stored with. A tag without an entry has
+//       no stamp, so its responses are void.
+//   I2  Evicting a tag first raises the epoch, then removes the tag's entry. After that, I1 voids all earlier responses in all processes
+//       without a search for them.
+//   I3  A tag's entry is made only under a lease of its key, and its epoch is read while the lease is held. A removal ends the lease. So
+//       for a tag with an entry: evictions that have ended raised the epoch before the entry's epoch, and other evictions will remove the
+//       entry.
+//   I4  A response that began in epoch E may be stored with a tag's stamp only if the stamp's epoch is not after E: it has E's lineage
+//       and is not later, or it has an earlier lineage. By I3, no eviction of the tag that began after the response has then ended.
+//       Otherwise the response may contain data that the eviction was meant to remove.
 //   I5  Any entry may be lost, since the store is a cache. A lost stamp voids responses (I1). A lost epoch begins again under a
-//       new lineage, which no earlier E belongs to.
+//       new lineage, to which no earlier E belongs.
 //
-// What cannot be written, because a process is stopped with a lock, is removed instead, which needs no lock; I5 covers the rest. Nothing
-// grows: a tag is one entry, which is evicted like any other.
+// If a stopped process holds a lock, an entry cannot be written. It is removed instead, which needs no lock; I5 covers the rest. The
+// collection does not grow without bound: a tag is one entry, which can be evicted like any other.
 internal sealed class TagTable(CairnCollection entries)
 {
     private const int RecordBytes = 8 + Epoch.Bytes;
 
-    // Each attempt that fails lets another's succeed; who fails this often meets something that is not understood.
+    // Each failed attempt means that another process succeeded, so this many failures indicate a fault.
     private const int MaxAttempts = 1_000;
 
-    // Leases are held for microseconds. Who waits this long waits for a process that is stopped, and does without.
+    // Leases are held for microseconds. After a wait this long the holder is probably a stopped process, so the caller continues without
+    // the lease.
     private static readonly TimeSpan LeaseWait = TimeSpan.FromMilliseconds(50);
 
-    // Valid UTF-8 has neither, so no tag is like them.
+    // Valid UTF-8 contains neither byte, so these keys differ from all tags.
     private static ReadOnlySpan<byte> EpochKey => [0xFE];
 
     private static ReadOnlySpan<byte> EmptyTag => [0xFF];
@@ -40,7 +42,7 @@ internal sealed class TagTable(CairnCollection entries)
 
     public static CacheKey KeyOf(ReadOnlySpan<byte> tag) => new(tag.Length > 0 ? tag : EmptyTag);
 
-    /// <summary>The present epoch, begun if there is none; unknown if that cannot be done.</summary>
+    /// <summary>Returns the present epoch and begins one if there is none. Returns the unknown epoch if that fails.</summary>
     public Epoch Now()
     {
         Span<byte> record = stackalloc byte[Epoch.Bytes];
@@ -61,24 +63,24 @@ internal sealed class TagTable(CairnCollection entries)
         return Epoch.Unknown;
     }
 
-    /// <summary>Voids all responses that carry the tag and were begun before.</summary>
+    /// <summary>Voids all responses that carry the tag and began before the call.</summary>
     public void Evict(string tag)
     {
         Raise();
         VoidStamp(tag);
 
-        // The next response finds a stamp of an epoch before its own, however many other tags are evicted while it is made.
+        // The next response then finds a stamp of an epoch before its own, even if other tags are evicted while it is made.
         Renew(tag, wait: TimeSpan.Zero, out _, out _);
     }
 
-    /// <summary>Whether the tag has this stamp now (I1).</summary>
+    /// <summary>Returns whether the tag has this stamp now (I1).</summary>
     public bool HasStamp(CacheKey tag, ulong stamp)
     {
         Span<byte> record = stackalloc byte[RecordBytes];
         return TryRead(tag, record, out _) && StampOf(record) == stamp;
     }
 
-    /// <summary>The stamp with which a response that was begun in this epoch may be stored; 0 if it may not (I4).</summary>
+    /// <summary>Returns the stamp with which a response that began in this epoch may be stored, or 0 if it may not be stored (I4).</summary>
     public ulong StampFor(string tag, Epoch begun)
     {
         Span<byte> record = stackalloc byte[RecordBytes];
@@ -86,14 +88,15 @@ internal sealed class TagTable(CairnCollection entries)
         {
             if (TryRead(KeyOf(tag), record, out _))
             {
-                // The record is read before the present epoch: a lineage that is still the present one then has had no other after it.
+                // The record is read before the present epoch. So if a lineage is still the present one, no later lineage existed at the
+                // first read.
                 Epoch given = Epoch.Read(record[8..]);
                 bool isEarlier = given.Lineage == begun.Lineage ? given.Count <= begun.Count : Now().Lineage == begun.Lineage;
                 return isEarlier ? StampOf(record) : 0;
             }
 
-            // A first use of the tag, or its entry was lost. If there were evictions since the response was begun, it may be one that was
-            // evicted; then the next response may use what is written here.
+            // The tag is new, or its entry was lost. Any eviction since the response began may have been of this tag, so the response is
+            // then not stored. The next response may use the stamp written here.
             LeaseStatus status = Renew(tag, LeaseWait, out ulong stamp, out Epoch renewed);
             if (status != LeaseStatus.Hit)
             {
@@ -104,7 +107,7 @@ internal sealed class TagTable(CairnCollection entries)
         return 0;
     }
 
-    /// <summary>The first step of an eviction (I2).</summary>
+    /// <summary>Raises the epoch, the first step of an eviction (I2).</summary>
     internal void Raise()
     {
         Span<byte> record = stackalloc byte[Epoch.Bytes];
@@ -137,12 +140,12 @@ internal sealed class TagTable(CairnCollection entries)
         entries.Remove(EpochKey);
     }
 
-    /// <summary>The second step of an eviction (I2).</summary>
+    /// <summary>Removes the tag's entry, the second step of an eviction (I2).</summary>
     internal void VoidStamp(string tag) => entries.Remove(KeyOf(tag));
 
     private static ulong StampOf(ReadOnlySpan<byte> record) => BinaryPrimitives.ReadUInt64LittleEndian(record);
 
-    // Gives a tag that has no entry a stamp of the present epoch (I3). Hit: it has one by now, or had one a moment ago.
+    // Gives a tag without an entry a stamp of the present epoch (I3). Hit: the tag has an entry by now, or had one a moment ago.
     private LeaseStatus Renew(string tag, TimeSpan wait, out ulong stamp, out Epoch given)
     {
         stamp = 0;
@@ -169,7 +172,7 @@ internal sealed class TagTable(CairnCollection entries)
         }
     }
 
-    // What is not as long as it must be is somebody else's. It goes, or nothing could be written in its place.
+    // A record of another length was not written by this class. It is removed, because otherwise it would block the writes in its place.
     private bool TryRead(CacheKey key, Span<byte> record, out ulong version)
     {
         bool isThere = entries.TryGet(key, record, out EntryInfo info);

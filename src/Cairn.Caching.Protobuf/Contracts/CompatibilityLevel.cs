@@ -2,16 +2,18 @@ using System.Reflection;
 
 namespace Cairn.Caching.Protobuf.Contracts;
 
-/// <summary>Which forms times, GUIDs and decimals have: protobuf-net's attribute of that name, on the member, its type, module or assembly.</summary>
+/// <summary>
+/// Finds the form of times, GUIDs and decimals: protobuf-net's attribute of this name on the member, its type, module or assembly.
+/// </summary>
 internal static class CompatibilityLevel
 {
-    /// <summary>Messages of protobuf-net's own for all of them.</summary>
+    /// <summary>Times, GUIDs and decimals are messages of protobuf-net.</summary>
     public const int Own = 200;
 
     /// <summary>Times are google.protobuf.Timestamp and Duration.</summary>
     public const int WellKnownTimes = 240;
 
-    /// <summary>GUIDs and decimals are text, too.</summary>
+    /// <summary>Times as in level 240; GUIDs and decimals are text.</summary>
     public const int Text = 300;
 
     private const string Attribute = "CompatibilityLevelAttribute";

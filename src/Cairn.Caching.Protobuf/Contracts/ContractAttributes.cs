@@ -3,13 +3,13 @@ using System.Runtime.Serialization;
 
 namespace Cairn.Caching.Protobuf.Contracts;
 
-// The attributes that make a type a contract: the framework's [DataContract], and protobuf-net's, which are recognised by name, so
-// that annotated types work without a reference to protobuf-net.
+// Finds the attributes that make a type a contract: the framework's [DataContract], and those of protobuf-net. The latter are recognised by
+// name, so that annotated types work without a reference to protobuf-net.
 internal static class ContractAttributes
 {
     private const string Namespace = "ProtoBuf.";
 
-    /// <summary>An attribute of protobuf-net on a type, member, module or assembly; null if there is none.</summary>
+    /// <summary>Returns an attribute of protobuf-net on a type, member, module or assembly, or null if there is none.</summary>
     public static CustomAttributeData? Find(IEnumerable<CustomAttributeData> attributes, string name) =>
         attributes.FirstOrDefault(attribute => attribute.AttributeType.FullName == Namespace + name);
 
@@ -17,7 +17,7 @@ internal static class ContractAttributes
 
     public static bool Has(MemberInfo member, string name) => Find(member, name) is not null;
 
-    /// <summary>A named argument, or the default if it was not given.</summary>
+    /// <summary>Returns a named argument, or <paramref name="otherwise"/> if it is not set.</summary>
     public static T Named<T>(CustomAttributeData attribute, string name, T otherwise)
     {
         foreach (CustomAttributeNamedArgument argument in attribute.NamedArguments)

@@ -1,21 +1,21 @@
 namespace Cairn.Caching.Protobuf.Contracts;
 
-/// <summary>How a member asks to be written. The numbers are those of protobuf-net's enumeration of the same name.</summary>
+/// <summary>The wire format that a member asks for. The numbers are those of protobuf-net's enumeration of the same name.</summary>
 internal enum DataFormat
 {
-    /// <summary>As its type usually is.</summary>
+    /// <summary>The usual format of the type.</summary>
     Default = 0,
 
-    /// <summary>Small negative numbers in few bytes: sint32, sint64.</summary>
+    /// <summary>sint32 and sint64: small negative numbers take few bytes.</summary>
     ZigZag = 1,
 
-    /// <summary>Negative numbers in ten bytes: int32, int64.</summary>
+    /// <summary>int32 and int64: negative numbers take ten bytes.</summary>
     TwosComplement = 2,
 
-    /// <summary>Always four or eight bytes: fixed32, sfixed32, fixed64, sfixed64.</summary>
+    /// <summary>fixed32, sfixed32, fixed64 and sfixed64: always four or eight bytes.</summary>
     FixedSize = 3,
 
-    /// <summary>Between two tags instead of behind a length.</summary>
+    /// <summary>A message between a start tag and an end tag instead of after a length.</summary>
     Group = 4,
 
     /// <summary>Times as google.protobuf.Timestamp and Duration.</summary>

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Cairn.Caching.Protobuf.Contracts;
 
-/// <summary>Writes contracts as a schema that protoc understands.</summary>
+/// <summary>Writes contracts as a schema in the language of protoc.</summary>
 [RequiresUnreferencedCode("Contracts are found by looking at types at run time.")]
 [RequiresDynamicCode("Contracts are found by looking at types at run time.")]
 internal static class SchemaWriter

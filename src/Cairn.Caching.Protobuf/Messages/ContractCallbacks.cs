@@ -5,7 +5,7 @@ using Cairn.Caching.Protobuf.Contracts;
 
 namespace Cairn.Caching.Protobuf.Messages;
 
-/// <summary>Methods that a type wants to have called before and after it is read or written.</summary>
+/// <summary>Calls the methods of a type that are marked to run before and after it is read or written.</summary>
 internal sealed class ContractCallbacks<T>
 {
     private readonly Action<object>? _reading;
@@ -16,7 +16,7 @@ internal sealed class ContractCallbacks<T>
     [RequiresUnreferencedCode("Methods are found by looking at the type at run time.")]
     public ContractCallbacks(Type type)
     {
-        // A struct would be called on a copy.
+        // A method of a struct would run on a copy.
         if (type.IsValueType)
         {
             return;
@@ -54,7 +54,7 @@ internal sealed class ContractCallbacks<T>
             {
                 if (method.IsDefined(attribute, inherit: false) || ContractAttributes.Has(method, protoAttribute))
                 {
-                    // Those of base types first.
+                    // Methods of base types run first.
                     all = ToCall(method) + all;
                 }
             }

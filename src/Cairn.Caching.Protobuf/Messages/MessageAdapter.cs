@@ -5,7 +5,10 @@ using Google.Protobuf.Reflection;
 
 namespace Cairn.Caching.Protobuf.Messages;
 
-/// <summary>What Google.Protobuf reads and writes instead of a message of its own: a value and its contract. Taken from the thread's store and given back.</summary>
+/// <summary>
+/// Presents a value and its contract to Google.Protobuf as a message. Each thread keeps its free adapters in a list; <see cref="GiveBack"/>
+/// returns one.
+/// </summary>
 internal sealed class MessageAdapter<T> : IBufferMessage
 {
     [ThreadStatic]
@@ -61,19 +64,19 @@ internal sealed class MessageAdapter<T> : IBufferMessage
     public void WriteTo(CodedOutputStream output) => throw new NotSupportedException();
 }
 
-/// <summary>How deep this thread is in what it writes.</summary>
+/// <summary>Tracks the nesting depth of the message that this thread writes.</summary>
 internal static class Nesting
 {
-    // Deeper than any document is meant to be. Google.Protobuf has the same limit for reading.
+    // Real messages are far less deep. Google.Protobuf has the same limit for reading.
     private const int MostLevels = 100;
 
     [ThreadStatic]
     private static int t_levels;
 
-    /// <summary>Begins a whole message, whatever an exception left of the one before.</summary>
+    /// <summary>Begins a message. Resets a depth that an earlier exception left behind.</summary>
     public static void Begin() => t_levels = 0;
 
-    /// <summary>Goes a level deeper, into a message of the type.</summary>
+    /// <summary>Enters a nested message of this type.</summary>
     public static void Enter<T>()
     {
         if (++t_levels > MostLevels)

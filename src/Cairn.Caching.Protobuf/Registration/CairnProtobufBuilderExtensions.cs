@@ -6,12 +6,13 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Adds protocol buffers to a hybrid cache.</summary>
 public static class CairnProtobufBuilderExtensions
 {
-    /// <summary>Writes types as protocol buffers that say they are meant for it (<see cref="CairnProtobufSerializerFactory"/>).</summary>
-    /// <param name="builder">The cache; serializers are for all hybrid caches of these services.</param>
+    /// <summary>Writes types that are marked for protocol buffers as such (<see cref="CairnProtobufSerializerFactory"/>).</summary>
+    /// <param name="builder">The builder of the cache. Serializers apply to all hybrid caches of the service collection.</param>
     /// <returns>The builder.</returns>
     /// <remarks>
-    /// A serializer that is registered for exactly the type comes before it, and so does a format that the options or <see cref="CairnSerializerAttribute"/> name. While
-    /// some processes still write JSON, have <see cref="CairnSerializerAttribute.AlsoReads"/> name it on the type.
+    /// A serializer that is registered for exactly the type takes precedence. So does a format that the options or
+    /// <see cref="CairnSerializerAttribute"/> name. While some processes still write JSON, name it in
+    /// <see cref="CairnSerializerAttribute.AlsoReads"/> on the type.
     /// </remarks>
     public static ICairnHybridCacheBuilder AddProtobuf(this ICairnHybridCacheBuilder builder)
     {

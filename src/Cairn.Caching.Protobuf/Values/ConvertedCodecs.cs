@@ -4,7 +4,7 @@ using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Values;
 
-/// <summary>A short number in the form of a longer one. A number from the wire that does not fit is an <see cref="OverflowException"/>.</summary>
+/// <summary>A short number in the form of a longer one. Reading a number that is too large throws an <see cref="OverflowException"/>.</summary>
 internal readonly struct NarrowCodec<TValue, TWire, TCodec> : IPackedCodec<TValue, TWire>
     where TValue : struct, INumberBase<TValue>
     where TWire : struct, INumberBase<TWire>
@@ -27,7 +27,7 @@ internal readonly struct NarrowCodec<TValue, TWire, TCodec> : IPackedCodec<TValu
     public static TWire To(TValue value) => TWire.CreateTruncating(value);
 }
 
-/// <summary>An enumeration in the form of its underlying type. Values that have no name come back as they were.</summary>
+/// <summary>An enumeration in the form of its underlying type. Values without a name are preserved.</summary>
 internal readonly struct EnumCodec<TEnum, TUnderlying, TWire, TCodec> : IPackedCodec<TEnum, TWire>
     where TEnum : struct, Enum
     where TUnderlying : struct
@@ -50,7 +50,7 @@ internal readonly struct EnumCodec<TEnum, TUnderlying, TWire, TCodec> : IPackedC
     public static TWire To(TEnum value) => TCodec.To(Unsafe.BitCast<TEnum, TUnderlying>(value));
 }
 
-/// <summary>Days since the first of January of the year 1.</summary>
+/// <summary>A date as the number of days since 1 January of the year 1.</summary>
 internal readonly struct DateOnlyCodec : IValueCodec<DateOnly>
 {
     public static WireFormat.WireType WireType => WireFormat.WireType.Varint;
@@ -64,7 +64,7 @@ internal readonly struct DateOnlyCodec : IValueCodec<DateOnly>
     public static bool IsZero(DateOnly value) => value.DayNumber == 0;
 }
 
-/// <summary>Ticks of 100 nanoseconds since midnight.</summary>
+/// <summary>A time of day in ticks of 100 nanoseconds since midnight.</summary>
 internal readonly struct TimeOnlyCodec : IValueCodec<TimeOnly>
 {
     public static WireFormat.WireType WireType => WireFormat.WireType.Varint;

@@ -2,7 +2,7 @@ using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Values;
 
-/// <summary>How values of a type are written behind their tag. Implemented by structs, so that each use is compiled for itself.</summary>
+/// <summary>Reads and writes values of a type after their tag. Structs implement it, so that the compiler specializes each use.</summary>
 internal interface IValueCodec<TValue>
 {
     static abstract WireFormat.WireType WireType { get; }
@@ -11,17 +11,17 @@ internal interface IValueCodec<TValue>
 
     static abstract void Write(ref WriteContext output, TValue value);
 
-    /// <summary>Bytes that <see cref="Write"/> writes, a length before the value included.</summary>
+    /// <summary>Returns the number of bytes that <see cref="Write"/> writes, including the length before a value.</summary>
     static abstract int Size(TValue value);
 
-    /// <summary>Whether the value is what a missing field means.</summary>
+    /// <summary>Returns whether the value equals that of a missing field.</summary>
     static abstract bool IsZero(TValue value);
 }
 
-/// <summary>The same for numbers, of which many can be written behind one tag.</summary>
+/// <summary>A codec of numbers, which can also be packed after one tag.</summary>
 internal interface IPackedCodec<TValue, TPacked> : IValueCodec<TValue>
 {
-    /// <summary>Google.Protobuf's reader and writer of many.</summary>
+    /// <summary>Returns Google.Protobuf's codec of packed numbers.</summary>
     static abstract FieldCodec<TPacked> Packed(uint tag);
 
     static abstract TValue From(TPacked packed);

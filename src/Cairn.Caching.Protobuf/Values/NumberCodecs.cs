@@ -2,7 +2,7 @@ using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Values;
 
-// The scalar types of the protocol buffers' language, one struct each.
+// The scalar types of the protocol buffers language, one struct for each.
 
 internal readonly struct Int32Codec : IPackedCodec<int, int>
 {

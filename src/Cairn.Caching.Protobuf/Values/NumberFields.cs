@@ -3,8 +3,10 @@ using Google.Protobuf.Reflection;
 
 namespace Cairn.Caching.Protobuf.Values;
 
-/// <summary>Reads a message of up to four numbers: the forms of GUIDs, decimals and times. Whatever else is in it is skipped.</summary>
-/// <remarks>One for each thread; it holds no message within itself, so it is never in use twice.</remarks>
+/// <summary>Reads a message of up to four numbers: the forms of GUIDs, decimals and times. Other fields are skipped.</summary>
+/// <remarks>
+/// There is one instance for each thread. The message contains no message of the same kind, so it is never used twice at a time.
+/// </remarks>
 internal sealed class NumberFields : IBufferMessage
 {
     [ThreadStatic]

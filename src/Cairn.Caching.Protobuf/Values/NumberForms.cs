@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Protobuf.Values;
 
-// The messages that protobuf-net writes for the framework's own types (its bcl.proto), and Google's for times.
+// The messages of protobuf-net for the framework's types (its bcl.proto), and Google's messages for times.
 
 /// <summary>bcl.Guid: the first and the last eight bytes, little-endian.</summary>
 internal readonly struct GuidForm : INumberForm<Guid>
@@ -27,7 +27,7 @@ internal readonly struct GuidForm : INumberForm<Guid>
     public static bool IsZero(Guid value) => value == Guid.Empty;
 }
 
-/// <summary>bcl.Decimal: the lower 64 bits, the upper 32, and the number of decimal places with the sign.</summary>
+/// <summary>bcl.Decimal: the lower 64 bits, the upper 32 bits, and the number of decimal places combined with the sign.</summary>
 internal readonly struct DecimalForm : INumberForm<decimal>
 {
     private const ulong MostPlaces = 28;
@@ -53,7 +53,7 @@ internal readonly struct DecimalForm : INumberForm<decimal>
         return new decimal((int)(uint)numbers.First, (int)(uint)(numbers.First >> 32), (int)(uint)numbers.Second, (numbers.Third & 1) != 0, (byte)places);
     }
 
-    // A zero with decimal places is not the zero that a missing field means.
+    // A zero with decimal places differs from the zero of a missing field.
     public static bool IsZero(decimal value)
     {
         Numbers numbers = ToNumbers(value);
@@ -71,7 +71,7 @@ internal readonly struct TimeSpanForm : INumberForm<TimeSpan>
     public static bool IsZero(TimeSpan value) => value.Ticks == 0;
 }
 
-/// <summary>bcl.DateTime: the time since 1970 as <see cref="TimeSpanForm"/>, and the kind, unless that is unspecified.</summary>
+/// <summary>bcl.DateTime: the time since 1970 as <see cref="TimeSpanForm"/>, and the kind unless it is unspecified.</summary>
 internal readonly struct DateTimeForm : INumberForm<DateTime>
 {
     public static Numbers ToNumbers(DateTime value) =>
@@ -91,11 +91,11 @@ internal readonly struct DateTimeForm : INumberForm<DateTime>
         };
     }
 
-    // A missing field leaves what the constructor made of it, which is the first moment there is, of no kind.
+    // A missing field keeps the default of the constructor, which is the first moment with an unspecified kind.
     public static bool IsZero(DateTime value) => value.Ticks == 0 && value.Kind == DateTimeKind.Unspecified;
 }
 
-/// <summary>As <see cref="DateTimeForm"/> for the time of the clock on the wall, with the minutes of the offset as field 4.</summary>
+/// <summary>The local time in the form of <see cref="DateTimeForm"/>, with the minutes of the offset as field 4.</summary>
 internal readonly struct DateTimeOffsetForm : INumberForm<DateTimeOffset>
 {
     public static Numbers ToNumbers(DateTimeOffset value) =>
@@ -112,7 +112,7 @@ internal readonly struct TimestampForm : INumberForm<DateTime>
 {
     public static Numbers ToNumbers(DateTime value)
     {
-        // A time of no kind is taken for UTC.
+        // A time of unspecified kind is treated as UTC.
         long ticks = (value.Kind == DateTimeKind.Local ? value.ToUniversalTime() : value).Ticks - DateTime.UnixEpoch.Ticks;
         (long seconds, long rest) = Math.DivRem(ticks, TimeSpan.TicksPerSecond);
         return rest < 0
@@ -142,7 +142,7 @@ internal readonly struct DurationForm : INumberForm<TimeSpan>
     public static bool IsZero(TimeSpan value) => value.Ticks == 0;
 }
 
-/// <summary>Ticks as a number of the largest unit that measures them: fields 1 and 2 of bcl.TimeSpan and bcl.DateTime.</summary>
+/// <summary>Expresses ticks in the largest unit that divides them: fields 1 and 2 of bcl.TimeSpan and bcl.DateTime.</summary>
 [StructLayout(LayoutKind.Auto)]
 internal static class ScaledTicks
 {

@@ -2,24 +2,24 @@ using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Values;
 
-/// <summary>Up to four numbers, as fields 1 to 4. A zero is not written.</summary>
+/// <summary>Up to four numbers, which are fields 1 to 4. A zero is not written.</summary>
 internal readonly record struct Numbers(ulong First, ulong Second = 0, ulong Third = 0, ulong Fourth = 0);
 
-/// <summary>What turns a type into a message of numbers and back.</summary>
+/// <summary>Converts values of a type to a message of numbers and back.</summary>
 internal interface INumberForm<TValue>
 {
-    /// <summary>Whether the first two fields have eight bytes each instead of as many as they need.</summary>
+    /// <summary>Gets a value that says whether the first two fields take eight bytes each instead of a variable number.</summary>
     static virtual bool IsFixed => false;
 
     static abstract Numbers ToNumbers(TValue value);
 
-    /// <summary>The value; or an exception if there is none like that.</summary>
+    /// <summary>Returns the value. Throws if the numbers are not valid for the type.</summary>
     static abstract TValue FromNumbers(in Numbers numbers);
 
     static abstract bool IsZero(TValue value);
 }
 
-/// <summary>A type in the form of a message of numbers.</summary>
+/// <summary>A value in the form of a message of numbers.</summary>
 internal readonly struct NumberMessageCodec<TValue, TForm> : IValueCodec<TValue>
     where TForm : struct, INumberForm<TValue>
 {

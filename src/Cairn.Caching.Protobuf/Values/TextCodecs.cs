@@ -15,18 +15,18 @@ internal readonly struct StringCodec : IValueCodec<string>
 
     public static int Size(string value) => CodedOutputStream.ComputeStringSize(value);
 
-    // Null is absent; text of no length is not.
+    // Null is absent; an empty text is not.
     public static bool IsZero(string value) => value is null;
 }
 
-/// <summary>Bytes as they are.</summary>
+/// <summary>Bytes without a conversion.</summary>
 internal readonly struct BytesCodec : IValueCodec<byte[]>
 {
     public static WireFormat.WireType WireType => WireFormat.WireType.LengthDelimited;
 
     public static byte[] Read(ref ParseContext input)
     {
-        // The string of bytes was just made and is nobody else's: its array can be taken.
+        // The byte string was just created and is not shared, so its array can be used.
         ByteString bytes = input.ReadBytes();
         return MemoryMarshal.TryGetArray(bytes.Memory, out ArraySegment<byte> segment) && segment.Offset == 0 && segment.Count == segment.Array!.Length
             ? segment.Array
@@ -40,7 +40,7 @@ internal readonly struct BytesCodec : IValueCodec<byte[]>
     public static bool IsZero(byte[] value) => value is null;
 }
 
-/// <summary>What turns a type into text and back.</summary>
+/// <summary>Converts values of a type to text and back.</summary>
 internal interface ITextForm<TValue>
 {
     static abstract string ToText(TValue value);
@@ -50,7 +50,7 @@ internal interface ITextForm<TValue>
     static abstract bool IsZero(TValue value);
 }
 
-/// <summary>A type in the form of text.</summary>
+/// <summary>A value in the form of text.</summary>
 internal readonly struct TextCodec<TValue, TForm> : IValueCodec<TValue>
     where TForm : struct, ITextForm<TValue>
 {
@@ -98,6 +98,6 @@ internal readonly struct DecimalText : ITextForm<decimal>
 
     public static decimal FromText(string text) => decimal.Parse(text, NumberStyles.Number, CultureInfo.InvariantCulture);
 
-    // A zero with decimal places is not the zero that a missing field means.
+    // A zero with decimal places differs from the zero of a missing field.
     public static bool IsZero(decimal value) => value == 0 && value.Scale == 0;
 }

@@ -1,11 +1,11 @@
 namespace Cairn.Caching.Coherence;
 
-// What was changed lately, by stripe of the hash, for those who fill the first level.
+// The latest changes, by stripe of the hash. An entry enters the first level only if they show no change since its mark.
 //
-//   I1  A change is recorded before the sink is told of it, and a value is kept under the stripe's lock only while no change of
-//       its hash was recorded since its mark. Thus what is kept before the record is dropped by the sink, and nothing is kept after.
-//   I2  A stripe remembers the hashes of its last RingLength changes. A mark further back counts as changed.
-//   I3  A change of everything first counts in Overrun, then waits for those who are keeping, then tells the sink.
+//   I1  A change is recorded before the sink is notified. A value is kept under the stripe's lock, and only if no change of its hash was
+//       recorded since its mark. So the sink removes values that were kept before the record, and none is kept after it.
+//   I2  A stripe remembers the hashes of its last RingLength changes. A mark that is older counts as changed.
+//   I3  A change of everything first increments Overrun, then waits for concurrent keeps to finish, then notifies the sink.
 internal sealed class ChangeStripes
 {
     private const int StripeBits = 6;
@@ -26,7 +26,7 @@ internal sealed class ChangeStripes
 
     public void Attach(IChangeSink sink) => Volatile.Write(ref _sink, sink);
 
-    /// <summary>Records a change of a hash and tells the sink.</summary>
+    /// <summary>Records a change of a hash and notifies the sink.</summary>
     public void Change(ulong hash)
     {
         Stripe stripe = StripeOf(hash);
@@ -34,20 +34,21 @@ internal sealed class ChangeStripes
         {
             stripe.Ring[stripe.Position % RingLength] = hash;
 
-            // Release; pairs with the acquire in Mark. A mark taken after the caller was acknowledged is not before the change.
+            // Release; pairs with the acquire in Mark. A mark that is taken after the change was acknowledged does not precede the change.
             Volatile.Write(ref stripe.Position, stripe.Position + 1);
         }
 
         Volatile.Read(ref _sink)?.OnChanged(hash);
     }
 
-    /// <summary>Records a change of everything and tells the sink.</summary>
+    /// <summary>Records a change of everything and notifies the sink.</summary>
     public void ChangeAll()
     {
         Interlocked.Increment(ref _overrun);
         foreach (Stripe stripe in _stripes)
         {
-            // Whoever keeps under this lock saw the old number or sees the new one; those who saw the old one have kept by now (I3).
+            // A keep under this lock reads the old number or the new one. Those that read the old one have finished once the lock is acquired
+            // (I3).
             lock (stripe)
             {
             }
@@ -114,10 +115,12 @@ internal sealed class ChangeStripes
     {
         public readonly ulong[] Ring = new ulong[RingLength];
 
-        /// <summary>Changes so far; under the lock but for reading.</summary>
+        /// <summary>The number of changes so far. Written under the lock.</summary>
         public ulong Position;
 
-        /// <summary>How often the hash was changed since a position; more than <paramref name="atMost"/> if that is not known (I2).</summary>
+        /// <summary>
+        /// Returns how often the hash was changed since a position; more than <paramref name="atMost"/> if that is not known (I2).
+        /// </summary>
         public int CountSince(ulong position, ulong hash, int atMost)
         {
             ulong changes = Position - position;

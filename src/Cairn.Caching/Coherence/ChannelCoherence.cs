@@ -1,8 +1,8 @@
 namespace Cairn.Caching.Coherence;
 
-// Coherence of first levels over an IDistributedCache. Changes come from a ChannelHub while they are made, so a question for them
-// is only whether the channel works. The cache's own changes come, too, and count in TryKeep: SecondLevel.ChangesOf says how.
-// Without a channel, changes on other machines are not heard of: what they changed is seen when the first level's entries expire.
+// Coherence of first levels over an IDistributedCache. A ChannelHub delivers changes when they happen, so catching up only checks whether the
+// channel is live. The cache's own changes are delivered too, and count in TryKeep; SecondLevel.ChangesOf defines how. Without a channel,
+// changes on other machines are not delivered: they become visible when the first level's entries expire.
 internal sealed class ChannelCoherence(ChannelHub hub) : ICoherence
 {
     private readonly ChangeStripes _changes = new();

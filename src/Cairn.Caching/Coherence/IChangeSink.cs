@@ -1,11 +1,14 @@
 namespace Cairn.Caching.Coherence;
 
-/// <summary>Is told of changes that were made elsewhere, and forgets what it held of them before it returns.</summary>
+/// <summary>Receives changes by other processes, and removes the entries that they concern before it returns.</summary>
 internal interface IChangeSink
 {
-    /// <summary>A key or a tag with this hash was changed.</summary>
+    /// <summary>Handles a change of a key or a tag with this hash.</summary>
     void OnChanged(ulong hash);
 
-    /// <summary>Any key or tag whose hash, shifted right by <paramref name="shift"/>, is <paramref name="value"/> may have changed; a shift of 64 is all.</summary>
+    /// <summary>
+    /// Handles a possible change of all keys and tags whose hash, shifted right by <paramref name="shift"/>, is <paramref name="value"/>;
+    /// a shift of 64 means all.
+    /// </summary>
     void OnChangedMany(int shift, ulong value);
 }

@@ -1,45 +1,48 @@
 namespace Cairn.Caching.Coherence;
 
-// How the first level learns of changes that were made elsewhere.
+// Keeps the first level coherent with changes by other processes.
 //
-//   I1  Who reads asks TryCatchUp first and looks into the first level after. Every change that was acknowledged before
-//       the question has then reached IChangeSink, so what is found is not older.
-//   I2  Who fills takes a mark before it reads or computes, and keeps through TryKeep, which refuses if the key was changed
-//       since by anyone else. Nothing is kept in between a change and its report.
+//   I1  A read calls TryCatchUp first and looks into the first level afterwards. Every change that was acknowledged before the call has then
+//       reached IChangeSink, so an entry that is found is not older.
+//   I2  A fill takes a mark before it reads or computes the value, and keeps the value through TryKeep, which refuses if another operation,
+//       here or in another process, has changed the key since. So no old value is kept between a change and its report.
 internal interface ICoherence
 {
     /// <summary>
-    /// True if every change, whoever makes it, is reported; false if others share the second level and cannot be heard, so that what was
-    /// learned of it grows old.
+    /// True if every change is reported. False if other machines share the second level and no channel reports their changes, so that
+    /// knowledge of the second level becomes outdated.
     /// </summary>
     bool SeesAllChanges { get; }
 
-    /// <summary>Tells the one who holds the first level. Called once, before anything else.</summary>
+    /// <summary>Sets the sink of the first level. Called once, before any other method.</summary>
     void Attach(IChangeSink sink);
 
-    /// <summary>True if what the first level holds of the hash can be relied on now; reports the changes it did not know of.</summary>
-    /// <returns>False while the connection to the others is lost for longer than allowed: the second level has to be asked.</returns>
+    /// <summary>Returns whether the first level's entries of the hash are current now. Reports outstanding changes to the sink first.</summary>
+    /// <returns>False while the channel has been interrupted for longer than allowed: the second level must be read.</returns>
     bool TryCatchUp(ulong hash);
 
     /// <summary>
-    /// While <see cref="TryCatchUp"/> says no, what is known to be no older than this many milliseconds can be relied on all the same; 0
-    /// if nothing can.
+    /// While <see cref="TryCatchUp"/> returns false, entries that are known to be no older than this many milliseconds may still be used; 0
+    /// if none may.
     /// </summary>
     long AllowedAgeMs { get; }
 
-    /// <summary>Where the changes of the hash stand.</summary>
+    /// <summary>Returns the present position in the changes of the hash.</summary>
     ChangeMark Mark(ulong hash);
 
-    /// <summary>Where all changes stand: for tags that are known only after the value was made.</summary>
+    /// <summary>Returns the present positions in all changes, for tags that are known only after the value was created.</summary>
     ChangeMark[] MarkAll();
 
-    /// <summary>True if the hash was not changed since the mark.</summary>
+    /// <summary>Returns whether the hash was not changed since the mark.</summary>
     bool IsUnchanged(in ChangeMark mark, ulong hash);
 
-    /// <summary>True if the hash was not changed since the marks of <see cref="MarkAll"/>.</summary>
+    /// <summary>Returns whether the hash was not changed since the marks of <see cref="MarkAll"/>.</summary>
     bool IsUnchanged(ChangeMark[] marks, ulong hash);
 
-    /// <summary>Runs <paramref name="keep"/>, which may refuse, unless the hash was changed since the mark more than <paramref name="ownChanges"/> times.</summary>
-    /// <returns>What <paramref name="keep"/> returned; false if it was not run.</returns>
+    /// <summary>
+    /// Runs <paramref name="keep"/>, which may refuse, unless the hash was changed more than <paramref name="ownChanges"/> times since the
+    /// mark.
+    /// </summary>
+    /// <returns>The result of <paramref name="keep"/>; false if it was not run.</returns>
     bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep);
 }

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Coherence;
 
-/// <summary>Where nobody else has a first level over the same values: only the cache's own changes are heard of.</summary>
+/// <summary>Coherence of a cache without a second level: only the cache's own changes are reported.</summary>
 internal sealed class LocalOnlyCoherence : ICoherence
 {
     private readonly ChangeStripes _changes = new();
@@ -24,9 +24,9 @@ internal sealed class LocalOnlyCoherence : ICoherence
     public bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep) =>
         _changes.TryKeep(mark, hash, ownChanges, state, keep);
 
-    /// <summary>The cache changed a key or a tag.</summary>
+    /// <summary>Reports a change of a key or a tag by the cache.</summary>
     public void OnChanged(ulong hash) => _changes.Change(hash);
 
-    /// <summary>The cache dropped everything.</summary>
+    /// <summary>Reports that the cache was cleared.</summary>
     public void OnAllChanged() => _changes.ChangeAll();
 }

@@ -3,9 +3,9 @@ using Microsoft.Extensions.Primitives;
 
 namespace Cairn.Caching.Dependencies;
 
-// Which keys depend on which change tokens, for as long as the values may be of use, also when the first level has evicted them:
-// the second level still has them then. A token that does not call back is looked at once a second. At most KeysAtMost are watched:
-// without room for another, the oldest counts as changed, because its changes would no longer be seen.
+// The change tokens that keys depend on, watched as long as the values may be usable. That includes keys that the first level has evicted,
+// because the second level still has them. A token that does not call back is polled once a second. At most KeysAtMost keys are watched: if
+// another one needs room, the oldest counts as changed, because its changes would no longer be noticed.
 internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged) : IDisposable
 {
     public const int KeysAtMost = 100_000;
@@ -13,7 +13,8 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
     private const int FewestToSweep = 256;
     private static readonly TimeSpan LookEvery = TimeSpan.FromSeconds(1);
 
-    // Both have the same. Registrations are not disposed of under it: that waits for callbacks, which need it.
+    // Guards both collections, which have the same content. Registrations are not disposed under it: disposal waits for callbacks, which take
+    // it.
     private readonly Lock _gate = new();
     private readonly Dictionary<string, LinkedListNode<Watched>> _watched = new(StringComparer.Ordinal);
     private readonly LinkedList<Watched> _byAge = [];
@@ -32,10 +33,10 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
         }
     }
 
-    /// <summary>The key has a new value, which depends on these tokens.</summary>
+    /// <summary>Watches the tokens of a key's new value.</summary>
     public void Set(string key, IReadOnlyList<IChangeToken> tokens, long usableUntil)
     {
-        // A drop that does not see it yet came before this.
+        // A concurrent Drop that does not see this yet precedes this call.
         _isUsed = true;
         var watched = new Watched(this, key, usableUntil);
         Watched? replaced;
@@ -73,10 +74,10 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
         }
     }
 
-    /// <summary>The key has no value any more, or one that depends on nothing.</summary>
+    /// <summary>Stops watching a key that has no value any more, or a value without dependencies.</summary>
     public void Drop(string key)
     {
-        // Most caches watch nothing.
+        // Most caches watch no tokens, so this is usually the end.
         if (_isUsed)
         {
             Watched? dropped;
@@ -121,7 +122,7 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
         }
     }
 
-    // Under the gate. Those that it takes out are of no use to anybody, so they are disposed of at leisure.
+    // Called under the gate. The removed registrations have no further effect, so they are disposed later, on the pool.
     private void Sweep()
     {
         long now = clock.NowMs();
@@ -140,7 +141,7 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
         _sweepAt = Math.Max(FewestToSweep, _watched.Count * 2);
     }
 
-    // Under the gate.
+    // Called under the gate.
     private Watched? Take(string key)
     {
         if (!_watched.Remove(key, out LinkedListNode<Watched>? node))
@@ -190,7 +191,7 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
                     continue;
                 }
 
-                // A token that has changed already calls at once.
+                // A token that has already changed calls back at once.
                 IDisposable registration = token.RegisterChangeCallback(static watched => ((Watched)watched!).OnChanged(), this);
                 lock (_registrations)
                 {

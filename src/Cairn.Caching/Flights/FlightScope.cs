@@ -1,28 +1,29 @@
 namespace Cairn.Caching.Flights;
 
-// Which flight's factory is running here, and which flights of others factories wait for.
+// Records which flight's factory is running in the current context, and for which other flights factories wait.
 //
-//   I1  No flight waits for itself, directly or through others: a factory that would close such a circle is refused. A circle of one
-//       caller is found by the key, whatever the options and types; one of several callers when the last of them joins.
-//   I2  A flight waits for those that its factory began (they have it as Parent), and for those of others that it joined (s_waiting).
+//   I1  No flight waits for itself, directly or through others: a factory that would close such a circle is refused. A circle of one caller
+//       is found by the key, independent of options and types; a circle of several callers is found when the last of them joins.
+//   I2  A flight waits for the flights that its factory began (which have it as Parent), and for those of other callers that it joined
+//       (s_waiting).
 //
-// Not seen are circles through other processes, and those of several callers through two caches of one second level: there a lease
-// is waited for, which ends.
+// Circles through other processes are not detected, nor those of several callers through two caches of one second level. There the callers
+// wait for a lease, which ends.
 internal static class FlightScope
 {
     private static readonly AsyncLocal<Flight?> s_current = new();
 
-    // Flights that were joined from within factories, with the flights of those. Only such joins take the lock.
+    // Flights that factories have joined, each with the flights of those factories. Only such joins take the lock.
     private static readonly Dictionary<Flight, List<Flight>> s_waiting = [];
 
     public static Flight? Current => s_current.Value;
 
-    /// <summary>From here to the end of the calling asynchronous method, and in all that it calls.</summary>
+    /// <summary>Sets the flight for the rest of the calling asynchronous method and everything that it calls.</summary>
     public static void Enter(Flight flight) => s_current.Value = flight;
 
     /// <summary>
-    /// True if a factory of the key is running, and has called what runs here. Caches over one second level have the same keys, and
-    /// others have other hashes.
+    /// Returns whether the code that runs here was called by a running factory of the key. Caches over one second level have the same hashes;
+    /// other caches have different ones.
     /// </summary>
     public static bool IsWithin(Flight scope, string key, ulong hash)
     {
@@ -37,8 +38,8 @@ internal static class FlightScope
         return false;
     }
 
-    /// <summary>The factory of a flight is about to wait for another's flight.</summary>
-    /// <returns>False if that one waits for it (I1).</returns>
+    /// <summary>Registers that the factory of a flight is about to wait for another caller's flight.</summary>
+    /// <returns>False if that flight waits for the factory's (I1).</returns>
     public static bool TryBeginWaiting(Flight scope, Flight joined)
     {
         lock (s_waiting)
@@ -78,7 +79,7 @@ internal static class FlightScope
         new($"The factory of '{waiting}' asks for '{joined}', whose factory waits for '{waiting}': both would wait for ever. "
             + "Have one of them ask for what it needs without the cache, or under another key.");
 
-    // I2, from the one that is waited for to those that wait.
+    // Searches I2 backwards, from the awaited flight to the flights that wait for it.
     private static bool IsAwaitedBy(Flight awaited, Flight waiting, HashSet<Flight> seen)
     {
         for (Flight? flight = awaited; flight is not null && !flight.HasEnded && seen.Add(flight); flight = flight.Parent)

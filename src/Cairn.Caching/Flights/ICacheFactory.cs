@@ -1,9 +1,9 @@
 namespace Cairn.Caching.Flights;
 
-/// <summary>A factory of either form. Implemented by structures, so that a call costs what the delegate costs.</summary>
+/// <summary>A factory of either kind. Implemented by structures, so that a call costs no more than that of the delegate.</summary>
 internal interface ICacheFactory<in TState, T>
 {
-    /// <summary>True if it wants a context, and decides about the entry.</summary>
+    /// <summary>True if the factory takes a context and decides how the entry is cached.</summary>
     static abstract bool IsAdaptive { get; }
 
     ValueTask<T> InvokeAsync(TState state, CacheFactoryContext<T>? context, CancellationToken cancellationToken);

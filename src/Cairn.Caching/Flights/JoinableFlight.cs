@@ -2,11 +2,11 @@ using Cairn.Caching.Levels;
 
 namespace Cairn.Caching.Flights;
 
-/// <summary>A flight that others can wait for. It is cancelled when all who waited have cancelled.</summary>
+/// <summary>A flight that other callers can join. It is cancelled when all its callers have cancelled.</summary>
 /// <param name="key">The key.</param>
-/// <param name="hash">Its hash.</param>
-/// <param name="purpose">What it does, and what not: only those who want the same join.</param>
-#pragma warning disable CA1001 // A source without a timer holds nothing that would have to be given back, and late readers may ask for its token.
+/// <param name="hash">The hash of the key.</param>
+/// <param name="purpose">The flags of the operation: only callers with the same flags join.</param>
+#pragma warning disable CA1001 // A source without a timer holds no resources to release, and late readers may use its token.
 internal abstract class JoinableFlight(string key, ulong hash, int purpose) : Flight(key, hash)
 #pragma warning restore CA1001
 {
@@ -17,16 +17,16 @@ internal abstract class JoinableFlight(string key, ulong hash, int purpose) : Fl
 
     public override bool IsJoinable => true;
 
-    /// <summary>Cancelled when nobody waits any more.</summary>
+    /// <summary>The token that is cancelled when no caller waits any more.</summary>
     public CancellationToken Token => _cancellation?.Token ?? CancellationToken.None;
 
-    /// <summary>How long it may wait for the second level, all its steps together; null where at most one step may wait.</summary>
+    /// <summary>The time that all steps may wait for the second level together; null if at most one step may wait.</summary>
     public LevelDeadline? Deadline { get; set; }
 
-    /// <summary>How long its next step on the second level may take.</summary>
+    /// <summary>The wait of the flight's next step on the second level.</summary>
     public LevelWait Wait => new(Deadline, Token);
 
-    /// <summary>Before it starts: whether anybody could want to cancel it. A flight that some wait for without a token goes on.</summary>
+    /// <summary>Makes the flight cancellable. Called before it starts. A flight with a caller that has no token is never cancelled.</summary>
     public void AllowCancellation() => _cancellation = new CancellationTokenSource();
 
     public bool TryJoin()
@@ -36,7 +36,7 @@ internal abstract class JoinableFlight(string key, ulong hash, int purpose) : Fl
             int waiting = Volatile.Read(ref _waiting);
             if (waiting == 0)
             {
-                return false; // All have left: it is being cancelled.
+                return false; // All callers have left: the flight is being cancelled.
             }
 
             if (Interlocked.CompareExchange(ref _waiting, waiting + 1, waiting) == waiting)
@@ -46,7 +46,7 @@ internal abstract class JoinableFlight(string key, ulong hash, int purpose) : Fl
         }
     }
 
-    /// <summary>One who waited has cancelled.</summary>
+    /// <summary>Removes a caller that has cancelled.</summary>
     public void Leave()
     {
         if (Interlocked.Decrement(ref _waiting) == 0)

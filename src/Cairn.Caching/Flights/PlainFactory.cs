@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Flights;
 
-/// <summary>A factory that only makes a value.</summary>
+/// <summary>A factory that only creates a value.</summary>
 internal readonly struct PlainFactory<TState, T>(Func<TState, CancellationToken, ValueTask<T>> factory) : ICacheFactory<TState, T>
 {
     public static bool IsAdaptive => false;

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Flights;
 
-// All flights of a cache, by hash, in stripes with a lock each. A flight that is not joinable any more is not here.
+// All flights of a cache, by hash, in stripes with a lock each. A flight that is no longer joinable is not in it.
 internal sealed class StampedeGuard
 {
     private const int Stripes = 64;
@@ -15,15 +15,15 @@ internal sealed class StampedeGuard
         }
     }
 
-    /// <summary>True if nothing is being made that others could join or a change would concern.</summary>
+    /// <summary>True if there is no flight that other callers could join or that a change would concern.</summary>
     public bool IsEmpty => Array.TrueForAll(_stripes, stripe => Volatile.Read(ref stripe.First) is null);
 
     /// <summary>
-    /// Joins the flight of the same key that makes a <typeparamref name="TFlight"/>, or adds the new one. One that has ended and has not
-    /// been taken out yet is not joined: what it made is found in the levels, or has been invalidated since.
+    /// Joins a <typeparamref name="TFlight"/> of the same key, or adds the new flight. A flight that has ended but is not removed yet is not
+    /// joined: its value is in the levels, or has been invalidated since.
     /// </summary>
-    /// <param name="flight">The new one.</param>
-    /// <param name="oldest">The second in which those that are joined must have begun, or later.</param>
+    /// <param name="flight">The new flight.</param>
+    /// <param name="oldest">The earliest second in which a joined flight may have begun.</param>
     /// <returns>The flight that was joined; null if the new one was added.</returns>
     public TFlight? JoinOrAdd<TFlight>(TFlight flight, uint oldest = 0)
         where TFlight : JoinableFlight
@@ -70,8 +70,10 @@ internal sealed class StampedeGuard
         }
     }
 
-    /// <summary><see cref="Flight.TryKeep"/> and <see cref="Remove"/> in one: for a flight that has nothing left to do but to say so.</summary>
-    /// <returns>False if this process has changed the key since; then nothing is run.</returns>
+    /// <summary>
+    /// Combines <see cref="Flight.TryKeep"/> and <see cref="Remove"/>, for a flight whose only remaining step is to report its result.
+    /// </summary>
+    /// <returns>False if this process has changed the key since; then <paramref name="keep"/> is not run.</returns>
     public bool TryKeepAndRemove<TState>(Flight flight, TState state, Action<TState> keep)
     {
         Stripe stripe = StripeOf(flight.Hash);
@@ -89,12 +91,14 @@ internal sealed class StampedeGuard
         }
     }
 
-    /// <summary>Nobody joins the flights of this hash any more: somebody else changed the key. They notice that themselves.</summary>
+    /// <summary>
+    /// Prevents further joins of the flights of this hash, after another process changed the key. The flights detect the change themselves.
+    /// </summary>
     public void Unjoin(ulong hash)
     {
         Stripe stripe = StripeOf(hash);
 
-        // Most changes are of keys that nobody is waiting for. A flight that is added at this moment began after the change.
+        // Most changed keys have no flight. A flight that is added at this moment began after the change.
         if (Volatile.Read(ref stripe.First) is null)
         {
             return;
@@ -117,13 +121,15 @@ internal sealed class StampedeGuard
         }
     }
 
-    /// <summary>This process is changing the key: what is being made of it is not kept, and nobody joins it.</summary>
+    /// <summary>Detaches all flights of the hash because this process changes the key: their values are not kept, and no caller joins them.</summary>
     public void Detach(ulong hash) => Detach(hash, alsoWriters: true);
 
-    /// <summary>This process has changed the key: what was read of it before is not kept. Another who sets it meanwhile is not concerned.</summary>
+    /// <summary>
+    /// Detaches the flights of the hash, except sets, after this process changed the key: the values that they read or create are not kept.
+    /// </summary>
     public void DetachReaders(ulong hash) => Detach(hash, alsoWriters: false);
 
-    /// <summary>How often a key of the hash' stripe was changed by this process: for who keeps what it read without a flight.</summary>
+    /// <summary>Returns how often this process changed a key of the hash's stripe, for reads that keep their value without a flight.</summary>
     public int Detaches(ulong hash) => Volatile.Read(ref StripeOf(hash).Detaches);
 
     /// <summary>Runs <paramref name="keep"/> unless this process has changed a key of the stripe since.</summary>
@@ -180,7 +186,7 @@ internal sealed class StampedeGuard
         }
     }
 
-    // The low bits: the top ones name the store's partitions.
+    // The low bits, because the highest bits choose the store's partition.
     private Stripe StripeOf(ulong hash) => _stripes[(int)hash & (Stripes - 1)];
 
     private sealed class Stripe
@@ -188,7 +194,7 @@ internal sealed class StampedeGuard
         public Flight? First;
         public int Detaches;
 
-        /// <summary>Takes a flight out, if it is there still.</summary>
+        /// <summary>Removes a flight if it is still present.</summary>
         public void Remove(Flight flight)
         {
             if (ReferenceEquals(First, flight))

@@ -5,36 +5,37 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Flights;
 
-/// <summary>The making of a value of one type, and how it ended.</summary>
+/// <summary>The creation of a value of one type, and its outcome.</summary>
 internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : JoinableFlight(key, hash, purpose)
 {
-    // Null, then the TaskCompletionSource of those who wait if there are any, and Task.CompletedTask once it has ended.
+    // Null at first; then the TaskCompletionSource of the waiting callers, if there are any; Task.CompletedTask once the flight has ended.
     private object? _ended;
     private T? _value;
 
-    // How it ended: what makes the value of each who joined; an ExceptionDispatchInfo if it failed; null if all may have the same value.
+    // The outcome: the function that creates a joined caller's copy, an ExceptionDispatchInfo after a failure, or null if all callers may
+    // share the value.
     private object? _copyOrFault;
     private LocalEntry? _stale;
 
-    /// <summary>The expired entry that who cannot wait may have; null as long as none is known.</summary>
+    /// <summary>The expired entry for callers that cannot wait; null as long as none is known.</summary>
     public LocalEntry? Stale
     {
         get => Volatile.Read(ref _stale);
         set => Volatile.Write(ref _stale, value);
     }
 
-    /// <summary>Where the changes of the key stood before <see cref="Stale"/> was looked for.</summary>
+    /// <summary>The position of the key's changes before <see cref="Stale"/> was searched.</summary>
     public ChangeMark Before { get; init; }
 
-    /// <summary>The tags of what it made, before it ends: who joined late looks whether they still stand.</summary>
+    /// <summary>The tags of the value, set before the flight ends: a caller that joined late checks whether they are still current.</summary>
     public TagStamps? Tags { get; set; }
 
-    // Acquire; pairs with the exchange in End. The outcome is read after.
+    // Acquire; pairs with the exchange in End. The outcome is read afterwards.
     public override bool HasEnded => ReferenceEquals(Volatile.Read(ref _ended), Task.CompletedTask);
 
     public bool HasEndedWell => HasEnded && _copyOrFault is not ExceptionDispatchInfo;
 
-    /// <summary>Completes when it has ended, and never faults: <see cref="GetResult"/> tells how.</summary>
+    /// <summary>Completes when the flight has ended, and never faults: <see cref="GetResult"/> returns or throws the outcome.</summary>
     public Task Ended
     {
         get
@@ -50,9 +51,9 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
         }
     }
 
-    /// <summary>It has ended well.</summary>
-    /// <param name="value">For the one who began it.</param>
-    /// <param name="copy">Makes the value of each who joined; null if all may have the same.</param>
+    /// <summary>Ends the flight with a value.</summary>
+    /// <param name="value">The value for the caller that began the flight.</param>
+    /// <param name="copy">The function that creates the value of each joined caller; null if all may share the value.</param>
     public void Succeed(T value, Func<T>? copy = null)
     {
         _value = value;
@@ -66,21 +67,21 @@ internal sealed class ValueFlight<T>(string key, ulong hash, int purpose) : Join
         End();
     }
 
-    /// <summary>The value, once it has ended. Throws what the factory threw.</summary>
+    /// <summary>Returns the value after the flight has ended. Throws the exception of the factory.</summary>
     public T GetResult(bool isOwner)
     {
         (_copyOrFault as ExceptionDispatchInfo)?.Throw();
         return isOwner || _copyOrFault is not Func<T> copy ? _value! : copy();
     }
 
-    /// <summary>How it ended for the one who began it, as a task: a fault is for who awaits, also if the factory did not wait before it.</summary>
+    /// <summary>Returns the outcome for the caller that began the flight, as a task: a fault is thrown only when it is awaited.</summary>
     public ValueTask<T> OutcomeAsync() => _copyOrFault is ExceptionDispatchInfo fault
         ? ValueTask.FromException<T>(fault.SourceException)
         : new ValueTask<T>(_value!);
 
     private void End()
     {
-        // A full fence: the outcome is seen by whoever sees that it has ended. Who asks for a source later finds it ended.
+        // Full fence: a thread that sees the end sees the outcome. A thread that adds a source later sees the end.
         (Interlocked.Exchange(ref _ended, Task.CompletedTask) as TaskCompletionSource)?.SetResult();
     }
 }

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Levels;
 
-// The calls of an IDistributedCache, each kind with a circuit of its own.
+// The calls of an IDistributedCache. Each kind has its own circuit breaker.
 internal sealed class CacheCalls
 {
     private readonly IDistributedCache _cache;
@@ -14,10 +14,10 @@ internal sealed class CacheCalls
     private readonly BoundedCalls _remove;
     private readonly BoundedCalls _refresh;
 
-    /// <summary>Creates them.</summary>
-    /// <param name="cache">Whose calls they are.</param>
+    /// <summary>Creates the calls of a cache.</summary>
+    /// <param name="cache">The cache.</param>
     /// <param name="isPrompt">True if the cache is known not to block.</param>
-    /// <param name="make">Makes the calls of a kind.</param>
+    /// <param name="make">The function that creates the calls of one kind.</param>
     public CacheCalls(IDistributedCache cache, bool isPrompt, Func<string, PromptCode, BoundedCalls> make)
     {
         _cache = cache;
@@ -28,10 +28,10 @@ internal sealed class CacheCalls
         _refresh = make("refreshing in the cache", new(isPrompt));
     }
 
-    /// <summary>Milliseconds until any change may be tried; 0 if one may.</summary>
+    /// <summary>Milliseconds until a change may be tried; 0 if it may be tried now.</summary>
     public long ChangeWaitMs => Math.Min(_set.Breaker.WaitMs, _remove.Breaker.WaitMs);
 
-    /// <summary>Reads a record; no value if there is none.</summary>
+    /// <summary>Reads a record; the value is null if there is none.</summary>
     public ValueTask<CallResult<ReadOnlyMemory<byte>?>> GetAsync(string key, TimeSpan limit, in LevelWait wait)
     {
         if (_bufferCache is not null)
@@ -47,7 +47,7 @@ internal sealed class CacheCalls
             RecordOf(await reading.ConfigureAwait(false));
     }
 
-    /// <summary>Reads a record on this thread; false if the cache may have to be waited for.</summary>
+    /// <summary>Reads a record on this thread. Returns false if the cache may have to be awaited.</summary>
     public bool TryGetNow(string key, out CallResult<byte[]?> result)
     {
         result = default;
@@ -69,7 +69,7 @@ internal sealed class CacheCalls
     public ValueTask<CallResult<bool>> RefreshAsync(string key, TimeSpan limit, in LevelWait wait) => _refresh.CallAsync(
         (_cache, key), static (state, token) => CompletedAsync(state._cache.RefreshAsync(state.key, token)), limit, wait);
 
-    /// <summary>A task without a result as one that has some.</summary>
+    /// <summary>Converts a task without a result to one with a result.</summary>
     public static Task<bool> CompletedAsync(Task? task)
     {
         return task is { IsCompletedSuccessfully: true } ? Done.Task
@@ -78,7 +78,7 @@ internal sealed class CacheCalls
 
         static async Task<bool> LaterAsync(Task task)
         {
-#pragma warning disable VSTHRD003 // Code of others began it, and is not known to need this thread.
+#pragma warning disable VSTHRD003 // External code started the task, and it is not known to need this thread.
             await task.ConfigureAwait(false);
 #pragma warning restore VSTHRD003
             return true;
@@ -93,14 +93,14 @@ internal sealed class CacheCalls
             return CompletedAsync(task.AsTask());
         }
 
-        // It may be backed by a source, which learns by this that it may be used again.
-#pragma warning disable CA1849 // It has completed.
+        // The task may be backed by an IValueTaskSource, which can be reused only after GetResult.
+#pragma warning disable CA1849 // The task has completed.
         task.GetAwaiter().GetResult();
 #pragma warning restore CA1849
         return Done.Task;
     }
 
-    // Its own buffer, until it has completed: a call that was given up may still write to it.
+    // The call has its own buffer until it completes: an abandoned call may still write to it.
     private ValueTask<CallResult<ReadOnlyMemory<byte>?>> GetIntoBufferAsync(string key, TimeSpan limit, in LevelWait wait)
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -115,7 +115,7 @@ internal sealed class CacheCalls
             RecordOf(await reading.ConfigureAwait(false), buffer);
     }
 
-    // Not by a conversion, which would make an empty record of null.
+    // Written out because the implicit conversion of a null array gives an empty record instead of null.
     private static CallResult<ReadOnlyMemory<byte>?> RecordOf(CallResult<byte[]?> result) =>
         new(result.Status, result.Value is { } record ? record : (ReadOnlyMemory<byte>?)null, result.Late);
 

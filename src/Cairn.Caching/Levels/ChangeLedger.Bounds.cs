@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Levels;
 
-// What is remembered, and until when (I5).
+// The limits of the write-behind queue, and the removal of keys from it (I5).
 internal sealed partial class ChangeLedger
 {
     private void MarkOwed(KeyState state)
@@ -66,14 +66,14 @@ internal sealed partial class ChangeLedger
             _log.Overflowed(_states.Count);
         }
 
-        // First the new era, by which readers here go at once, and only then what it makes needless: else an old value could be read
-        // in between.
+        // The new era comes first, because it ends the reads of old entries in this process at once. Only then are the changes that it replaces
+        // removed; otherwise an old value could be read in between.
         _onOverflow();
         lock (_gate)
         {
             foreach (KeyState state in _states.Values.ToArray())
             {
-                // The era itself stays: an older one that comes late must not return. What is under way ends by itself.
+                // The change of the era stays, so that an older era that is written late cannot return. Running changes end on their own.
                 if (state.Newest.Kind != ChangeKind.Era && (state.IsOwed || !state.IsRunning))
                 {
                     state.IsOverflown = true;
@@ -117,7 +117,7 @@ internal sealed partial class ChangeLedger
         }
     }
 
-    // Keys that are watched and not read are looked for now and then.
+    // Watched keys that are not read any more are removed here, from time to time.
     private void Sweep()
     {
         long now = _clock.NowMs;

@@ -1,26 +1,29 @@
 namespace Cairn.Caching.Levels;
 
-// A lease on a key of an IDistributedCache: always within this process, and among machines if the server has leases and could be
-// asked. The part on the server is renewed while the owner lives, so it lasts little longer than a process that dies.
+// A lease on a key of an IDistributedCache. It always applies within this process, and across machines if the server has leases and
+// answered. The part on the server is renewed while its owner lives, so it ends soon after a process that dies.
 internal sealed class DistributedLease(DistributedBackend backend, string key) : LocalLease(key), ILevelLease
 {
     private ServerPart? _server;
     private volatile bool _isLost;
     private int _isDisposed;
 
-    /// <summary>How the server knows the owner; null if it does not have the lease.</summary>
+    /// <summary>The owner text on the server; null if the server does not have the lease.</summary>
     public string? Owner => _server?.Owner;
 
-    /// <summary>The era at the time; 0 if it was not known. Set before the lease is handed out.</summary>
+    /// <summary>The era at the acquisition; 0 if it was not known. Set before the lease is handed out.</summary>
     public ulong Era { get; set; }
 
-    /// <summary>True if the server, which has leases, could not be asked, and changes on other machines may go unheard for a while. Set likewise.</summary>
+    /// <summary>
+    /// True if the server has leases but did not answer, so that changes of other machines may not be noticed for a while. Set before the lease
+    /// is handed out.
+    /// </summary>
     public bool IsUnasked { get; set; }
 
-    /// <summary>True from when the server gave it until it is lost or given back, as far as is known here.</summary>
+    /// <summary>True from the grant of the server until the lease is lost or released, as far as this process knows.</summary>
     public bool IsOnServer => Owner is not null && !_isLost && Volatile.Read(ref _isDisposed) == 0;
 
-    /// <summary>The server has given its part, which is renewed from now on.</summary>
+    /// <summary>Records that the server has granted its part, and renews it from now on.</summary>
     public void BeginOnServer(string owner, DistributedLevelOptions options)
     {
         TimeSpan interval = options.LeaseDuration / 3;
@@ -50,7 +53,7 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
         return default;
     }
 
-    // The server's part first: who waits in this process then finds it free.
+    // The server's part is released first: the next waiter in this process then finds it free.
     private async ValueTask LeaveServerAsync(ServerPart server)
     {
         await server.Timer.DisposeAsync().ConfigureAwait(false);
@@ -60,7 +63,7 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
 
     private async Task RenewAsync()
     {
-        // Its first call may come before the field is seen.
+        // The timer's first call may come before the field is visible.
         if (_server is not { } server)
         {
             return;

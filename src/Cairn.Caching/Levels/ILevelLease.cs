@@ -1,8 +1,8 @@
 namespace Cairn.Caching.Levels;
 
-/// <summary>The right to make the value of a key, until somebody else changes the key. Disposing gives it back.</summary>
+/// <summary>The right to create the value of a key, until another caller changes the key. Disposal releases it.</summary>
 internal interface ILevelLease : IAsyncDisposable
 {
-    /// <summary>False once it is known to be lost.</summary>
+    /// <summary>False once the lease is known to be lost.</summary>
     bool IsHeld { get; }
 }

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Levels;
 
-// A key of the second level of which a ChangeLedger knows more than that. Everything of it is the ledger's, and under its lock.
+// The state of a key in the write-behind queue (ChangeLedger). All members belong to the queue and are used under its lock.
 internal sealed class KeyState
 {
     private LinkedListNode<KeyState>? _queueNode;
@@ -14,40 +14,42 @@ internal sealed class KeyState
     /// <summary>A change is being made (I1).</summary>
     public bool IsRunning { get; set; }
 
-    /// <summary>Somebody was told of a change that the second level does not have (I2).</summary>
+    /// <summary>A change is pending: it was reported to a caller, and the second level does not have it (I2).</summary>
     public bool IsOwed { get; set; }
 
-    /// <summary>The second level has the newest.</summary>
+    /// <summary>The second level has the newest change.</summary>
     public bool IsMade { get; set; }
 
-    /// <summary>Calls that were given up and go on (I3).</summary>
+    /// <summary>The number of abandoned calls that are still running (I3).</summary>
     public int LateCalls { get; set; }
 
-    /// <summary>One of them ended while the newest was being made.</summary>
+    /// <summary>An abandoned call ended while the newest change was being made.</summary>
     public bool IsDisturbed { get; set; }
 
-    /// <summary>When the second level got the newest.</summary>
+    /// <summary>The moment at which the second level got the newest change.</summary>
     public long MadeAt { get; set; }
 
-    /// <summary>The second level has the newest, nothing can undo it, and it undid nothing.</summary>
+    /// <summary>The second level has the newest change, no call can undo it, and it has undone no other change.</summary>
     public bool IsSettled => IsMade && LateCalls == 0 && !IsUnproven;
 
-    /// <summary>Something is under way, or will be.</summary>
+    /// <summary>A change or an abandoned call is under way, or a change is pending.</summary>
     public bool IsPending => IsRunning || IsOwed || LateCalls > 0;
 
-    /// <summary>When the last of them was given up.</summary>
+    /// <summary>The moment at which the last call was abandoned.</summary>
     public long WatchedSince { get; set; }
 
-    /// <summary>No longer in the ledger.</summary>
+    /// <summary>The state is no longer in the queue.</summary>
     public bool IsForgotten { get; set; }
 
-    /// <summary>A call for it was given up, or it was owed: others may refer to it when it is forgotten.</summary>
+    /// <summary>
+    /// A call for the key was abandoned, or its change was pending: other objects may still refer to this state when it is forgotten.
+    /// </summary>
     public bool WasLate { get; set; }
 
-    /// <summary>Forgotten because a new era began.</summary>
+    /// <summary>The state was forgotten because a new era began.</summary>
     public bool IsOverflown { get; set; }
 
-    /// <summary>Takes up a key.</summary>
+    /// <summary>Initializes the state for a key.</summary>
     public void Begin(string key, PendingChange newest)
     {
         Key = key;
@@ -60,15 +62,15 @@ internal sealed class KeyState
 
     public LinkedListNode<KeyState> WriteNode => _writeNode ??= new(this);
 
-    /// <summary>In a list: what others did is being watched for (I6).</summary>
+    /// <summary>The node in the list of unconfirmed changes, which are watched for changes of other machines (I6).</summary>
     public LinkedListNode<KeyState> UnprovenNode => _unprovenNode ??= new(this);
 
-    /// <summary>It waits to be made.</summary>
+    /// <summary>The change waits to be made.</summary>
     public bool IsQueued => _queueNode?.List is not null;
 
-    /// <summary>It is a write that counts for the bounds.</summary>
+    /// <summary>The change is a pending write that counts towards the limits.</summary>
     public bool IsInWrites => _writeNode?.List is not null;
 
-    /// <summary>What others did is being watched for.</summary>
+    /// <summary>The change is unconfirmed: it is watched for changes of other machines.</summary>
     public bool IsUnproven => _unprovenNode?.List is not null;
 }

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Levels;
 
-// The calls of an ICacheLeases, each kind with a circuit of its own.
+// The calls of an ICacheLeases. Each kind has its own circuit breaker.
 internal sealed class LeaseCalls
 {
     private readonly ICacheLeases _leases;
@@ -12,9 +12,9 @@ internal sealed class LeaseCalls
     private readonly BoundedCalls _end;
     private readonly BoundedCalls _set;
 
-    /// <summary>Creates them.</summary>
-    /// <param name="leases">Whose calls they are.</param>
-    /// <param name="make">Makes the calls of a kind.</param>
+    /// <summary>Creates the calls of leases.</summary>
+    /// <param name="leases">The leases.</param>
+    /// <param name="make">The function that creates the calls of one kind.</param>
     public LeaseCalls(ICacheLeases leases, Func<string, PromptCode, BoundedCalls> make)
     {
         _leases = leases;
@@ -58,6 +58,6 @@ internal sealed class LeaseCalls
             limit,
             wait);
 
-    /// <summary>Waits until the lease may have ended. Not bounded: the caller bounds it.</summary>
+    /// <summary>Waits until the lease may have ended. Has no time-out; the caller sets one.</summary>
     public ValueTask<bool> WaitForReleaseAsync(string key, CancellationToken cancellationToken) => _leases.WaitForReleaseAsync(key, cancellationToken);
 }

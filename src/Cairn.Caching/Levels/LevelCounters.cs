@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Levels;
 
-// What a second level counts of its trouble. Each is only ever added to.
+// Counts the failures of a second level. Each counter only grows.
 internal sealed class LevelCounters
 {
     private long _failures;
@@ -14,34 +14,34 @@ internal sealed class LevelCounters
     private long _degraded;
     private long _overflows;
 
-    /// <summary>Calls that threw, or answered nonsense.</summary>
+    /// <summary>Calls that threw or returned an invalid result.</summary>
     public long Failures => Volatile.Read(ref _failures);
 
-    /// <summary>Calls that were given up.</summary>
+    /// <summary>Calls that were abandoned after their time-out.</summary>
     public long Timeouts => Volatile.Read(ref _timeouts);
 
     /// <summary>Calls that were not made because the circuit was open.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
-    /// <summary>How often the circuit was opened.</summary>
+    /// <summary>How often a circuit was opened.</summary>
     public long Breaks => Volatile.Read(ref _breaks);
 
-    /// <summary>Records that are not what was written.</summary>
+    /// <summary>Records that differ from what was written.</summary>
     public long Damaged => Volatile.Read(ref _damaged);
 
-    /// <summary>Calls that ended after they had been given up.</summary>
+    /// <summary>Calls that ended after they had been abandoned.</summary>
     public long Late => Volatile.Read(ref _late);
 
-    /// <summary>Changes that were put off.</summary>
+    /// <summary>Changes that became pending.</summary>
     public long Deferred => Volatile.Read(ref _deferred);
 
-    /// <summary>Changes that were put off and done.</summary>
+    /// <summary>Changes that were pending and then made.</summary>
     public long Retried => Volatile.Read(ref _retried);
 
-    /// <summary>Writes that were put off and became removals.</summary>
+    /// <summary>Pending writes that became removals.</summary>
     public long Degraded => Volatile.Read(ref _degraded);
 
-    /// <summary>How often too many keys had changes put off, and everything was dropped instead.</summary>
+    /// <summary>How often too many keys had pending changes, so that a new era removed all entries instead.</summary>
     public long Overflows => Volatile.Read(ref _overflows);
 
     public void CountFailure() => Interlocked.Increment(ref _failures);

@@ -1,12 +1,12 @@
 namespace Cairn.Caching.Levels;
 
-// The time for which one call of the cache waits for its second level. All steps of the call share it: the read, the lease, tags, the
+// The time that one call of the cache may wait for its second level. All steps of the call share it: the read, the lease, tags, the
 // write. Time in which the cache waits for something else, such as the factory, does not count.
 //
-//   I1  A step that may take a limit of time waits for what is left of that limit since the call began. So no call waits longer for the
+//   I1  A step with a time limit waits for what remains of that limit since the start of the call. So no call waits longer for the
 //       second level than the largest limit among its steps.
 //
-// The clock starts with the first question, so that a call that never has to wait does not read it. Used by one thread at a time, or
+// The clock starts with the first question, so that a call that never waits does not read the clock. Used by one thread at a time, or
 // without pauses.
 internal sealed class LevelDeadline(TimeProvider clock)
 {
@@ -15,7 +15,7 @@ internal sealed class LevelDeadline(TimeProvider clock)
     private long _startedAt = NotRunning;
     private long _pausedAt = NotRunning;
 
-    /// <summary>What is left of a limit; zero or less if it is used up.</summary>
+    /// <summary>Returns the remainder of a limit; zero or less if it is used up.</summary>
     public TimeSpan Left(TimeSpan limit)
     {
         long startedAt = Volatile.Read(ref _startedAt);
@@ -28,10 +28,10 @@ internal sealed class LevelDeadline(TimeProvider clock)
         return limit - clock.GetElapsedTime(startedAt);
     }
 
-    /// <summary>True if a limit is used up.</summary>
+    /// <summary>Returns whether a limit is used up.</summary>
     public bool IsSpent(TimeSpan limit) => Volatile.Read(ref _startedAt) != NotRunning && Left(limit) <= TimeSpan.Zero;
 
-    /// <summary>The second level is not waited for from now on.</summary>
+    /// <summary>Stops the clock while the call does not wait for the second level.</summary>
     public void Pause()
     {
         if (_startedAt != NotRunning && _pausedAt == NotRunning)
@@ -40,7 +40,7 @@ internal sealed class LevelDeadline(TimeProvider clock)
         }
     }
 
-    /// <summary>It is waited for again.</summary>
+    /// <summary>Restarts the clock.</summary>
     public void Resume()
     {
         if (_pausedAt != NotRunning)

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Levels;
 
-/// <summary>How long an entry stays in the second level: until a moment, and if it slides, that long after its last use.</summary>
-/// <param name="Deadline">Unix milliseconds, the end of its usefulness with fail-safe included; <see cref="long.MaxValue"/> for none.</param>
-/// <param name="SlidingMs">Milliseconds; 0 if it does not slide.</param>
+/// <summary>The lifetime of an entry in the second level: until a moment, and with a sliding expiration for a time after its last use.</summary>
+/// <param name="Deadline">The end of the entry in Unix milliseconds, including fail-safe; <see cref="long.MaxValue"/> for none.</param>
+/// <param name="SlidingMs">The sliding expiration in milliseconds; 0 for none.</param>
 internal readonly record struct LevelExpiration(long Deadline, long SlidingMs);

@@ -1,23 +1,23 @@
 namespace Cairn.Caching.Levels;
 
-/// <summary>How an operation on the second level ended.</summary>
+/// <summary>The outcome of an operation on the second level.</summary>
 internal enum LevelStatus
 {
     /// <summary>There is no such entry.</summary>
     Miss = 0,
 
-    /// <summary>There is one.</summary>
+    /// <summary>There is an entry.</summary>
     Hit,
 
-    /// <summary>The change was made, and is visible to all who share the level.</summary>
+    /// <summary>The change was made, and all processes that share the level see it.</summary>
     Done,
 
-    /// <summary>The lease had been cancelled: somebody changed the key meanwhile. Nothing was written.</summary>
+    /// <summary>The lease had ended because another caller changed the key. Nothing was written.</summary>
     LeaseLost,
 
-    /// <summary>Another holds the lease.</summary>
+    /// <summary>Another caller holds the lease.</summary>
     Held,
 
-    /// <summary>Nothing is known: time-out, exception, or the circuit is open. It was counted.</summary>
+    /// <summary>The outcome is not known: a time-out, an exception, or an open circuit. It was counted.</summary>
     Failed,
 }

@@ -2,19 +2,19 @@ using Cairn.Engine;
 
 namespace Cairn.Caching.Levels;
 
-// Clearing the level's collections, of which a part may have to wait: the watermark of a partition can be raised only under its
+// Clears the level's collections. A part of this may have to wait: the watermark of a partition can be raised only under the partition's
 // lock, which a stopped process may hold.
 //
-//   I1  A partition whose bit is set has still to be cleared. Nothing is read from it, and nothing written to it, before.
-//   I2  Bits are set and reset by who holds the gate, together with the attempt to clear: the success of an attempt never
-//       resets the bit of a later clearing.
+//   I1  A partition whose bit is set must still be cleared. Until then it is neither read nor written.
+//   I2  Bits are set and cleared under the gate, together with the attempt to clear the partition: the success of an attempt never resets
+//       the bit of a later clearing.
 //
-// A value that another process wrote between the clearing and its retry is cleared as well: a miss more, and never a value less than cleared.
+// A value that another process wrote between the clearing and its retry is removed as well: one miss more, but no cleared value survives.
 internal sealed class StoreLevelClearing : IDisposable
 {
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
 
-    // Somebody may be waiting behind the retry.
+    // Short, because an operation may be waiting for the retry.
     private static readonly TimeSpan RetryLockTimeout = TimeSpan.FromMilliseconds(5);
 
     private readonly StoreEngine _engine;
@@ -32,7 +32,7 @@ internal sealed class StoreLevelClearing : IDisposable
         _timer = new Timer(static state => ((StoreLevelClearing)state!).Retry(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Clears all partitions. False if some must wait: that is done later.</summary>
+    /// <summary>Clears all partitions. Returns false if some must wait; they are cleared later.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public bool Clear()
     {
@@ -44,7 +44,7 @@ internal sealed class StoreLevelClearing : IDisposable
                 pending |= TryClear(partition, _lockTimeout) ? 0 : 1UL << partition;
             }
 
-            // Release; pairs with IsPending. A reader that comes before it comes before the clearing returns.
+            // Release; pairs with IsPending. A reader that does not see it precedes the return of the clearing.
             Volatile.Write(ref _pending, pending);
             if (pending != 0)
             {
@@ -55,11 +55,11 @@ internal sealed class StoreLevelClearing : IDisposable
         }
     }
 
-    /// <summary>True if the partition of the hash has still to be cleared.</summary>
+    /// <summary>Returns whether the partition of the hash must still be cleared.</summary>
     public bool IsPending(ulong hash) =>
         Volatile.Read(ref _pending) is var pending && pending != 0 && (pending & BitOf(hash)) != 0;
 
-    /// <summary>True if the partition of the hash has not to be cleared, any more if need be.</summary>
+    /// <summary>Clears the partition of the hash if it is pending. Returns true if it need not be cleared any more.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public bool TryFinish(ulong hash)
     {
@@ -75,7 +75,7 @@ internal sealed class StoreLevelClearing : IDisposable
         }
     }
 
-    /// <summary>Tries once more to do what is left.</summary>
+    /// <summary>Makes one last attempt to clear the pending partitions.</summary>
     public void Dispose()
     {
         _timer.Dispose();
@@ -93,17 +93,17 @@ internal sealed class StoreLevelClearing : IDisposable
                 Finish(ulong.MaxValue);
                 if (_pending != 0)
                 {
-                    _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan); // Without effect once this is disposed.
+                    _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan); // No effect after Dispose.
                 }
             }
             catch (ObjectDisposedException)
             {
-                // The store was closed: who opens it next reads what was not cleared, as after a crash.
+                // The store was closed. The next process that opens it reads the entries that were not cleared, as after a crash.
             }
         }
     }
 
-    // Of those that wait, the ones in the set, under the gate (I2).
+    // Clears the pending partitions that are in the set, under the gate (I2).
     private void Finish(ulong set)
     {
         for (int partition = 0; partition < _engine.Memory.PartitionCount; partition++)

@@ -1,7 +1,7 @@
 namespace Cairn.Caching.Levels;
 
-// A lease as the store grants it, or, on a value that is too long to carry one, the value's version: then others may make a value as
-// well, and the first who writes it wins.
+// A lease of the store. For a value that is too long to carry a lease, it is the value's version instead: other callers may then create the
+// value as well, and the first writer wins.
 internal sealed class StoreLevelLease : ILevelLease
 {
     private readonly CairnCollection _keys;
@@ -27,12 +27,12 @@ internal sealed class StoreLevelLease : ILevelLease
             }
             catch (ObjectDisposedException)
             {
-                return false; // It ended with the opening of the store that it was taken by.
+                return false; // The lease ended when the opening of the store that acquired it was closed.
             }
         }
     }
 
-    /// <summary>Writes the value, if the lease stands.</summary>
+    /// <summary>Writes the value, if the lease is still held.</summary>
     public LevelStatus Write(ReadOnlySpan<byte> value, Expiration expiration)
     {
         WriteStatus status = _lease?.Set(value, expiration, flags: 0) ?? _keys.CompareAndSwap(_key, value, _version, expiration);
@@ -44,7 +44,7 @@ internal sealed class StoreLevelLease : ILevelLease
         };
     }
 
-    /// <summary>Gives it back.</summary>
+    /// <summary>Releases the lease.</summary>
     public void Release()
     {
         try
@@ -53,7 +53,7 @@ internal sealed class StoreLevelLease : ILevelLease
         }
         catch (ObjectDisposedException)
         {
-            // As above.
+            // The lease ended when the store was closed.
         }
     }
 

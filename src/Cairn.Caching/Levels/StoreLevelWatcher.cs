@@ -3,17 +3,17 @@ using Cairn.Engine;
 
 namespace Cairn.Caching.Levels;
 
-// Waits for leases that others hold, on behalf of all who wait in this process: one thread, which sleeps on the store's lease
-// signal, so that no thread of the pool does.
+// Waits for leases of other processes on behalf of all waiters in this process. One thread sleeps on the store's lease signal, so that no
+// thread of the pool does.
 //
-//   W1  The signal of a partition is read before its waiters are tried. One that is raised after that is noticed: it differs from what
-//       was seen, and ends the sleep on it.
-//   W2  Who arrives is seen before the next sleep, or sees on which partition the watcher sleeps and raises its signal.
-//   W3  The dead raise no signal: every waiter is tried again after LongestSleep.
-//   W4  A try waits for a partition's lock no longer than LockTimeout, and a partition whose lock is held is tried once in a round, so
-//       waits end about when they should even while a process is stopped with a lock.
+//   W1  The signal of a partition is read before its waiters are tried. A signal that is raised later is noticed: it differs from the value
+//       that was read, and ends the sleep on it.
+//   W2  A new waiter is seen before the next sleep, or it sees on which partition the watcher sleeps and raises that signal.
+//   W3  A process that died raises no signal: every waiter is tried again after LongestSleep.
+//   W4  An attempt waits for a partition's lock no longer than LockTimeout, and a partition whose lock is held is tried once in a round. So
+//       waits end at about their deadlines, even while a stopped process holds a lock.
 //
-// Waiters of several partitions cannot be slept for at once: their signals are then looked at every millisecond.
+// The thread cannot sleep on the signals of several partitions at once: it then polls them every millisecond.
 internal sealed class StoreLevelWatcher : IDisposable
 {
     private const int Awake = -1;
@@ -42,7 +42,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         _seen = new uint[_engine.Memory.PartitionCount];
     }
 
-    /// <summary>True while its thread runs.</summary>
+    /// <summary>True while the watcher's thread runs.</summary>
     public bool IsRunning
     {
         get
@@ -54,7 +54,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         }
     }
 
-    /// <summary>Tries to get the lease of a key, without waiting for who has it.</summary>
+    /// <summary>Tries to acquire the lease of a key, without waiting for its owner.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public LeaseResult Try(string key, bool replacesStale, TimeSpan lockTimeout)
     {
@@ -70,7 +70,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         };
     }
 
-    /// <summary>Waits until the lease of a key is to be had, or is not needed any more.</summary>
+    /// <summary>Waits until the lease of a key is acquired or no longer needed.</summary>
     public async ValueTask<LeaseResult> WaitAsync(
         string key, bool replacesStale, int partition, TimeSpan wait, CancellationToken cancellationToken)
     {
@@ -84,7 +84,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         return await waiter.Task.ConfigureAwait(false);
     }
 
-    /// <summary>Ends all waits as failed, and the thread soon.</summary>
+    /// <summary>Ends all waits as failed, and the thread soon after.</summary>
     public void Dispose()
     {
         lock (_gate)
@@ -116,7 +116,7 @@ internal sealed class StoreLevelWatcher : IDisposable
             }
         }
 
-        // A full fence, here the lock's, between arriving and this look (W2).
+        // Full fence, by the lock above, between the registration of the waiter and this read (W2).
         int asleepOn = Volatile.Read(ref _asleepOn);
         if (asleepOn != Awake)
         {
@@ -144,7 +144,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         }
     }
 
-    // False when nobody has waited for a while, or nobody may any more: the thread ends.
+    // Returns false if there has been no waiter for a while, or if the watcher is disposed: the thread then ends.
     private bool TakeArrived()
     {
         lock (_gate)
@@ -173,7 +173,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         return false;
     }
 
-    // Tries those for whom something may have changed. The partitions, as bits, of those who still wait.
+    // Tries the waiters for which something may have changed. Returns the partitions of the remaining waiters, as bits.
     private ulong TryAll(bool isLookDue, long now)
     {
         ulong signalled = isLookDue ? ulong.MaxValue : 0;
@@ -213,7 +213,7 @@ internal sealed class StoreLevelWatcher : IDisposable
             {
                 result = Try(waiter.Key, waiter.ReplacesStale, LockTimeout);
             }
-#pragma warning disable CA1031 // Whatever it is, it is trouble of the store's, which ends this wait and must not end the process.
+#pragma warning disable CA1031 // Any exception is a failure of the store, which ends this wait and must not end the process.
             catch (Exception)
 #pragma warning restore CA1031
             {
@@ -254,7 +254,7 @@ internal sealed class StoreLevelWatcher : IDisposable
         int partition = System.Numerics.BitOperations.TrailingZeroCount(partitions);
         bool isOnly = (partitions & (partitions - 1)) == 0;
 
-        // A full fence between saying where it sleeps and the look for who arrived (W2).
+        // Full fence between the publication of the partition to sleep on and the check for new waiters (W2).
         Interlocked.Exchange(ref _asleepOn, partition);
         bool isAlone;
         lock (_gate)

@@ -1,6 +1,8 @@
 namespace Cairn.Caching.Local;
 
-/// <summary>Entries that left the first level under a lock, to be told of after it was released. Remembered only if somebody is told.</summary>
+/// <summary>
+/// Collects the entries that left the first level under a lock, to report them after its release. Stores them only if there is a callback.
+/// </summary>
 internal ref struct DepartedEntries(Action<LocalEntry>? onRemoved)
 {
     private List<LocalEntry>? _told;
@@ -17,6 +19,6 @@ internal ref struct DepartedEntries(Action<LocalEntry>? onRemoved)
         }
     }
 
-    /// <summary>Tells of each, once.</summary>
+    /// <summary>Reports each entry once.</summary>
     public readonly void Report() => _told?.ForEach(onRemoved!);
 }

@@ -3,12 +3,12 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-// Which keys were evicted lately, by 32 bits of their hashes: a key that comes back soon belongs into the main queue. Two keys
-// with the same bits are taken for one, which only lets a key into the wrong queue. Guarded by the shard's lock.
+// The keys that were evicted lately, by 32 bits of their hashes. A key that is set again soon enters the main queue. Two keys with the same
+// bits count as one, which only puts a key into the wrong queue. Guarded by the shard's lock.
 //
-// Evictions are written into a ring, where each key is also in the chain of its bucket until it returns or is overwritten. A key
-// that returned leaves its place in the ring empty: the ring spans so many evictions, not so many keys. All of it are numbers;
-// the garbage collector has nothing to follow.
+// Evictions are written into a ring. Each key is also in the chain of its bucket until it returns or is overwritten. A key that returned
+// leaves its place in the ring empty: the ring spans a number of evictions, not a number of keys. It consists of numbers only, so that the
+// garbage collector has nothing to follow.
 //
 //      _oldest                _oldest + _used
 //   |  | key | returned | key |                       |
@@ -23,7 +23,7 @@ internal sealed class GhostQueue
     private int _oldest;
     private int _used;
 
-    /// <summary>Remembers a key, and forgets those that were evicted as many as <paramref name="span"/> evictions ago, or longer.</summary>
+    /// <summary>Remembers a key, and forgets the keys that were evicted <paramref name="span"/> or more evictions ago.</summary>
     public void Add(ulong hash, int span)
     {
         Debug.Assert(span > 0, "There is room for one at least.");
@@ -43,7 +43,7 @@ internal sealed class GhostQueue
         _used++;
     }
 
-    /// <summary>True if the key was remembered; it no longer is.</summary>
+    /// <summary>Forgets a key. Returns true if it was remembered.</summary>
     public bool TryTake(ulong hash)
     {
         if (_used == 0)
@@ -74,12 +74,12 @@ internal sealed class GhostQueue
         _used = 0;
     }
 
-    // The low half: the highest bits chose the shard, and are the same for all keys here.
+    // The low half: the highest bits choose the shard, and so are the same for all keys here.
     private static uint Bits(ulong hash) => (uint)hash;
 
     private ref int BucketOf(uint bits) => ref _buckets[(int)(((ulong)bits * (uint)_buckets.Length) >> 32)];
 
-    /// <summary>Where the eviction is that came so many after the oldest one.</summary>
+    /// <summary>Returns the index of the eviction that came the given number after the oldest one.</summary>
     private int IndexOf(int age)
     {
         int index = _oldest + age;
@@ -114,7 +114,7 @@ internal sealed class GhostQueue
 
     private void Grow(int span)
     {
-        // Not much longer than it must be, but enough that a span which grows by and by does not copy it each time.
+        // The new length is little more than needed, but enough that a span that grows in small steps does not copy the ring each time.
         var ring = new Eviction[Math.Max(SmallestRing, Math.Min(_ring.Length * 2, span + (span / 8)))];
         for (int age = 0; age < _used; age++)
         {
@@ -139,7 +139,7 @@ internal sealed class GhostQueue
     {
         public uint Hash;
 
-        /// <summary>The next one of its bucket, <see cref="EndOfChain"/> or <see cref="Returned"/>.</summary>
+        /// <summary>The next eviction of its bucket, <see cref="EndOfChain"/> or <see cref="Returned"/>.</summary>
         public int Next;
     }
 }

@@ -3,12 +3,12 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-// Where a hash belongs: its highest bits choose the shard, the 32 bits below them the bucket, in order. So neighbouring hashes
-// are neighbours in the tables as well, and forgetting a range of them looks at no others.
+// The place of a hash: its highest bits choose the shard, and the 32 bits below them the bucket, in order. So neighbouring hashes are
+// neighbours in the tables as well, and the removal of a range visits no other buckets.
 [StructLayout(LayoutKind.Auto)]
 internal readonly struct HashPlacement(int shardBits)
 {
-    // Shifting by 64 would not shift at all; one and 63 do.
+    // A shift by 64 would not shift at all; two shifts by 1 and 63 do.
     private readonly int _shardShift = 63 - shardBits;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -3,11 +3,11 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-/// <summary>Hashes from <paramref name="First"/> to <paramref name="Last"/>, both of them included.</summary>
+/// <summary>The hashes from <paramref name="First"/> to <paramref name="Last"/>, both included.</summary>
 [StructLayout(LayoutKind.Auto)]
 internal readonly record struct HashRange(ulong First, ulong Last)
 {
-    /// <summary>The hashes that give <paramref name="value"/> when they are shifted right; a shift of 64 is all.</summary>
+    /// <summary>Returns the hashes that give <paramref name="value"/> when they are shifted right; a shift of 64 means all hashes.</summary>
     public static HashRange Of(int shift, ulong value)
     {
         Debug.Assert(shift is >= 0 and <= 64, "A hash has 64 bits.");

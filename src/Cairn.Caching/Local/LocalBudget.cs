@@ -2,10 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-/// <summary>What the whole first level may hold, and what it does hold. All shards draw on it.</summary>
-/// <param name="maxEntries">The most entries.</param>
-/// <param name="maxBytes">The most bytes.</param>
-/// <param name="isShared">Whether more than one shard does; else the lock of the only one guards it.</param>
+/// <summary>The limits and the present contents of the whole first level. All shards share it.</summary>
+/// <param name="maxEntries">The maximum number of entries.</param>
+/// <param name="maxBytes">The maximum number of bytes.</param>
+/// <param name="isShared">Whether there is more than one shard; otherwise the lock of the only shard guards the budget.</param>
 internal sealed class LocalBudget(long maxEntries, long maxBytes, bool isShared)
 {
     private PaddedCounters _counters;
@@ -24,12 +24,12 @@ internal sealed class LocalBudget(long maxEntries, long maxBytes, bool isShared)
 
     public bool IsExceeded => HasTooManyEntries || HasTooManyBytes;
 
-    /// <summary>Counts entries that came, or went.</summary>
+    /// <summary>Counts entries that were added, or removed if negative.</summary>
     public void Add(int entries, long bytes)
     {
         if (!isShared)
         {
-            // Each interlocked operation costs as much as ten others. Statistics may read one counter before the other either way.
+            // An interlocked operation costs as much as ten plain ones. In both cases statistics may read one counter before the other.
             Volatile.Write(ref _counters.Entries, _counters.Entries + entries);
             Volatile.Write(ref _counters.Bytes, _counters.Bytes + bytes);
             return;
@@ -46,7 +46,7 @@ internal sealed class LocalBudget(long maxEntries, long maxBytes, bool isShared)
         }
     }
 
-    // Every writer changes these; on lines of their own they disturb nobody else.
+    // Every writer changes these counters; cache lines of their own avoid false sharing.
     [StructLayout(LayoutKind.Explicit, Size = 256)]
     private struct PaddedCounters
     {

@@ -3,23 +3,22 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Caching.Local;
 
-// The first level: objects of this process by key, bounded in entries and in bytes. Reading takes no lock and writes nothing but
-// a use, at most three times for an entry; writing takes the lock of one of the shards into which a large level is divided by
-// hash (LocalShard).
+// The first level: objects of this process by key, limited in entries and in bytes. A read takes no lock. It writes only the frequency of an
+// entry, at most three times for each entry. A write takes the lock of one shard; a large level is divided into shards by hash (LocalShard).
 //
-//   I1  When a removal, a replacement or Clear returns, no Find that begins later returns what it removed. Coherence rests on it.
-//   I2  When Set returns, neither bound is exceeded but by what other threads are setting at that moment, who see to it before
-//       they return.
-//   I3  onRemoved is called once for every entry that was set, when it has left: evicted, replaced, removed, cleared, or too
-//       large to be let in at all. No lock is held then.
+//   I1  When a removal, a replacement or Clear returns, no Find that begins later returns the removed entry. Coherence relies on this.
+//   I2  When Set returns, neither limit is exceeded, except by entries that other threads are setting at that moment. Those threads evict
+//       before they return.
+//   I3  onRemoved is called once for every entry that was set, after it has left: evicted, replaced, removed, cleared, or rejected because
+//       it is too large. No lock is held during the call.
 internal sealed class LocalCache
 {
-    // A shard that is much smaller than this knows too little of what is popular; many more locks than processors are of no use.
+    // A smaller shard has too few entries to tell which are popular. Many more locks than processors bring no benefit.
     private const int EntriesPerShard = 4096;
     private const int BytesPerShard = 1 << 20;
     private const int MaxShards = 16;
 
-    // How many entries are looked at under one taking of a lock when all are.
+    // The number of entries that are visited under one acquisition of a lock when all entries are visited.
     private const int EntriesPerSweep = 512;
     private const int MaxSweeps = 1 << 20;
 
@@ -29,10 +28,10 @@ internal sealed class LocalCache
     private readonly LocalBudget _budget;
     private readonly Action<LocalEntry>? _onRemoved;
 
-    /// <summary>An empty one.</summary>
-    /// <param name="maxEntries">The most entries it holds, 1 at least.</param>
-    /// <param name="maxBytes">The most bytes that its entries have together, 1 at least.</param>
-    /// <param name="onRemoved">Told of every entry that left (I3), by the thread that made it leave. Must not throw.</param>
+    /// <summary>Creates an empty first level.</summary>
+    /// <param name="maxEntries">The maximum number of entries, at least 1.</param>
+    /// <param name="maxBytes">The maximum total size of the entries in bytes, at least 1.</param>
+    /// <param name="onRemoved">The callback for every entry that left (I3), on the thread that removed it. It must not throw.</param>
     public LocalCache(long maxEntries, long maxBytes, Action<LocalEntry>? onRemoved = null)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(maxEntries);
@@ -51,12 +50,12 @@ internal sealed class LocalCache
         }
     }
 
-    /// <summary>The entry of a key, and counts it as used. Takes no lock, unless it misses while the table grows.</summary>
+    /// <summary>Finds the entry of a key and counts a use. Takes no lock, except after a miss while the table grows.</summary>
     public LocalEntry? Find(ulong hash, ReadOnlySpan<char> key)
     {
         int shard = _placement.ShardOf(hash);
 
-        // Acquires; pair with the releases of LocalShard, by which tables, heads and links are published.
+        // Acquire, all three; pair with the releases in LocalShard that publish tables, heads and links.
         LocalBucket[] buckets = Volatile.Read(ref _tables[shard].Buckets);
         LocalEntry? entry = Volatile.Read(ref buckets[_placement.BucketOf(hash, buckets.Length)].Head);
         while (entry is not null)
@@ -73,16 +72,16 @@ internal sealed class LocalCache
         return _shards[shard].IsSettled(buckets) ? null : FindSurely(hash, key);
     }
 
-    /// <summary>The entry of a key as it is between two changes, and counts it as used.</summary>
+    /// <summary>Finds the entry of a key under the lock, between two changes, and counts a use.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public LocalEntry? FindSurely(ulong hash, ReadOnlySpan<char> key) => ShardOf(hash).Find(hash, key);
 
     /// <summary>
-    /// Keeps an entry, in the place of one with the same key, and evicts what is too much then. An entry with more bytes than
-    /// all may have is not kept, and an earlier one with its key goes all the same.
+    /// Keeps an entry in place of one with the same key, then evicts down to the limits. An entry that is larger than the whole level is not
+    /// kept; an earlier entry with its key is removed nevertheless.
     /// </summary>
-    /// <param name="entry">Set once only, and never again after it left. Its bytes do not change.</param>
-    /// <param name="now">The time by the cache's own clock: what cannot be used any more goes rather than what can. Without it none is past its use.</param>
+    /// <param name="entry">The entry. It is set only once, and never again after it left. Its bytes do not change.</param>
+    /// <param name="now">The time by the cache's own clock: unusable entries are evicted before usable ones. By default all count as usable.</param>
     public void Set(LocalEntry entry, long now = long.MinValue)
     {
         var departed = new DepartedEntries(_onRemoved);
@@ -96,7 +95,7 @@ internal sealed class LocalCache
         departed.Report();
     }
 
-    /// <summary>Removes this very entry, not a newer one with its key.</summary>
+    /// <summary>Removes exactly this entry, not a newer one with its key.</summary>
     /// <returns>False if it had left before.</returns>
     public bool Remove(LocalEntry entry)
     {
@@ -116,16 +115,16 @@ internal sealed class LocalCache
     }
 
     /// <summary>Removes the entries of all keys with a hash.</summary>
-    /// <returns>How many there were.</returns>
+    /// <returns>The number of removed entries.</returns>
     public int RemoveHash(ulong hash) => Remove(new HashRange(hash, hash), long.MaxValue);
 
-    /// <summary>Removes all entries whose hash, shifted right, is a value; a shift of 64 is all of them.</summary>
-    /// <returns>How many there were.</returns>
+    /// <summary>Removes all entries whose hash, shifted right, equals a value; a shift of 64 means all entries.</summary>
+    /// <returns>The number of removed entries.</returns>
     public int RemoveMany(int shift, ulong value) => Remove(HashRange.Of(shift, value), long.MaxValue);
 
-    /// <summary>Removes all entries that cannot be used any more. Looks at every entry, at some hundreds under a lock.</summary>
+    /// <summary>Removes all unusable entries. Visits every entry, some hundreds under each acquisition of a lock.</summary>
     /// <param name="now">The time by the cache's own clock.</param>
-    /// <returns>How many there were.</returns>
+    /// <returns>The number of removed entries.</returns>
     public int RemoveUnusable(long now)
     {
         int worthwhile = (int)Math.Clamp(_budget.Entries / EntriesPerSweep, _shards.Length, MaxSweeps);
@@ -172,9 +171,9 @@ internal sealed class LocalCache
         return count;
     }
 
-    // The shard that took an entry in has made what room it could within its share. If the level is still over a bound, then
-    // shards are over theirs. Where an entry is larger than a share that is only its own shard, which comes last: then
-    // the others give what they have.
+    // The shard that took the entry has already made as much room as it could within its share. If the level is still over a limit, other
+    // shards exceed their shares and evict. If an entry is larger than a share, it may be that only its own shard exceeds its share. That
+    // shard comes last: first all other shards evict.
     private void EvictElsewhere(int shard, long now, ref DepartedEntries departed)
     {
         for (int i = 1; i < _shards.Length && _budget.IsExceeded; i++)

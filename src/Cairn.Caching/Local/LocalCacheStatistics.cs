@@ -2,10 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-/// <summary>What the first level holds and has done.</summary>
-/// <param name="Entries">Entries in it.</param>
-/// <param name="Bytes">Their bytes, as the entries give them.</param>
-/// <param name="Evictions">Entries that had to make room for others.</param>
-/// <param name="TooLarge">Entries that were not kept, because each is larger than all that the level may hold.</param>
+/// <summary>The contents and the counts of the first level.</summary>
+/// <param name="Entries">The number of entries.</param>
+/// <param name="Bytes">The total bytes that the entries declare.</param>
+/// <param name="Evictions">The number of entries that were evicted.</param>
+/// <param name="TooLarge">The number of entries that were not kept because each is larger than the whole level.</param>
 [StructLayout(LayoutKind.Auto)]
 internal readonly record struct LocalCacheStatistics(long Entries, long Bytes, long Evictions, long TooLarge);

@@ -2,41 +2,49 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Local;
 
-// What a hit looks at of an entry. The runtime lays the fields of a base class before those of the derived one, so these lie together
-// and a hit touches one cache line or two of an entry, not three.
+// The fields of an entry that a hit reads. The runtime lays out the fields of a base class before those of the derived class, so these are
+// adjacent, and a hit touches one or two cache lines of an entry instead of three.
 internal abstract class LocalEntryFront(string key, ulong hash)
 {
     public readonly string Key = key;
 
     public readonly ulong Hash = hash;
 
-    /// <summary>The value itself if it may be shared, else its <see cref="Serialization.LocalPayload"/>, from which each reader gets a copy.</summary>
+    /// <summary>
+    /// The value itself if it may be shared; otherwise its <see cref="Serialization.LocalPayload"/>, from which each reader gets a copy.
+    /// </summary>
     public object? Value;
 
-    /// <summary>The tags it was made with, and their stamps at that time; null for none.</summary>
+    /// <summary>The tags of the entry with their stamps from before the value was created; null for none.</summary>
     public TagStamps? Tags;
 
-    /// <summary>The count of <see cref="TagChanges"/> at which its stamps were those of its tags; 0 if nobody has compared them. Written before it: the partitions.</summary>
+    /// <summary>
+    /// The count of <see cref="TagChanges"/> at which the stamps were last found current; 0 if they were not compared yet. Written after
+    /// <see cref="TagPartitions"/>.
+    /// </summary>
     public ulong TagsCheckedAt;
 
-    /// <summary>The partitions of the second level that its tags belong to, a bit for each, where they are asked for changes.</summary>
+    /// <summary>The partitions of the second level that report changes of the entry's tags, as bits, if the second level is a store.</summary>
     public ulong TagPartitions;
 
     /// <summary>
-    /// The next entry of the same bucket. It stays as it is when the entry leaves, so that a reader who stands on the entry
-    /// still gets to the ones behind it.
+    /// The next entry of the same bucket. Not changed when the entry leaves, so that a reader at this entry still reaches the entries behind
+    /// it.
     /// </summary>
     public LocalEntry? Next;
 
-    /// <summary>Until then a hit needs no further look at times. Changed later, within I1 of <see cref="LocalEntry"/>.</summary>
+    /// <summary>The time until which a hit needs no other check of times. May change later, within I1 of <see cref="LocalEntry"/>.</summary>
     public long QuietUntil;
 
     /// <summary>
-    /// A second of the cache's own clock: every change that others had made by then counts in the value. 0 if that is of no use. Set before
-    /// readers can find it; so short because it fits in beside the frequency.
+    /// A second of the cache's own clock: the value includes every change that other machines had made by then. 0 if this does not matter. Set
+    /// before readers can find the entry. 32 bits, so that it fits beside the frequency.
     /// </summary>
     public uint AsOf;
 
-    /// <summary>Uses since it came to its queue, up to <see cref="LocalEntry.MaxFrequency"/>; one less each time the main queue gives it another round.</summary>
+    /// <summary>
+    /// The uses since the entry entered its queue, up to <see cref="LocalEntry.MaxFrequency"/>; reduced by one each time the main queue keeps
+    /// the entry for another round.
+    /// </summary>
     public byte Frequency;
 }

@@ -13,6 +13,6 @@ internal enum LocalPlace : byte
 
     Main,
 
-    /// <summary>Left the first level, or was never let in. It does not come back.</summary>
+    /// <summary>The entry has left the first level, or was never kept. It does not return.</summary>
     Gone,
 }

@@ -4,17 +4,17 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Caching.Local;
 
-// Entries in the order in which they came, in a ring of references. Guarded by the shard's lock.
+// Entries in order of arrival, in a ring of references. Guarded by the shard's lock.
 //
 //      _first                                  _next
 //   |    | entry | entry | left | entry | left |    |
 //
-//   I1  An entry of the queue is in the cell that its position names; positions count on for ever, modulo 2^32, and the ring's
-//       length is a power of two, so that a ring that grows moves no position.
-//   I2  Between _first and _next lie the entries of the queue, and the cells of some that left.
+//   I1  An entry of the queue is in the cell of its position. Positions increase without end, modulo 2^32, and the ring's length is a power
+//       of two, so that growing the ring changes no position.
+//   I2  Between _first and _next lie the entries of the queue, and the cells of some entries that left.
 //
-// A ring and not links through the entries: who takes the oldest out does not touch its neighbours, which the processor would have to
-// fetch first, and the garbage collector has two references less to follow for every entry, in no chain.
+// A ring instead of links through the entries: removing the oldest entry does not touch its neighbours, which the processor would have to
+// fetch first, and the garbage collector follows two references less for each entry, without a chain.
 [StructLayout(LayoutKind.Auto)]
 internal struct LocalQueue(LocalPlace place)
 {
@@ -26,10 +26,10 @@ internal struct LocalQueue(LocalPlace place)
 
     public int Count { get; private set; }
 
-    /// <summary>The bytes of all that are in it.</summary>
+    /// <summary>The total bytes of the entries in the queue.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>The entry that came first; null if there is none.</summary>
+    /// <summary>The oldest entry; null if the queue is empty.</summary>
     public LocalEntry? Oldest
     {
         get
@@ -73,7 +73,7 @@ internal struct LocalQueue(LocalPlace place)
         }
     }
 
-    /// <summary>Puts an entry where another one is.</summary>
+    /// <summary>Puts an entry in the place of another one.</summary>
     public void Replace(LocalEntry old, LocalEntry entry)
     {
         Debug.Assert(old.Place == place && CellOf(old.Position) == old, "I1");
@@ -83,7 +83,7 @@ internal struct LocalQueue(LocalPlace place)
         Bytes += entry.Bytes - old.Bytes;
     }
 
-    /// <summary>The oldest entry becomes the newest.</summary>
+    /// <summary>Makes the oldest entry the newest.</summary>
     public void Rotate()
     {
         LocalEntry oldest = Oldest!;
@@ -99,13 +99,13 @@ internal struct LocalQueue(LocalPlace place)
         _next++;
     }
 
-    // The ring is full, of entries or of the cells of those that left.
+    // Makes room in a ring that is full of entries or of the cells of entries that left.
     private void MakeRoom()
     {
         Cell[] full = _ring;
         if (Count > full.Length / 2)
         {
-            // The positions stay (I1): no entry is touched.
+            // The positions stay (I1), so no entry is touched.
             _ring = new Cell[full.Length * 2];
             for (uint position = _first; position != _next; position++)
             {
@@ -115,7 +115,7 @@ internal struct LocalQueue(LocalPlace place)
             return;
         }
 
-        // New positions for all, in a ring that is half full at most, so that this does not come again soon.
+        // All entries get new positions, in a ring that is at most half full, so that this does not happen again soon.
         uint end = _next;
         _ring = new Cell[Math.Max(SmallestRing, (int)BitOperations.RoundUpToPowerOf2((uint)Count * 2))];
         _next = _first;
@@ -130,7 +130,7 @@ internal struct LocalQueue(LocalPlace place)
 
     private readonly ref LocalEntry? CellOf(uint position) => ref _ring[position & (uint)(_ring.Length - 1)].Entry;
 
-    // A structure, because a reference to an element of an array of references costs a type check.
+    // A structure, because taking a reference to an element of an array of references costs a type check.
     private struct Cell
     {
         public LocalEntry? Entry;

@@ -5,13 +5,13 @@ namespace Cairn.Caching.Local;
 
 // A part of the first level: the entries whose hashes begin with the same bits, their table and their queues.
 //
-//   I1  An entry is in its bucket's chain if and only if it is in a queue; its place says in which.
-//   I2  From the head of a bucket of the published table only entries are reached that have not left. An entry that leaves is
-//       taken out of its chain before the lock is released.
-//   I3  The order of a chain does not change, an entry comes in at its head or in the place of the one it replaces, and an
-//       entry that left still leads on. So who walks along without the lock meets every entry that is there all the while.
-//   I4  Growing moves entries into the chains of a new table, and breaks I3. The old table is named in Leaving before the first
-//       move, and until the new one is published: who missed in a table that is named there, or no longer published, looks again.
+//   I1  An entry is in its bucket's chain if and only if it is in a queue; its place names the queue.
+//   I2  From the head of a bucket of the published table, only entries that have not left are reachable. An entry that leaves is retracted
+//       from its chain before the lock is released.
+//   I3  The order of a chain does not change: an entry is inserted at the head or in the place of the entry that it replaces, and an entry
+//       that left keeps its link. So a reader without the lock meets every entry that is present during its whole walk.
+//   I4  Growing moves entries into the chains of a new table, which breaks I3. Leaving names the old table from before the first move until
+//       the new table is published: a reader that misses in a table that Leaving names, or that is no longer published, searches again.
 //
 // Eviction is S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023) with a
 // longer memory:
@@ -20,10 +20,10 @@ namespace Cairn.Caching.Local;
 //             |                     `--not used--> evicted, remembered in ghost
 //             `--otherwise--> evicted, remembered in ghost --set again--> main
 //
-// The small queue has a tenth of the entries, or of the bytes, whichever it comes to first. The ghost queue remembers what either
-// queue evicted, over twice as many evictions as the main queue may have entries; in the paper only the small queue's, and half
-// as many. What that is worth is in docs/decisions/0017-a-longer-memory-of-evictions.md. An entry that cannot be used any more
-// is evicted when its turn comes, however often it was used.
+// The small queue has a tenth of the entries or of the bytes, whichever limit it reaches first. The ghost queue remembers the evictions of
+// both queues, for twice as many evictions as the main queue may have entries; in the paper it remembers only those of the small queue, and
+// half as many. docs/decisions/0017-a-longer-memory-of-evictions.md has the benefit. An unusable entry is evicted when its turn comes,
+// regardless of its uses.
 internal sealed class LocalShard
 {
     private const int SmallestTable = 16;
@@ -46,18 +46,18 @@ internal sealed class LocalShard
     private LocalQueue _main = new(LocalPlace.Main);
     private LocalBucket[]? _leaving;
 
-    // What came and what went under this lock, and is not in the budget yet: mostly they cancel each other, and the budget, which all
-    // shards change, is left alone.
+    // Changes under this lock that are not in the budget yet. Additions and removals mostly cancel out, and then the budget, which all shards
+    // change, is not touched.
     private int _uncountedEntries;
     private long _uncountedBytes;
     private long _evictions;
     private long _tooLarge;
 
-    /// <summary>An empty one, with the smallest table.</summary>
+    /// <summary>Creates an empty shard with the smallest table.</summary>
     /// <param name="tables">The published tables of all shards.</param>
-    /// <param name="index">Which of them is this shard's.</param>
-    /// <param name="placement">Where hashes belong.</param>
-    /// <param name="budget">What all shards may hold together.</param>
+    /// <param name="index">The index of this shard's table.</param>
+    /// <param name="placement">The placement of hashes.</param>
+    /// <param name="budget">The common limits of all shards.</param>
     public LocalShard(LocalTable[] tables, int index, HashPlacement placement, LocalBudget budget)
     {
         _tables = tables;
@@ -75,7 +75,7 @@ internal sealed class LocalShard
 
     public long TooLarge => Volatile.Read(ref _tooLarge);
 
-    /// <summary>Whether it holds more than its part of what there is too much of. Read without the lock it is a hint.</summary>
+    /// <summary>Whether the shard exceeds its share of a limit that the level exceeds. Without the lock this is a hint.</summary>
     public bool IsBeyondShare =>
         (_budget.HasTooManyEntries && Count > _shareOfEntries) || (_budget.HasTooManyBytes && Bytes > _shareOfBytes);
 
@@ -87,11 +87,11 @@ internal sealed class LocalShard
 
     private long Bytes => _small.Bytes + _main.Bytes;
 
-    /// <summary>Whether a key that was not met in the buckets was not there (I4).</summary>
+    /// <summary>Returns whether a key that was not found in the buckets was not present (I4).</summary>
     public bool IsSettled(LocalBucket[] buckets)
     {
-        // Acquire, in this order; pairs with the releases in Grow. A walk that followed a link of the new table began or ended
-        // after Leaving was set, so it sees either Leaving or, if that is already over, the new table.
+        // Acquire, in this order; pairs with the releases in Grow. A walk that followed a link of the new table began or ended after Leaving
+        // was set. So it sees either Leaving or, after the growth, the new table.
         return Volatile.Read(ref _leaving) != buckets && Volatile.Read(ref _tables[_index].Buckets) == buckets;
     }
 
@@ -105,7 +105,7 @@ internal sealed class LocalShard
         }
     }
 
-    /// <summary>Takes an entry in, in the place of one with the same key, and evicts from this shard what is over its share.</summary>
+    /// <summary>Inserts an entry in place of one with the same key, and evicts entries of this shard beyond its share.</summary>
     public void Set(LocalEntry entry, long now, ref DepartedEntries departed)
     {
         Debug.Assert(entry.Bytes >= 0, "Nothing takes less than no room.");
@@ -169,7 +169,7 @@ internal sealed class LocalShard
         }
     }
 
-    /// <summary>Removes all whose hashes are in the range and that cannot be used at a time.</summary>
+    /// <summary>Removes all entries whose hashes are in the range and that are unusable at the given time.</summary>
     public void Remove(HashRange range, long now, ref DepartedEntries departed)
     {
         lock (_lock)
@@ -196,12 +196,12 @@ internal sealed class LocalShard
         }
     }
 
-    /// <summary>Forgets everything, also what is remembered of evicted keys.</summary>
+    /// <summary>Removes all entries, and forgets the evicted keys.</summary>
     public void Clear(ref DepartedEntries departed)
     {
         lock (_lock)
         {
-            // Release: who looks from now on finds nothing (I2). The chains of the old table stay for those who are in them.
+            // Release; a reader that begins now finds nothing (I2). The chains of the old table remain for concurrent readers.
             Volatile.Write(ref _tables[_index].Buckets, new LocalBucket[SmallestTable]);
             _budget.Add(-Count, -Bytes);
             Empty(ref _small, ref departed);
@@ -212,7 +212,7 @@ internal sealed class LocalShard
         }
     }
 
-    /// <summary>Evicts while the level holds too much and this shard more than its share, or anything, of it.</summary>
+    /// <summary>Evicts while the level exceeds a limit and this shard has more than its share, or any entry.</summary>
     public void Evict(bool onlyBeyondShare, long now, ref DepartedEntries departed)
     {
         lock (_lock)
@@ -261,17 +261,17 @@ internal sealed class LocalShard
         ref LocalEntry? head = ref buckets[_placement.BucketOf(entry.Hash, buckets.Length)].Head;
         entry.Next = head;
 
-        // Release; pairs with the acquire in LocalCache.Find, which must see the entry as it was set.
+        // Release; pairs with the acquire in LocalCache.Find, which must see the complete entry.
         Volatile.Write(ref head, entry);
     }
 
-    // The new entry takes the old one's place in the chain and in its queue, and its uses: it is the key that is popular.
+    // The new entry takes the old one's place in the chain and in its queue, and its frequency: the key is popular, not the entry.
     private void Replace(LocalEntry old, LocalEntry entry, long now, ref DepartedEntries departed)
     {
         entry.Frequency = old.Frequency;
         entry.Next = old.Next;
 
-        // Release; as in Insert.
+        // Release, as in Insert.
         Volatile.Write(ref LinkTo(old), entry);
         ref LocalQueue queue = ref QueueOf(old);
         queue.Replace(old, entry);
@@ -279,14 +279,14 @@ internal sealed class LocalShard
         CountLater(0, entry.Bytes - old.Bytes);
         if (HasTooManyBytes)
         {
-            // It must not be what makes room for itself. Only here does replacing make an entry the newest.
+            // The entry must not be evicted to make room for itself. Only in this case does a replacement make an entry the newest.
             queue.Remove(entry);
             MakeRoom(1, entry.Bytes, now, ref departed);
             queue.Add(entry);
         }
     }
 
-    // What is to come is counted already, but not in this shard's queues.
+    // The new entry is already counted, but is not in this shard's queues yet.
     private void MakeRoom(int entries, long bytes, long now, ref DepartedEntries departed)
     {
         while (Count > 0 &&
@@ -302,14 +302,16 @@ internal sealed class LocalShard
         bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
         LocalEntry victim = (isSmallFull || _main.Count == 0 ? VictimOfSmall(now) : null) ?? VictimOfMain(now);
 
-        // Of the entries that are there, not of those that would be allowed: where bytes are what is short, they are fewer.
+        // Computed from the present entries, not from the limit: if the limit in bytes applies, there are fewer.
         int mainEntries = Math.Max(1, Count - Math.Max(1, Count / 10));
         _ghost.Add(victim.Hash, GhostsPerMainEntry * mainEntries);
         _evictions++;
         Take(victim, ref departed);
     }
 
-    /// <summary>The oldest entry of the small queue that was not used twice, or is past its use; those before it go over to the main queue.</summary>
+    /// <summary>
+    /// Returns the oldest entry of the small queue that was not used twice or is unusable. Moves the entries before it to the main queue.
+    /// </summary>
     private LocalEntry? VictimOfSmall(long now)
     {
         while (_small.Oldest is { } oldest)
@@ -329,8 +331,8 @@ internal sealed class LocalShard
 
     private LocalEntry VictimOfMain(long now)
     {
-        // After this many all have lost all their uses, if none was used meanwhile. If some were, or all are popular and many, it
-        // ends nevertheless: others wait for the lock.
+        // After this many rotations every entry has lost all its uses, if there were none meanwhile. If there were, or if many entries are
+        // popular, the loop ends nevertheless, because other threads wait for the lock.
         long chances = Math.Min((long)_main.Count * LocalEntry.MaxFrequency, MostChances);
         LocalEntry oldest = _main.Oldest!;
         for (; oldest.Frequency > 0 && oldest.IsUsable(now) && chances > 0; chances--)
@@ -343,10 +345,10 @@ internal sealed class LocalShard
         return oldest;
     }
 
-    /// <summary>Takes an entry out of its chain and its queue.</summary>
+    /// <summary>Removes an entry from its chain and its queue.</summary>
     private void Take(LocalEntry entry, ref DepartedEntries departed)
     {
-        // Release; so that a reader who sees the link sees what is behind it. The entry's own link stays (I3).
+        // Release, so that a reader that sees the link sees the entry behind it. The entry keeps its own link (I3).
         Volatile.Write(ref LinkTo(entry), entry.Next);
         QueueOf(entry).Remove(entry);
         CountLater(-1, -entry.Bytes);
@@ -359,7 +361,7 @@ internal sealed class LocalShard
         _uncountedBytes += bytes;
     }
 
-    /// <summary>Before the lock is released.</summary>
+    /// <summary>Adds the collected changes to the budget, before the lock is released.</summary>
     private void Settle()
     {
         if (_uncountedEntries != 0 || _uncountedBytes != 0)
@@ -371,7 +373,7 @@ internal sealed class LocalShard
     }
 
 
-    /// <summary>The link of the chain that leads to an entry, which must be there.</summary>
+    /// <summary>Returns the link of the chain that leads to an entry, which must be present.</summary>
     private ref LocalEntry? LinkTo(LocalEntry entry)
     {
         LocalBucket[] buckets = Buckets;
@@ -399,7 +401,7 @@ internal sealed class LocalShard
     {
         var buckets = new LocalBucket[old.Length * 2];
 
-        // A full fence, stronger than a release: the moves below must not be seen before this. Pairs with IsSettled.
+        // Full fence, stronger than a release: the moves below must not become visible before this write. Pairs with IsSettled.
         Interlocked.Exchange(ref _leaving, old);
         foreach (LocalBucket bucket in old)
         {
@@ -413,7 +415,7 @@ internal sealed class LocalShard
             }
         }
 
-        // Release, in this order; pairs with IsSettled, which reads them the other way round.
+        // Release, in this order; pairs with IsSettled, which reads them in the opposite order.
         Volatile.Write(ref _tables[_index].Buckets, buckets);
         Volatile.Write(ref _leaving, null);
         return buckets;
@@ -429,14 +431,14 @@ internal sealed class LocalShard
     }
 }
 
-/// <summary>The table of one shard. A structure, because a reference to an element of an array of references costs a type check.</summary>
+/// <summary>The table of one shard. A structure, because taking a reference to an element of an array of references costs a type check.</summary>
 [StructLayout(LayoutKind.Auto)]
 internal struct LocalTable
 {
     public LocalBucket[] Buckets;
 }
 
-/// <summary>The head of a chain of entries whose hashes belong together.</summary>
+/// <summary>The head of the chain of a bucket.</summary>
 [StructLayout(LayoutKind.Auto)]
 internal struct LocalBucket
 {

@@ -4,13 +4,13 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Policies;
 
-/// <summary>Entry options with every default filled in, checked, in milliseconds; <see cref="long.MaxValue"/> is for ever.</summary>
+/// <summary>Validated entry options with all defaults, in milliseconds; <see cref="long.MaxValue"/> means no limit.</summary>
 internal sealed class EntryPolicy
 {
-    // Applications make their options once and bring the same few with every call.
+    // Applications create their options once and pass the same few objects with every call.
     private const int Places = 16;
 
-    // A hundred years. Caches that are given longer ones fail in their arithmetic.
+    // A hundred years. Longer times overflow the arithmetic of some caches.
     private const long LongestSlidingMs = 36_500L * 24 * 60 * 60 * 1000;
 
     private Made?[]? _made;
@@ -25,7 +25,7 @@ internal sealed class EntryPolicy
         JitterMs = NotNegative(options.Jitter, TimeSpan.Zero, nameof(options.Jitter));
         if (SlidingMs >= Math.Min(CacheClock.Later(ExpirationMs, JitterMs), LongestSlidingMs))
         {
-            SlidingMs = 0; // Nothing lives long enough for it to matter.
+            SlidingMs = 0; // No entry lives long enough to slide.
         }
 
         FailSafeMs = NotNegative(options.FailSafe, TimeSpan.Zero, nameof(options.FailSafe));
@@ -57,7 +57,7 @@ internal sealed class EntryPolicy
 
     public static TimeSpan DefaultLeaseWait { get; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>The options it was made of, merged.</summary>
+    /// <summary>The merged options from which the policy was created.</summary>
     public CairnEntryOptions Options { get; }
 
     public long ExpirationMs { get; }
@@ -78,7 +78,7 @@ internal sealed class EntryPolicy
 
     public TimeSpan HardTimeout { get; }
 
-    /// <summary>The hard time-out as a span that others can be compared with.</summary>
+    /// <summary>The hard time-out as a comparable time: <see cref="TimeSpan.MaxValue"/> if infinite.</summary>
     public TimeSpan LongestWait => HardTimeout == Timeout.InfiniteTimeSpan ? TimeSpan.MaxValue : HardTimeout;
 
     public long RevalidateMs { get; }
@@ -103,14 +103,14 @@ internal sealed class EntryPolicy
 
     public bool Compresses => (Flags & HybridCacheEntryFlags.DisableCompression) == 0;
 
-    /// <summary>How long an expired value stays of use: for whichever feature needs it longest.</summary>
+    /// <summary>How long an expired value remains usable: the longest time that a feature needs.</summary>
     public long StaleMs => Math.Max(FailSafeMs, RevalidateMs);
 
-    /// <summary>The policy of options that nothing else fills in.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
+    /// <summary>Creates the policy of options without further defaults.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">An option is outside its range.</exception>
     public static EntryPolicy Of(CairnEntryOptions options) => new(options) { _made = new Made?[Places] };
 
-    /// <summary>The policy of one call: its options where it has any, over the defaults.</summary>
+    /// <summary>Returns the policy of one call: its options, completed by the defaults.</summary>
     public EntryPolicy With(CairnEntryOptions? options)
     {
         if (options is null || ReferenceEquals(options, Options))
@@ -118,7 +118,7 @@ internal sealed class EntryPolicy
             return this;
         }
 
-        // Change tokens are for one call.
+        // Change tokens are used for one call only, so such a policy is not remembered.
         return options.ChangeTokens is null ? Find(options) ?? Keep(options, Merge(options)) : Merge(options);
     }
 
@@ -126,7 +126,7 @@ internal sealed class EntryPolicy
     public EntryPolicy With(HybridCacheEntryOptions? options) =>
         options is null ? this : Find(options) ?? Keep(options, Merge(CairnEntryOptions.FromHybridCacheEntryOptions(options)!));
 
-    // Options do not change: what was made of them once is right for ever. Acquire; pairs with the release in Keep.
+    // Options are immutable, so a policy that was created from them stays correct. Acquire; pairs with the release in Keep.
     private EntryPolicy? Find(object options) =>
         _made is { } made && Volatile.Read(ref made[PlaceOf(options)]) is { } found && ReferenceEquals(found.Options, options) ? found.Policy : null;
 
@@ -147,7 +147,7 @@ internal sealed class EntryPolicy
         {
             Expiration = options.Expiration ?? Options.Expiration,
 
-            // A call that says how long, and not how long here, does not mean the default's local time.
+            // A call that sets the expiration without the local expiration does not use the local expiration of the defaults.
             LocalCacheExpiration = options.LocalCacheExpiration ?? (options.Expiration is null ? Options.LocalCacheExpiration : null),
             Flags = options.Flags ?? Options.Flags,
             SlidingExpiration = options.SlidingExpiration ?? Options.SlidingExpiration,
@@ -186,7 +186,7 @@ internal sealed class EntryPolicy
             : throw OutOfRange(time, name, $"zero to {LongestTimer}, or Timeout.InfiniteTimeSpan");
     }
 
-    // What timers can wait for.
+    // The longest time that timers support.
     private static TimeSpan LongestTimer { get; } = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
 
     private static long Milliseconds(TimeSpan time) =>

@@ -3,20 +3,20 @@ using System.Text;
 
 namespace Cairn.Caching.Policies;
 
-/// <summary>Which keys are cached: those that Microsoft's implementation would cache.</summary>
+/// <summary>Decides which keys are cached: the same as in Microsoft's implementation.</summary>
 internal static class KeyRules
 {
-    // C0 and C1 controls and DEL: what protocols and files between here and the second level may stumble over.
+    // C0 and C1 controls and DEL, which protocols and files on the way to the second level may not accept.
     private static readonly SearchValues<char> Controls = SearchValues.Create(
         [.. Enumerable.Range(0, 0x20).Concat(Enumerable.Range(0x7F, 0x21)).Select(value => (char)value)]);
 
     public static bool IsCacheable(ReadOnlySpan<char> key, int maxLength) =>
         key.Length <= maxLength && !key.IsWhiteSpace() && (IsPlain(key) || (!key.ContainsAny(Controls) && IsUnicode(key)));
 
-    /// <summary>True if the key has at most that many bytes in UTF-8.</summary>
+    /// <summary>Returns whether the key has at most the given number of bytes in UTF-8.</summary>
     public static bool Fits(ReadOnlySpan<char> key, int maxBytes) => key.Length <= maxBytes / 3 || Encoding.UTF8.GetByteCount(key) <= maxBytes;
 
-    // Printable ASCII, as nearly all keys are: one comparison of many characters at a time.
+    // Nearly all keys are printable ASCII, which is checked many characters at a time.
     private static bool IsPlain(ReadOnlySpan<char> key) => !key.ContainsAnyExceptInRange(' ', '~');
 
     private static bool IsUnicode(ReadOnlySpan<char> key)

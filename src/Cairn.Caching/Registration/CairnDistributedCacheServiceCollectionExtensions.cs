@@ -11,12 +11,13 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class CairnDistributedCacheServiceCollectionExtensions
 {
     /// <summary>Adds a distributed cache in a store file, if no <see cref="IDistributedCache"/> is registered yet.</summary>
-    /// <param name="services">Where to.</param>
-    /// <param name="configure">Sets the options; null for the defaults.</param>
+    /// <param name="services">The services to add the cache to.</param>
+    /// <param name="configure">A function that sets the options; null for the defaults.</param>
     /// <returns>The same services.</returns>
     /// <remarks>
-    /// Registers one <see cref="CairnDistributedCache"/>, and it as <see cref="IDistributedCache"/> and <see cref="IBufferDistributedCache"/>. A host
-    /// opens the store when it starts, and does not start if that fails; without a host it is opened when the cache is first resolved.
+    /// Registers one <see cref="CairnDistributedCache"/>, also as <see cref="IDistributedCache"/> and <see cref="IBufferDistributedCache"/>.
+    /// A host opens the store when it starts, and does not start if that fails. Without a host the store is opened when the cache is first
+    /// resolved.
     /// </remarks>
     public static IServiceCollection AddCairnDistributedCache(
         this IServiceCollection services, Action<CairnDistributedCacheOptions>? configure = null)
@@ -31,14 +32,14 @@ public static class CairnDistributedCacheServiceCollectionExtensions
     }
 
     /// <summary>Adds a distributed cache in a store file for a key, if no <see cref="IDistributedCache"/> is registered for it yet.</summary>
-    /// <param name="services">Where to.</param>
+    /// <param name="services">The services to add the cache to.</param>
     /// <param name="serviceKey">The key; its text is the name of the options.</param>
     /// <param name="configure">
-    /// Sets the options; null for the defaults. Two caches with the same file and <see cref="CairnDistributedCacheOptions.CollectionName"/> have the
-    /// same entries.
+    /// A function that sets the options; null for the defaults. Two caches with the same file and
+    /// <see cref="CairnDistributedCacheOptions.CollectionName"/> have the same entries.
     /// </param>
     /// <returns>The same services.</returns>
-    /// <remarks>Otherwise as <see cref="AddCairnDistributedCache"/>.</remarks>
+    /// <remarks>Otherwise the same as <see cref="AddCairnDistributedCache"/>.</remarks>
     public static IServiceCollection AddKeyedCairnDistributedCache(
         this IServiceCollection services, object? serviceKey, Action<CairnDistributedCacheOptions>? configure = null)
     {

@@ -5,15 +5,18 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>The framework's DataContractSerializer as binary XML, with each name once (<see cref="BinaryNames"/>). Types come from the contract and its known types, never from the data.</summary>
+/// <summary>
+/// The framework's DataContractSerializer as binary XML that contains each name once (<see cref="BinaryNames"/>). Types come from the
+/// contract and its known types, never from the data.
+/// </summary>
 [RequiresUnreferencedCode("DataContractSerializer looks at the members of types at run time.")]
 [RequiresDynamicCode("DataContractSerializer makes code at run time.")]
 internal sealed class BinaryCodec<T>(CodecOptions options) : Codec<T>(options)
 {
-    // Values to be written are the application's own; that they are too large is found by their bytes.
+    // Written values are the application's own, so the writer has no limit of objects; the limit of bytes applies.
     private readonly Lazy<DataContractSerializer> _writer = new(() => new(typeof(T)));
 
-    // Each object takes at least a byte, and arrays are not allocated before the number of their elements is checked against this.
+    // Each object takes at least one byte. Arrays are allocated only after their number of elements was checked against this limit.
     private readonly Lazy<DataContractSerializer> _reader = new(() => new(
         typeof(T), new DataContractSerializerSettings { MaxItemsInObjectGraph = options.MaximumPayloadBytes }));
 

@@ -5,11 +5,11 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-// The names of elements, which binary XML refers to by number, so that each is written once and not with every element.
+// The names of elements, to which binary XML refers by number, so that each name is written once and not with every element.
 //
 //   | binary XML | names: length, 7 bits a byte, and UTF-8, each | bytes of the names: u32 |
 //
-// Behind the document, because they are known when it is written.
+// The names follow the document, because they are known only when it is written.
 internal sealed class BinaryNames : XmlBinaryWriterSession
 {
     private const int LengthBytes = sizeof(uint);
@@ -23,7 +23,7 @@ internal sealed class BinaryNames : XmlBinaryWriterSession
             return false;
         }
 
-        // Keys are given in order.
+        // Keys are assigned in ascending order.
         _names.Add(value.Value);
         return true;
     }
@@ -54,10 +54,10 @@ internal sealed class BinaryNames : XmlBinaryWriterSession
         target.Advance(LengthBytes);
     }
 
-    /// <summary>Reads the names behind a document.</summary>
+    /// <summary>Reads the names that follow a document.</summary>
     /// <param name="payload">The document with the names.</param>
     /// <param name="documentBytes">The length of the document.</param>
-    /// <exception cref="InvalidDataException">They are damaged.</exception>
+    /// <exception cref="InvalidDataException">The names are damaged.</exception>
     public static XmlBinaryReaderSession Read(ReadOnlySpan<byte> payload, out int documentBytes)
     {
         uint total = payload.Length < LengthBytes ? uint.MaxValue : BinaryPrimitives.ReadUInt32LittleEndian(payload[^LengthBytes..]);

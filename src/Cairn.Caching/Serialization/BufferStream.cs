@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Writes to a buffer, for serializers that know streams only.</summary>
+/// <summary>A stream that writes to a buffer, for serializers that support only streams.</summary>
 internal sealed class BufferStream(IBufferWriter<byte> target) : Stream
 {
     public override bool CanRead => false;
@@ -27,7 +27,7 @@ internal sealed class BufferStream(IBufferWriter<byte> target) : Stream
 
     public override void Flush()
     {
-        // Nothing is held back.
+        // There is no internal buffer to flush.
     }
 
     public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();

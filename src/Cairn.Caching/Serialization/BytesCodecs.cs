@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Bytes as they are.</summary>
+/// <summary>The codec of byte arrays, which are written unchanged.</summary>
 internal sealed class BytesCodec(CodecOptions options) : Codec<byte[]>(options)
 {
     public override byte Format => (byte)CairnFormat.Raw;
@@ -12,7 +12,7 @@ internal sealed class BytesCodec(CodecOptions options) : Codec<byte[]>(options)
     public override byte[] Deserialize(ReadOnlyMemory<byte> source) => source.ToArray();
 }
 
-/// <summary>Bytes as they are.</summary>
+/// <summary>The codec of read-only memory, which is written unchanged.</summary>
 internal sealed class MemoryCodec(CodecOptions options) : Codec<ReadOnlyMemory<byte>>(options)
 {
     public override byte Format => (byte)CairnFormat.Raw;

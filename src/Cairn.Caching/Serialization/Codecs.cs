@@ -9,24 +9,24 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.Serialization;
 
-// Which codec a type has, and how its values go into envelopes and come out again.
+// Chooses the codec of a type, and writes values into envelopes and reads them.
 //
-// The first that there is, in this order:
-//   1  a serializer registered for exactly the type, the last one; the options' before the services'
-//   2  one that a factory makes, asked from the last registered to the first; if it says its format (ICairnSerializer), only if the
-//      type does not ask for another
-//   3  the format that the options or else CairnSerializerAttribute name for the type
-//   4  what has a raw form: text, bytes, numbers, times, enumerations
+// The first that exists, in this order:
+//   1  a serializer that is registered for exactly the type, the last one; those of the options before those of the services
+//   2  one that a factory creates, tried from the last registered to the first; if it declares a format (ICairnSerializer), only if the
+//      type does not specify another
+//   3  the format that the options, or otherwise CairnSerializerAttribute, name for the type
+//   4  the raw form of text, bytes, numbers, times and enumerations
 //   5  XML for types that implement IXmlSerializable or carry [XmlRoot]
 //   6  JSON
 internal sealed class Codecs
 {
-    // A slot for each type that any cache has asked for: an index into an array is faster than any dictionary.
+    // Each type that a cache has used has a slot: an index into an array is faster than a dictionary.
     private static int s_types;
 
     private readonly CodecOptions _options;
     private readonly JsonSettings _json;
-    private readonly IHybridCacheSerializerFactory[] _factories; // The first that answers wins.
+    private readonly IHybridCacheSerializerFactory[] _factories; // The first that returns a serializer applies.
     private readonly Lock _gate = new();
     private object?[] _codecs = new object?[64];
 
@@ -40,24 +40,26 @@ internal sealed class Codecs
 
     public CodecOptions Options => _options;
 
-    /// <summary>The codec of a type, always the same one. Whether it works is known by <see cref="Codec{T}.Problem"/>.</summary>
+    /// <summary>Returns the codec of a type, always the same one. <see cref="Codec{T}.Problem"/> shows whether it works.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Codec<T> Of<T>()
     {
-        // Acquire; pairs with the release in Create. The codec's own fields must be visible with it.
+        // Acquire; pairs with the release in Create. The codec's fields must be visible with it.
         object?[] codecs = Volatile.Read(ref _codecs);
         int slot = Slot<T>.Index;
         return slot < codecs.Length && Volatile.Read(ref codecs[slot]) is { } codec ? Unsafe.As<Codec<T>>(codec) : Create<T>(slot);
     }
 
     /// <summary>Writes a value with its envelope into an empty buffer.</summary>
-    /// <param name="target">Holds the envelope if the result is true; its content means nothing otherwise.</param>
-    /// <param name="key">The key it will be stored under.</param>
-    /// <param name="header">Times, tags and the like. Type, format and flags are filled in here.</param>
+    /// <param name="target">The buffer. It has the envelope if the result is true; otherwise its content is undefined.</param>
+    /// <param name="key">The key under which the envelope will be stored.</param>
+    /// <param name="header">The times, tags and other fields. This method sets type, format and flags.</param>
     /// <param name="codec">The codec of the value's type.</param>
-    /// <param name="value">May be null.</param>
-    /// <param name="compress">False if the caller of the cache said so.</param>
-    /// <returns>False if the value is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>. What the serializer throws is passed on.</returns>
+    /// <param name="value">The value, which may be null.</param>
+    /// <param name="compress">False if the cache's caller disabled compression.</param>
+    /// <returns>
+    /// False if the value is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>. Exceptions of the serializer are passed on.
+    /// </returns>
     public bool TryWrite<T>(PooledBuffer target, ReadOnlySpan<char> key, EnvelopeHeader header, Codec<T> codec, T value, bool compress = true)
     {
         header.TypeId = codec.TypeId;
@@ -73,8 +75,8 @@ internal sealed class Codecs
         return true;
     }
 
-    /// <summary>Writes what was serialized before with its envelope into an empty buffer.</summary>
-    /// <returns>False if it is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>.</returns>
+    /// <summary>Writes a payload that is already serialized with its envelope into an empty buffer.</summary>
+    /// <returns>False if the payload is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>.</returns>
     public bool TryWrite(PooledBuffer target, ReadOnlySpan<char> key, EnvelopeHeader header, LocalPayload payload, bool compress = true)
     {
         if (payload.Bytes.Length > _options.MaximumPayloadBytes)
@@ -91,8 +93,8 @@ internal sealed class Codecs
         return true;
     }
 
-    /// <summary>Serializes a value that is not null behind what the buffer holds, without an envelope.</summary>
-    /// <returns>False if it is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>. What the serializer throws is passed on.</returns>
+    /// <summary>Serializes a value that is not null to the end of the buffer, without an envelope.</summary>
+    /// <returns>False if it is longer than <see cref="CodecOptions.MaximumPayloadBytes"/>. Exceptions of the serializer are passed on.</returns>
     public bool TrySerialize<T>(Codec<T> codec, T value, PooledBuffer target)
     {
         int start = target.WrittenBytes;
@@ -102,7 +104,7 @@ internal sealed class Codecs
         {
             codec.Serialize(value, target);
         }
-#pragma warning disable CA1031 // Some serializers wrap the exception in one of their own: whatever came after the overflow came from it.
+#pragma warning disable CA1031 // Some serializers wrap the exception: any exception after the overflow was caused by it.
         catch (Exception) when (target.HasOverflowed)
 #pragma warning restore CA1031
         {
@@ -115,15 +117,15 @@ internal sealed class Codecs
 
         codec.NoteSerialized(target.WrittenBytes - start);
 
-        // A serializer may have swallowed the exception.
+        // A serializer may have caught the exception.
         return !target.HasOverflowed;
     }
 
-    /// <summary>Reads a value out of its envelope. Nothing that is stored makes it throw.</summary>
-    /// <param name="bytes">What was stored, whole.</param>
-    /// <param name="key">The key it was stored under.</param>
-    /// <param name="codec">The codec of the type that is expected.</param>
-    /// <param name="header">What the envelope says, if the result is Ok.</param>
+    /// <summary>Reads a value from its envelope. Never throws because of the stored bytes.</summary>
+    /// <param name="bytes">The complete stored bytes.</param>
+    /// <param name="key">The key under which they were stored.</param>
+    /// <param name="codec">The codec of the expected type.</param>
+    /// <param name="header">The header of the envelope, if the result is Ok.</param>
     /// <param name="value">The value, if the result is Ok.</param>
     public EnvelopeStatus TryRead<T>(ReadOnlyMemory<byte> bytes, ReadOnlySpan<char> key, Codec<T> codec, out EnvelopeHeader header, out T? value)
     {
@@ -136,7 +138,7 @@ internal sealed class Codecs
 
         if (header.IsNull)
         {
-            // Written as the nullable form of a type that cannot be null here.
+            // The value was written as the nullable form of a type that cannot be null here.
             return default(T) is null ? EnvelopeStatus.Ok : EnvelopeStatus.OtherType;
         }
 
@@ -153,7 +155,9 @@ internal sealed class Codecs
         return header.IsCompressed ? TryReadCompressed(payload, header.PayloadBytes, codec, out value) : TryDeserialize(codec, payload, out value);
     }
 
-    /// <summary>Reads the serialized form out of an envelope, for a first level that gives each reader a copy; null if the value is null.</summary>
+    /// <summary>
+    /// Reads the serialized form from an envelope, for a first level that gives each reader a copy; null if the value is null.
+    /// </summary>
     public EnvelopeStatus TryReadPayload<T>(
         ReadOnlyMemory<byte> bytes, ReadOnlySpan<char> key, Codec<T> codec, out EnvelopeHeader header, out LocalPayload? payload)
     {
@@ -195,8 +199,8 @@ internal sealed class Codecs
         return EnvelopeStatus.Ok;
     }
 
-    /// <summary>A copy of a value that is kept in its serialized form. What the serializer throws is passed on.</summary>
-    /// <exception cref="InvalidDataException">The value is of another type, or in a format that is not read for this one.</exception>
+    /// <summary>Creates a copy of a value that is kept in its serialized form. Exceptions of the serializer are passed on.</summary>
+    /// <exception cref="InvalidDataException">The value has another type, or a format that is not read for this type.</exception>
     public T Copy<T>(Codec<T> codec, LocalPayload payload)
     {
         if (payload.TypeId == codec.TypeId)
@@ -222,14 +226,14 @@ internal sealed class Codecs
         {
             value = codec.Deserialize(payload);
         }
-#pragma warning disable CA1031 // Serializers throw what they like about bytes they do not understand, OutOfMemoryException for an announced length included; to a cache all of it is a miss.
+#pragma warning disable CA1031 // Any exception about unreadable bytes is a miss, also OutOfMemoryException because of a declared length.
         catch (Exception)
 #pragma warning restore CA1031
         {
             return EnvelopeStatus.Unreadable;
         }
 
-        // I2 of Codec: null is written otherwise, so that it comes out of a payload means that the serializer did not understand it.
+        // I2 of Codec: null is recorded in the envelope. A null from a payload means that the serializer did not understand it.
         return value is null ? EnvelopeStatus.Unreadable : EnvelopeStatus.Ok;
     }
 
@@ -265,7 +269,7 @@ internal sealed class Codecs
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Codec<T> Create<T>(int slot)
     {
-        // Outside of the lock: it runs serializers' factories, which may ask for other codecs.
+        // Outside the lock: this runs factories of serializers, which may request other codecs.
         Codec<T> codec = Choose<T>();
         lock (_gate)
         {
@@ -274,7 +278,7 @@ internal sealed class Codecs
                 object?[] larger = new object?[Math.Max(slot + 1, 2 * _codecs.Length)];
                 _codecs.CopyTo(larger, 0);
 
-                // Release; pairs with the acquire in Of. What was copied must be visible with the array.
+                // Release; pairs with the acquire in Of. The copied elements must be visible with the array.
                 Volatile.Write(ref _codecs, larger);
             }
 
@@ -319,8 +323,8 @@ internal sealed class Codecs
         _options.Serializers.OfType<IHybridCacheSerializer<T>>().LastOrDefault()
         ?? _options.Services?.GetServices<IHybridCacheSerializer<T>>().LastOrDefault(serializer => !IsMicrosoftsDefault(serializer));
 
-    // An application that has both implementations registers Microsoft's serializers for text, bytes and everything else, too.
-    // They were not chosen for this cache, and would hide what it knows of types.
+    // An application that uses both implementations also registers Microsoft's serializers for text, bytes and all other types. They were not
+    // chosen for this cache, and would override its own choice for a type.
     private static bool IsMicrosoftsDefault(object serializer) => serializer.GetType().Namespace == "Microsoft.Extensions.Caching.Hybrid.Internal";
 
     private IHybridCacheSerializer<T>? FromFactories<T>(CairnFormat asked)
@@ -395,7 +399,7 @@ internal sealed class Codecs
             $"{typeof(T)} is to be written as {format}, which needs reflection, and reflection is off. Register an IHybridCacheSerializer for it.", _options);
     }
 
-    // For a value in another format than the type's own: only what the type says it also reads.
+    // Returns the codec for a value in another format than the type's own: only formats that the type declares to read as well.
     private Codec<T>? ReaderOf<T>(Codec<T> codec, byte format)
     {
         if (codec.Readers is { } known)

@@ -4,16 +4,16 @@ using System.Numerics;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Brotli for payloads, kept only where it is worth it, and bounded when read.</summary>
+/// <summary>Brotli compression of payloads, used only if it saves enough, and limited when read.</summary>
 internal static class Compression
 {
-    // Less than an eighth saved is not worth the reader's time.
+    // Saving less than an eighth is not worth the reader's time.
     private const int SavedShare = 8;
 
     private const int MinWindowBits = 10;
     private const int MaxWindowBits = 22;
 
-    /// <summary>Compresses what the buffer holds from <paramref name="start"/> on, in place, if that saves an eighth.</summary>
+    /// <summary>Compresses the buffer's content from <paramref name="start"/> on, in place, if that saves an eighth.</summary>
     public static bool TryCompress(PooledBuffer buffer, int start, int quality)
     {
         ReadOnlySpan<byte> payload = buffer.WrittenSpan[start..];
@@ -37,7 +37,7 @@ internal static class Compression
         }
     }
 
-    /// <summary>Decompresses into exactly the target: a payload that is shorter or longer is refused.</summary>
+    /// <summary>Decompresses into exactly the target. A shorter or longer payload is refused.</summary>
     public static bool TryDecompress(ReadOnlySpan<byte> compressed, Span<byte> target)
     {
         using var decoder = default(BrotliDecoder);

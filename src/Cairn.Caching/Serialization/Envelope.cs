@@ -6,16 +6,16 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Serialization;
 
-// What a value is wrapped in when it goes to the second level. All numbers are little-endian, times Unix milliseconds.
+// The format of a value in the second level. All numbers are little-endian; times are Unix milliseconds.
 //
-//    0  magic FE 43 52 4E ("þCRN" in Latin-1; no UTF-8 text begins like this)
+//    0  magic FE 43 52 4E ("þCRN" in Latin-1; no UTF-8 text begins with it)
 //    4  version, 1
 //    5  format: a CairnFormat
 //    6  flags, 2 bytes: EnvelopeFlags
 //    8  checksum, 8 bytes
 //   16  type: TypeId of the value's type
 //   24  created
-//   32  fresh until         \  7FFF FFFF FFFF FFFF: for ever
+//   32  fresh until         \  7FFF FFFF FFFF FFFF: no limit
 //   40  usable until        /
 //   48  length of the payload before compression, 4 bytes
 //   52  length of the fields that follow, 4 bytes
@@ -26,17 +26,17 @@ namespace Cairn.Caching.Serialization;
 //         tags           2 bytes of number, then for each: stamp 8 bytes, 2 bytes of length, UTF-8
 //       payload, to the end
 //
-//   I1  Magic and version stay where they are in every version, so that each can tell what is newer than itself.
-//   I2  The checksum covers every other byte, the length of the whole, and the key: a value that lies under a key
-//       it was not written for is damaged.
-//   I3  Nothing but I1 is believed before the checksum is right; and what is believed is checked against bounds all
-//       the same, because a checksum is no proof against somebody who wants to deceive.
-//   I4  A flag that is not in EnvelopeFlags.All makes an envelope damaged: a later version that needs one has another number.
+//   I1  Magic and version have the same place in every version, so that each version recognizes newer ones.
+//   I2  The checksum covers every other byte, the total length, and the key: a value that lies under a key for which it was not written
+//       is damaged.
+//   I3  No field except those of I1 is used before the checksum is verified. All fields are checked against limits nevertheless, because a
+//       checksum does not protect against deliberate changes.
+//   I4  A flag that is not in EnvelopeFlags.All makes an envelope damaged: a later version that adds a flag has another version number.
 internal static class Envelope
 {
     public const byte Version = 1;
 
-    /// <summary>Bytes before the fields.</summary>
+    /// <summary>The length of the part before the fields, in bytes.</summary>
     public const int FixedBytes = 56;
 
     private const uint Magic = 0x4E52_43FE;
@@ -54,12 +54,14 @@ internal static class Envelope
     private const int PayloadBytesAt = 48;
     private const int FieldsBytesAt = 52;
 
-    // Text that is not valid Unicode would come back as something else.
+    // Strict, because text that is not valid Unicode would be read back differently.
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    /// <summary>Begins an envelope in an empty buffer. The payload is to be written behind it, then <see cref="End"/> called.</summary>
-    /// <returns>Where the payload begins.</returns>
-    /// <exception cref="ArgumentException">A tag or the ETag is not valid Unicode, or longer than 65,535 bytes; or there are more tags than that.</exception>
+    /// <summary>Begins an envelope in an empty buffer. The caller then writes the payload and calls <see cref="End"/>.</summary>
+    /// <returns>The position of the payload.</returns>
+    /// <exception cref="ArgumentException">
+    /// A tag or the ETag is not valid Unicode or is longer than 65,535 bytes, or there are more than 65,535 tags.
+    /// </exception>
     public static int Begin(PooledBuffer target, in EnvelopeHeader header)
     {
         Debug.Assert(target.WrittenBytes == 0, "An envelope is alone in its buffer.");
@@ -105,10 +107,10 @@ internal static class Envelope
         return target.WrittenBytes;
     }
 
-    /// <summary>Completes an envelope: nothing in its buffer may change any more.</summary>
+    /// <summary>Completes an envelope. Its buffer must not change afterwards.</summary>
     /// <param name="target">The envelope with its payload.</param>
-    /// <param name="key">The key it will be stored under.</param>
-    /// <param name="payloadBytes">Length of the payload before compression.</param>
+    /// <param name="key">The key under which it will be stored.</param>
+    /// <param name="payloadBytes">The length of the payload before compression.</param>
     /// <param name="isCompressed">Whether the payload in the buffer is compressed.</param>
     public static void End(PooledBuffer target, ReadOnlySpan<char> key, int payloadBytes, bool isCompressed)
     {
@@ -122,16 +124,16 @@ internal static class Envelope
         Seal(bytes, key);
     }
 
-    /// <summary>Writes the checksum: what the envelope says is what counts from here on.</summary>
+    /// <summary>Writes the checksum of the envelope's present content.</summary>
     public static void Seal(Span<byte> envelope, ReadOnlySpan<char> key) =>
         BinaryPrimitives.WriteUInt64LittleEndian(envelope[ChecksumAt..], ChecksumOf(envelope, key));
 
     /// <summary>Reads an envelope. The payload is still compressed if the header says so.</summary>
-    /// <param name="bytes">What was stored, whole. The payload and the header's tags are parts of it.</param>
-    /// <param name="key">The key it was stored under.</param>
-    /// <param name="typeId">The type that is expected.</param>
-    /// <param name="header">Complete if the result is Ok or OtherType.</param>
-    /// <param name="payload">What the serializer wrote, or its compressed form.</param>
+    /// <param name="bytes">The complete stored bytes. The payload and the header's tags are parts of them.</param>
+    /// <param name="key">The key under which they were stored.</param>
+    /// <param name="typeId">The expected type.</param>
+    /// <param name="header">The header, complete if the result is Ok or OtherType.</param>
+    /// <param name="payload">The serialized value, or its compressed form.</param>
     public static EnvelopeStatus TryRead(
         ReadOnlyMemory<byte> bytes, ReadOnlySpan<char> key, ulong typeId, out EnvelopeHeader header, out ReadOnlyMemory<byte> payload)
     {
@@ -185,7 +187,7 @@ internal static class Envelope
             return storedBytes == 0 && header.PayloadBytes == 0 && !header.IsCompressed;
         }
 
-        // Compression is kept only where it makes a payload shorter.
+        // The compressed form is kept only if it is shorter.
         return header.IsCompressed ? header.PayloadBytes > storedBytes : header.PayloadBytes == storedBytes;
     }
 
@@ -319,7 +321,7 @@ internal static class Envelope
         target.Advance(sizeof(ushort) + length);
     }
 
-    // I2. The eight bytes before the checksum and the key go into the seed of those behind it.
+    // I2. The key and the eight bytes before the checksum form the seed for the bytes behind it.
     private static ulong ChecksumOf(ReadOnlySpan<byte> envelope, ReadOnlySpan<char> key)
     {
         ulong seed = Hash64.Combine(Hash64.Of(key, Seed), BinaryPrimitives.ReadUInt64LittleEndian(envelope));

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Serialization;
 
-/// <summary>What an envelope contains. Part of what is stored.</summary>
+/// <summary>The optional parts of an envelope. The numbers are part of what is stored.</summary>
 [Flags]
 internal enum EnvelopeFlags : ushort
 {

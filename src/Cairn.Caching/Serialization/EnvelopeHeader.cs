@@ -2,40 +2,40 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>What an envelope says of its value. Times are Unix milliseconds.</summary>
+/// <summary>The header of an envelope. Times are Unix milliseconds.</summary>
 internal struct EnvelopeHeader
 {
-    /// <summary>Which serializer wrote the value.</summary>
+    /// <summary>The format of the serialized value.</summary>
     public byte Format;
 
-    /// <summary>Set when read; when written, they follow from the rest, but for <see cref="EnvelopeFlags.Null"/>.</summary>
+    /// <summary>The flags. Set by a read. A write derives them from the other fields, except <see cref="EnvelopeFlags.Null"/>.</summary>
     public EnvelopeFlags Flags;
 
     public ulong TypeId;
 
     public long CreatedAt;
 
-    /// <summary><see cref="long.MaxValue"/> for ever.</summary>
+    /// <summary>The end of freshness; <see cref="long.MaxValue"/> for no limit.</summary>
     public long FreshUntil;
 
-    /// <summary><see cref="long.MaxValue"/> for ever.</summary>
+    /// <summary>The end of usability; <see cref="long.MaxValue"/> for no limit.</summary>
     public long UsableUntil;
 
-    /// <summary>How long the entry lives without being read, in milliseconds; 0 if that does not matter.</summary>
+    /// <summary>The sliding expiration in milliseconds; 0 for none.</summary>
     public long SlidingMs;
 
-    /// <summary>Length of the payload before compression. Set when read.</summary>
+    /// <summary>The length of the payload before compression. Set by a read.</summary>
     public int PayloadBytes;
 
     public string? ETag;
 
-    /// <summary>Comes back in UTC.</summary>
+    /// <summary>The last modification of the value at its source. A read returns it in UTC.</summary>
     public DateTimeOffset? LastModified;
 
-    /// <summary>The tags to be written.</summary>
+    /// <summary>The tags to write.</summary>
     public TagStamps? Tags;
 
-    /// <summary>The tags that were read. They are in the envelope's own memory, and valid as long as that is.</summary>
+    /// <summary>The tags that were read. They refer to the envelope's memory, and are valid as long as that is.</summary>
     public EnvelopeTags StoredTags;
 
     public readonly bool IsNull => (Flags & EnvelopeFlags.Null) != 0;

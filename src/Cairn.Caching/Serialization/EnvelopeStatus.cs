@@ -1,29 +1,29 @@
 namespace Cairn.Caching.Serialization;
 
-/// <summary>What bytes from the second level turned out to be. All but <see cref="Ok"/> count as a miss.</summary>
+/// <summary>The result of the validation of bytes from the second level. All except <see cref="Ok"/> count as a miss.</summary>
 internal enum EnvelopeStatus
 {
-    /// <summary>An envelope of this key and type, unharmed.</summary>
+    /// <summary>An intact envelope of this key and type.</summary>
     Ok = 0,
 
-    /// <summary>Something else: it was not written by Cairn, or its first bytes are gone.</summary>
+    /// <summary>The bytes were not written by Cairn, or their beginning is lost.</summary>
     NotCairn,
 
     /// <summary>An envelope of a later version of Cairn.</summary>
     NewerVersion,
 
-    /// <summary>Not what was written, or written under another key.</summary>
+    /// <summary>The envelope differs from what was written, or was written under another key.</summary>
     Damaged,
 
-    /// <summary>The value of another type.</summary>
+    /// <summary>The value has another type.</summary>
     OtherType,
 
-    /// <summary>A value in a format that this cache does not read for the type.</summary>
+    /// <summary>The value has a format that this cache does not read for the type.</summary>
     OtherFormat,
 
-    /// <summary>The serializer does not read what a serializer of the same format and type wrote: the type has changed.</summary>
+    /// <summary>The serializer cannot read the value although format and type match: the type has changed.</summary>
     Unreadable,
 
-    /// <summary>Larger, once decompressed, than this cache keeps.</summary>
+    /// <summary>The decompressed value is larger than this cache allows.</summary>
     TooLarge,
 }

@@ -3,10 +3,10 @@ using System.Text;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>The tags in an envelope that was read, with their stamps, without objects of their own. Checked when the envelope was read.</summary>
+/// <summary>The tags and stamps in an envelope that was read, without allocated objects. Checked when the envelope was read.</summary>
 internal readonly struct EnvelopeTags(ReadOnlyMemory<byte> bytes, int count)
 {
-    /// <summary>Bytes of a tag besides its name: the stamp and the length of the name.</summary>
+    /// <summary>The bytes of a tag besides its name: the stamp and the length of the name.</summary>
     public const int FixedBytes = sizeof(ulong) + sizeof(ushort);
 
     private readonly ReadOnlyMemory<byte> _bytes = bytes;
@@ -15,7 +15,7 @@ internal readonly struct EnvelopeTags(ReadOnlyMemory<byte> bytes, int count)
 
     public Enumerator GetEnumerator() => new(_bytes.Span, Count);
 
-    /// <summary>Goes from tag to tag.</summary>
+    /// <summary>Enumerates the tags.</summary>
     internal ref struct Enumerator(ReadOnlySpan<byte> bytes, int count)
     {
         private ReadOnlySpan<byte> _rest = bytes;
@@ -39,7 +39,7 @@ internal readonly struct EnvelopeTags(ReadOnlyMemory<byte> bytes, int count)
     }
 }
 
-/// <summary>One tag of an envelope: its name in UTF-8, and its stamp when the value was made.</summary>
+/// <summary>One tag of an envelope: its name in UTF-8, and its stamp when the value was created.</summary>
 internal readonly ref struct EnvelopeTag(ReadOnlySpan<byte> nameUtf8, ulong stamp)
 {
     public ReadOnlySpan<byte> NameUtf8 { get; } = nameUtf8;

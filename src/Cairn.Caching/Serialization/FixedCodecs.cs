@@ -5,13 +5,13 @@ using System.Text;
 
 namespace Cairn.Caching.Serialization;
 
-// The framework's small immutable values: numbers, times, Guid, enumerations, and these as nullable types. They need no
+// The codecs of the framework's small immutable values: numbers, times, Guid and enumerations, also as nullable types. They need no
 // metadata, so they work without registration where reflection is off, and take a few bytes instead of text.
 internal static class FixedCodecs
 {
     private static readonly Dictionary<Type, object> Known = Create();
 
-    /// <summary>The codec of the type, if it is such a type.</summary>
+    /// <summary>Returns the codec of the type; null if the type is not one of these.</summary>
     public static Codec<T>? Find<T>()
     {
         if (Known.TryGetValue(typeof(T), out object? codec))
@@ -62,7 +62,7 @@ internal static class FixedCodecs
             static (target, value) => BinaryPrimitives.WriteInt64LittleEndian(target, value.Ticks),
             static source => new TimeSpan(BinaryPrimitives.ReadInt64LittleEndian(source)));
 
-        // Kind is kept. A local time means the same moment in a process with another time zone.
+        // The Kind is kept. A local time means the same moment in a process with another time zone.
         Add(
             known,
             8,
@@ -124,7 +124,7 @@ internal static class FixedCodecs
         TimeSpan.FromMinutes(BinaryPrimitives.ReadInt16LittleEndian(source[sizeof(long)..])));
 }
 
-/// <summary>A value whose serialized form always has the same length.</summary>
+/// <summary>The codec of a type whose serialized form always has the same length.</summary>
 internal sealed class FixedCodec<T>(int bytes, FixedCodec<T>.Writer write, FixedCodec<T>.Reader read) : Codec<T>(options: null)
     where T : struct
 {
@@ -147,7 +147,7 @@ internal sealed class FixedCodec<T>(int bytes, FixedCodec<T>.Writer write, Fixed
     }
 }
 
-/// <summary>As the type itself: that there is no value is written in the envelope.</summary>
+/// <summary>The codec of a nullable type, which writes the same as that of the type itself: the envelope records null.</summary>
 internal sealed class NullableCodec<T>(Codec<T> codec) : Codec<T?>(options: null)
     where T : struct
 {
@@ -158,7 +158,7 @@ internal sealed class NullableCodec<T>(Codec<T> codec) : Codec<T?>(options: null
     public override T? Deserialize(ReadOnlyMemory<byte> source) => codec.Deserialize(source);
 }
 
-/// <summary>An enumeration in the bytes of its underlying type. Values without a name are values, too.</summary>
+/// <summary>The codec of an enumeration, as the bytes of its underlying type. Values without a name are allowed.</summary>
 internal sealed class EnumCodec<T>() : Codec<T>(options: null)
 {
     public override byte Format => (byte)CairnFormat.Raw;
@@ -212,7 +212,10 @@ internal sealed class EnumCodec<T>() : Codec<T>(options: null)
     }
 }
 
-/// <summary>A nullable enumeration, through a box: its type cannot be named here, and making it at run time is not for every platform.</summary>
+/// <summary>
+/// The codec of a nullable enumeration, which uses boxing: the enumeration's type cannot be named here, and not every platform can create the
+/// generic type at run time.
+/// </summary>
 internal sealed class NullableEnumCodec<T>(Type type) : Codec<T>(options: null)
 {
     private readonly bool _isUnsigned = Type.GetTypeCode(type) is TypeCode.Byte or TypeCode.UInt16 or TypeCode.UInt32 or TypeCode.UInt64;
@@ -245,12 +248,12 @@ internal sealed class NullableEnumCodec<T>(Type type) : Codec<T>(options: null)
         source.Span.CopyTo(all);
         ulong bits = BinaryPrimitives.ReadUInt64LittleEndian(all);
 
-        // Takes the low bits, whatever the sign.
+        // Uses the low bits, independent of the sign.
         return (T)Enum.ToObject(type, bits);
     }
 }
 
-/// <summary>A value that is its text.</summary>
+/// <summary>The codec of a type that is written as its text.</summary>
 internal sealed class TextCodec<T>(Func<T, string> format, Func<string, T> parse) : Codec<T>(options: null)
 {
     public override byte Format => (byte)CairnFormat.Raw;

@@ -4,7 +4,7 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Cairn.Caching.Serialization;
 
-// Metadata is made at the first use: where objects are shared and there is no second level it is never needed.
+// Metadata is created at the first use: it is never needed where objects are shared and there is no second level.
 internal sealed class JsonCodec<T>(JsonSettings settings, CodecOptions options) : Codec<T>(options)
 {
     private Found? _found;
@@ -38,7 +38,7 @@ internal sealed class JsonCodec<T>(JsonSettings settings, CodecOptions options) 
 
     private Found Find()
     {
-        // Finding it twice at the same time does no harm.
+        // A concurrent second search is harmless.
         if (_found is not { } found)
         {
             _found = found = new(settings.Find<T>(out string? problem), problem);
@@ -50,7 +50,7 @@ internal sealed class JsonCodec<T>(JsonSettings settings, CodecOptions options) 
     private sealed record Found(JsonTypeInfo<T>? Info, string? Problem);
 }
 
-/// <summary>One writer for each thread: making one costs more than writing a small object.</summary>
+/// <summary>Keeps one writer for each thread: creating one costs more than writing a small object.</summary>
 internal static class JsonWriters
 {
     [ThreadStatic]
@@ -64,11 +64,11 @@ internal static class JsonWriters
         Utf8JsonWriter? writer = t_writer;
         if (writer is null || t_options != options)
         {
-            // Objects come from a serializer, which writes valid JSON.
+            // The content comes from a serializer, which writes valid JSON.
             return new(target, new JsonWriterOptions { Encoder = options.Encoder, MaxDepth = options.MaxDepth, SkipValidation = true });
         }
 
-        // Away while it is used: a converter may use the cache, which may serialize.
+        // Removed while it is in use: a converter may use the cache, which may serialize.
         t_writer = null;
         writer.Reset(target);
         return writer;
@@ -76,7 +76,7 @@ internal static class JsonWriters
 
     public static void Return(Utf8JsonWriter writer, JsonSerializerOptions options)
     {
-        // Lets go of the target, and of what is not flushed after an exception.
+        // Releases the target, and the content that was not flushed because of an exception.
         writer.Reset(NoTarget.Instance);
         t_writer = writer;
         t_options = options;

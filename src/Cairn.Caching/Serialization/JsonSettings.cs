@@ -9,12 +9,12 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.Serialization;
 
-// Which JsonSerializerOptions a type is written with: the services' own for the type, else the services' own for all, as
-// Microsoft's implementation has them (keyed by the serializer's interface), else those of the cache's options, else ours. Metadata
+// Chooses the JsonSerializerOptions of a type. The first that exist apply: the services' options for the type, the services' options for all
+// types (keyed by the serializer's interface, as in Microsoft's implementation), those of the cache's options, and the ones here. Metadata
 // comes from the resolvers of the cache's options, then from those of the JsonSerializerOptions, then from reflection where it is on.
 internal sealed class JsonSettings(CodecOptions options)
 {
-    // What a cache needs: nothing that goes in is left out or refused on the way.
+    // A cache must neither omit nor refuse parts of a value.
     private static readonly JsonSerializerOptions Faithful = new()
     {
         IncludeFields = true,
@@ -25,7 +25,7 @@ internal sealed class JsonSettings(CodecOptions options)
     private readonly Lock _gate = new();
     private readonly Dictionary<(JsonSerializerOptions Source, bool WithFields), JsonSerializerOptions> _completed = [];
 
-    /// <summary>What is known of the type, or null with the reason.</summary>
+    /// <summary>Returns the metadata of the type, or null with the reason.</summary>
     public JsonTypeInfo<T>? Find<T>(out string? problem)
     {
         JsonSerializerOptions completed = Complete(OptionsOf<T>(), needsFields: HoldsTuples(typeof(T)));
@@ -89,7 +89,7 @@ internal sealed class JsonSettings(CodecOptions options)
         }
     }
 
-    // The items of a value tuple are fields, which would be left out without a word.
+    // The items of a value tuple are fields, which System.Text.Json would otherwise omit silently.
     private static bool HoldsTuples(Type type)
     {
         if (type.HasElementType)

@@ -1,11 +1,13 @@
 namespace Cairn.Caching.Serialization;
 
-/// <summary>A value in the first level that each reader gets a copy of, in the form in which its serializer wrote it.</summary>
-/// <param name="Bytes">What the serializer wrote, not compressed.</param>
-/// <param name="Format">Which serializer it was.</param>
-/// <param name="TypeId">The type it is the value of: a reader who asks for another must not get it, though its serializer may understand it.</param>
+/// <summary>A value in the first level in its serialized form, from which each reader gets a copy.</summary>
+/// <param name="Bytes">The serialized value, not compressed.</param>
+/// <param name="Format">The format of the serializer.</param>
+/// <param name="TypeId">
+/// The number of the value's type. A reader that requests another type must not get the value, even if its serializer understands the bytes.
+/// </param>
 internal sealed record LocalPayload(byte[] Bytes, byte Format, ulong TypeId)
 {
-    /// <summary>What it takes on the heap.</summary>
+    /// <summary>The payload's size on the heap in bytes.</summary>
     public long HeapBytes => ObjectSize.OfArray(Bytes.Length) + ObjectSize.Boxed(IntPtr.Size + sizeof(ulong) + sizeof(byte));
 }

@@ -2,24 +2,24 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Caching.Serialization;
 
-// Bytes on the heap, as the 64-bit runtime lays objects out:
+// Computes bytes on the heap, by the object layout of the 64-bit runtime:
 //
 //   object   | header 8 | type 8 | fields ...              | rounded up to 8, at least 24
 //   array    | header 8 | type 8 | length 4 | - 4 | elements |
 //   string   | header 8 | type 8 | length 4 | characters and a final zero, 2 each |
 internal static class ObjectSize
 {
-    /// <summary>Header and type of every object.</summary>
+    /// <summary>The bytes of the header and the type of every object.</summary>
     public const long HeaderBytes = 16;
 
     private const long SmallestBytes = 24;
     private const long ArrayBytes = 24;
     private const long StringBytes = 22;
 
-    // Of a longer array of objects, this many are looked at and the others taken to be like them.
+    // In a longer array of objects, this many elements are measured, and the others are assumed to be similar.
     private const int SampledElements = 64;
 
-    /// <summary>The bytes of what has a known layout; false for other objects.</summary>
+    /// <summary>Returns the bytes of a value with a known layout; false for other objects.</summary>
     public static bool TryGet<T>(T value, out long bytes)
     {
         if (typeof(T).IsValueType && !RuntimeHelpers.IsReferenceOrContainsReferences<T>())
@@ -50,7 +50,7 @@ internal static class ObjectSize
             case Array { Rank: 1 } array:
                 return TryGetArray(array, out bytes);
             case Uri uri:
-                // Its text, and an object that holds what was parsed of it.
+                // The text, and an object with the parsed form.
                 bytes = Align(StringBytes + (2L * uri.OriginalString.Length)) + Align(HeaderBytes + 40);
                 return true;
             case Version:
@@ -91,7 +91,7 @@ internal static class ObjectSize
         {
             object? element = objects[at];
 
-            // One level only: what is inside of what is inside is not followed, or an object that holds itself would never end.
+            // One level only: nested elements are not followed, because an object that contains itself would cause an endless recursion.
             if (element is Array || !TryGetObject(element, out long elementsOwn))
             {
                 return false;

@@ -4,30 +4,30 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Cairn.Caching.Serialization;
 
-// A buffer from the shared pool that is written from front to back, and whose written part can be changed afterwards. What was
-// taken of it is valid until it grows, is reset or disposed.
+// A buffer from the shared pool that is written sequentially, and whose written part can be changed afterwards. Spans and memory of it are
+// valid until it grows, is reset or disposed.
 internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<byte>, IDisposable
 {
     private const int SmallestBytes = 256;
 
     private byte[] _array = [];
 
-    /// <summary>The most that may be written; what would go beyond throws <see cref="PayloadTooLargeException"/>.</summary>
+    /// <summary>The maximum number of bytes; a write beyond it throws <see cref="PayloadTooLargeException"/>.</summary>
     public int MaxBytes { get; set; } = maxBytes;
 
     public int WrittenBytes { get; private set; }
 
-    /// <summary>True once something was refused as too much, whatever became of the exception on its way.</summary>
+    /// <summary>True once a write was refused because of the limit, even if a caller has caught the exception.</summary>
     public bool HasOverflowed { get; private set; }
 
-    /// <summary>How many bytes more than may be written were to be written when it overflowed, at least.</summary>
+    /// <summary>The number of bytes by which the refused write exceeded the limit; the complete value may exceed it by more.</summary>
     public long ExcessBytes { get; private set; }
 
     public ReadOnlyMemory<byte> WrittenMemory => _array.AsMemory(0, WrittenBytes);
 
     public ReadOnlySpan<byte> WrittenSpan => _array.AsSpan(0, WrittenBytes);
 
-    /// <summary>What was written, to be changed.</summary>
+    /// <summary>The written bytes, which may be changed.</summary>
     public Span<byte> Written => _array.AsSpan(0, WrittenBytes);
 
     public void Advance(int count)
@@ -64,7 +64,7 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
         Advance(bytes.Length);
     }
 
-    /// <summary>Forgets what was written beyond that many bytes.</summary>
+    /// <summary>Discards everything after the given number of bytes.</summary>
     public void Truncate(int bytes)
     {
         Debug.Assert(bytes >= 0 && bytes <= WrittenBytes, "What was not written cannot be kept.");
@@ -73,10 +73,10 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
         HasOverflowed = false;
     }
 
-    /// <summary>Forgets what was written; the memory is kept.</summary>
+    /// <summary>Discards the content and keeps the memory.</summary>
     public void Reset() => Truncate(0);
 
-    /// <summary>Gives the memory back. The buffer is empty afterwards, and can be used again.</summary>
+    /// <summary>Returns the memory to the pool. The buffer is empty afterwards, and can be used again.</summary>
     public void Dispose()
     {
         byte[] array = _array;

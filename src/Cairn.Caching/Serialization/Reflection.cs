@@ -2,12 +2,14 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Whether serializers may look at types at run time: the framework's own switch for System.Text.Json, which trimmed applications have off.</summary>
+/// <summary>
+/// Whether serializers may use reflection: the framework's own switch for System.Text.Json, which is off in trimmed applications.
+/// </summary>
 internal static class Reflection
 {
     private const string Switch = "System.Text.Json.JsonSerializer.IsReflectionEnabledByDefault";
 
-    // The trimmer puts the switch's value here and drops what is behind it.
+    // The trimmer replaces the property by the switch's value and removes the code that it guards.
     [FeatureSwitchDefinition(Switch)]
     [FeatureGuard(typeof(RequiresUnreferencedCodeAttribute))]
     [FeatureGuard(typeof(RequiresDynamicCodeAttribute))]

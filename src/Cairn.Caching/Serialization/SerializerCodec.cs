@@ -3,7 +3,7 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>A serializer of the application, or of another project.</summary>
+/// <summary>The codec of a serializer of the application or of another project.</summary>
 internal sealed class SerializerCodec<T>(IHybridCacheSerializer<T> serializer, CodecOptions options) : Codec<T>(options)
 {
     public override byte Format { get; } = serializer is ICairnSerializer cairn ? (byte)cairn.Format : (byte)CairnFormat.Custom;
@@ -13,7 +13,7 @@ internal sealed class SerializerCodec<T>(IHybridCacheSerializer<T> serializer, C
     public override T Deserialize(ReadOnlyMemory<byte> source) => serializer.Deserialize(new ReadOnlySequence<byte>(source));
 }
 
-/// <summary>A type that nothing here can serialize. It can be cached all the same, where no bytes are needed.</summary>
+/// <summary>The codec of a type that cannot be serialized here. The type can still be cached where no bytes are needed.</summary>
 internal sealed class UnavailableCodec<T>(string problem, CodecOptions options) : Codec<T>(options)
 {
     public override byte Format => 0;

@@ -4,11 +4,13 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Of which types one object may be given to many callers: those of Microsoft's implementation, and some of the framework's own.</summary>
+/// <summary>
+/// Decides for which types many callers may receive the same object: those of Microsoft's implementation, and some of the framework's own.
+/// </summary>
 internal static class Sharing
 {
     public static bool IsShareable<T>(CodecOptions? options) =>
-        // A struct without references is copied whole by whoever takes it, so there is nothing to share.
+        // A struct without references is copied completely on every read, so there is nothing to share.
         !RuntimeHelpers.IsReferenceOrContainsReferences<T>()
         || IsImmutable(typeof(T))
         || (options is not null && (options.ShareAllTypes || options.ShareableTypes.Contains(typeof(T))));
@@ -22,7 +24,7 @@ internal static class Sharing
 
         type = Nullable.GetUnderlyingType(type) ?? type;
 
-        // A class that others may derive from cannot promise anything for them.
+        // A class that is not sealed cannot guarantee anything for derived classes.
         return (type.IsValueType || type.IsSealed) && type.GetCustomAttribute<ImmutableObjectAttribute>(inherit: false) is { Immutable: true };
     }
 }

@@ -5,9 +5,9 @@ using System.Text.Unicode;
 
 namespace Cairn.Caching.Serialization;
 
-// Text as UTF-8. A .NET string may also hold what is no valid Unicode, half of a surrogate pair for example, which UTF-8
-// cannot express: such a string is the byte FF, with which no UTF-8 begins, and its UTF-16 code units, so that it comes back
-// as it was instead of with replacement characters.
+// Text as UTF-8. A .NET string may also contain invalid Unicode, for example half of a surrogate pair, which UTF-8 cannot express. Such a
+// string is written as the byte FF, with which no UTF-8 text begins, and its UTF-16 code units. So it is read back unchanged, without
+// replacement characters.
 internal sealed class StringCodec() : Codec<string>(options: null)
 {
     private const byte Utf16Mark = 0xFF;
@@ -19,7 +19,7 @@ internal sealed class StringCodec() : Codec<string>(options: null)
 
     public override void Serialize(string value, IBufferWriter<byte> target)
     {
-        // Short text is written where there is surely room. For long text that would be three times what is needed.
+        // Short text reserves the maximum that it may need. For long text that would be three times the usual need.
         if (value.Length <= ShortChars)
         {
             Span<byte> span = target.GetSpan(Math.Max(1, value.Length * 3));

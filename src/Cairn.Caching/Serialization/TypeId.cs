@@ -4,21 +4,23 @@ using Cairn.Caching.Hashing;
 
 namespace Cairn.Caching.Serialization;
 
-// The number of a type in envelopes: a hash of its full name, with those of its type arguments and of the types it is nested in,
-// but without assemblies: their versions change with every build, and a type that moves to another assembly is still the type.
+// The number of a type in envelopes: a hash of its full name, including its type arguments and the types in which it is nested. Assemblies are
+// not included: their versions change with every build, and a type that moves to another assembly remains the same type.
 internal static class TypeId
 {
     private const ulong Seed = 0x5459_5045_2D49_4431; // Part of what is stored.
 
-    /// <summary>The number of a type. A nullable value type has that of the type itself: what is written is the same.</summary>
+    /// <summary>
+    /// Returns the number of a type. A nullable value type has the number of the type itself, because the serialized form is the same.
+    /// </summary>
     public static ulong Of(Type type)
     {
         type = Nullable.GetUnderlyingType(type) ?? type;
         return Hash64.Of(HasAnonymous(type) ? type + PropertiesOf(type) : type.ToString(), Seed);
     }
 
-    // Anonymous types are numbered by the compiler, so the next build may give the name of one to another. The names of their
-    // properties, which are those of their type parameters, tell them apart.
+    // The compiler numbers anonymous types, so the next build may give the name of one to another. The names of their properties, which are
+    // those of their type parameters, distinguish them.
     private static string PropertiesOf(Type type)
     {
         var names = new StringBuilder();

@@ -3,10 +3,10 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Goes over a binary document before it is read, for the limits of <see cref="XmlScope"/>.</summary>
+/// <summary>Scans a binary document before it is read, to enforce the limits of <see cref="XmlScope"/>.</summary>
 /// <remarks>
-/// The records are those of Microsoft's [MC-NBFX], ".NET Binary Format: XML Data Structure", section 2.2. A record that it does not know
-/// makes the document unreadable.
+/// The records are those of Microsoft's [MC-NBFX], ".NET Binary Format: XML Data Structure", section 2.2. An unknown record makes the document
+/// unreadable.
 /// </remarks>
 internal ref struct XmlBinaryScan
 {
@@ -19,8 +19,8 @@ internal ref struct XmlBinaryScan
         _scope = new XmlScope(attributesByDepth);
     }
 
-    /// <summary>Checks a whole document.</summary>
-    /// <exception cref="XmlException">A limit is exceeded, or a record is not known or not whole.</exception>
+    /// <summary>Checks a complete document.</summary>
+    /// <exception cref="XmlException">A limit is exceeded, or a record is unknown or incomplete.</exception>
     public static void Check(ReadOnlySpan<byte> document) => new XmlBinaryScan(document, stackalloc ushort[XmlLimits.MaxDepth]).Run();
 
     private void Run()
@@ -49,7 +49,7 @@ internal ref struct XmlBinaryScan
                     break;
                 case >= 0x80 and <= 0xBD:
                     Value(record & 0xFE);
-                    if ((record & 1) != 0) // The element ends with it.
+                    if ((record & 1) != 0) // The record also ends the element.
                     {
                         _scope.Close();
                     }
@@ -61,7 +61,7 @@ internal ref struct XmlBinaryScan
         }
     }
 
-    // An attribute has its value behind it, as a record of its own; a declaration has a text or a number of a text.
+    // The value of an attribute follows as a record of its own. A declaration has a text or the number of a text.
     private void Attribute(byte record)
     {
         switch (record)
@@ -126,7 +126,7 @@ internal ref struct XmlBinaryScan
         }
     }
 
-    // An element that stands for many: its record, its attributes, its end, the record of the values, how many, and the values.
+    // An element that stands for many: its record, its attributes, its end, the record of the values, their number, and the values.
     private void Array()
     {
         _scope.Open();
@@ -205,7 +205,7 @@ internal ref struct XmlBinaryScan
 
     private void Text() => Skip(Number());
 
-    // Seven bits a byte, the lowest first.
+    // Seven bits per byte, the lowest first.
     private int Number()
     {
         int number = 0;

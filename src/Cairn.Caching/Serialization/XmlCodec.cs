@@ -10,7 +10,7 @@ namespace Cairn.Caching.Serialization;
 [RequiresDynamicCode("XmlSerializer makes code at run time.")]
 internal sealed class XmlCodec<T>(CodecOptions options) : Codec<T>(options)
 {
-    // Making one compiles code for the type: only when it is needed, and once.
+    // Created once, when it is needed, because the creation compiles code for the type.
     private readonly Lazy<XmlSerializer> _serializer = new(() => new XmlSerializer(typeof(T)));
 
     public override byte Format => (byte)CairnFormat.Xml;

@@ -3,20 +3,20 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-// What XML may make a reader do. Its readers refuse DTDs altogether, and with them entities, external and internal. Depth is
-// bounded because deserializers call themselves for each level, and an overflow of the stack ends the process. It is twice
-// that of JSON, because a list takes two levels. Attributes are bounded because readers compare each with all others (XmlScope).
+// The limits of XML readers. The readers refuse DTDs, and thus external and internal entities. Depth is limited because deserializers recurse
+// at each level, and a stack overflow ends the process. The limit is twice that of JSON, because a list takes two levels. Attributes are
+// limited because readers compare each with all others (XmlScope).
 internal static class XmlLimits
 {
     public const int MaxDepth = 128;
 
-    /// <summary>Attributes and namespace declarations of all elements that are open at once.</summary>
+    /// <summary>The maximum number of attributes and namespace declarations of all open elements together.</summary>
     public const int MaxAttributes = 256;
 
-    // Names are kept while a document is read.
+    // Names are kept in memory while a document is read.
     private const int MaxNameChars = 64 * 1024;
 
-    /// <summary>Nothing in a document can be longer than the document.</summary>
+    /// <summary>Returns the quotas for a document: no part of it can be longer than the document.</summary>
     public static XmlDictionaryReaderQuotas QuotasOf(int documentBytes) => new()
     {
         MaxDepth = MaxDepth,
@@ -26,7 +26,7 @@ internal static class XmlLimits
         MaxNameTableCharCount = MaxNameChars,
     };
 
-    /// <summary>The array under the memory, or a copy.</summary>
+    /// <summary>Returns the array of the memory, or a copy.</summary>
     public static ArraySegment<byte> ArrayOf(ReadOnlyMemory<byte> memory) =>
         MemoryMarshal.TryGetArray(memory, out ArraySegment<byte> segment) ? segment : memory.ToArray();
 }

@@ -2,20 +2,20 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-// How much of a document is open at once: the elements at hand, and the attributes and namespace declarations that they carry.
+// Counts the open elements of a document, and their attributes and namespace declarations.
 //
 //   I1  At most XmlLimits.MaxDepth elements are open.
 //   I2  The open elements together have at most XmlLimits.MaxAttributes attributes and declarations.
 //
-// The framework's readers compare each attribute of an element with every other one, and look a prefix up in all declarations that are
-// open, one by one. With I2 both cost a bounded time for each byte, so reading takes a time in proportion to the document's length.
+// The framework's readers compare each attribute of an element with every other one, and search all open declarations for a prefix one by
+// one. With I2 both cost a limited time for each byte, so the time of a read is proportional to the document's length.
 internal ref struct XmlScope(Span<ushort> attributesByDepth)
 {
     private readonly Span<ushort> _attributesByDepth = attributesByDepth;
     private int _depth;
     private int _attributes;
 
-    /// <summary>An element begins.</summary>
+    /// <summary>Begins an element.</summary>
     public void Open()
     {
         if (_depth == _attributesByDepth.Length)
@@ -26,7 +26,7 @@ internal ref struct XmlScope(Span<ushort> attributesByDepth)
         _attributesByDepth[_depth++] = 0;
     }
 
-    /// <summary>The element that began last has one more attribute or declaration.</summary>
+    /// <summary>Adds an attribute or declaration to the element that began last.</summary>
     public void AddAttribute()
     {
         if (_depth == 0 || ++_attributes > XmlLimits.MaxAttributes)
@@ -37,7 +37,7 @@ internal ref struct XmlScope(Span<ushort> attributesByDepth)
         _attributesByDepth[_depth - 1]++;
     }
 
-    /// <summary>The element that began last and is open ends.</summary>
+    /// <summary>Ends the innermost open element.</summary>
     public void Close()
     {
         if (_depth == 0)

@@ -2,14 +2,14 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-/// <summary>Goes over a text document before it is read, for the limits of <see cref="XmlScope"/>.</summary>
+/// <summary>Scans a text document before it is read, to enforce the limits of <see cref="XmlScope"/>.</summary>
 /// <remarks>
-/// It knows only where tags begin and end. What is not well-formed beyond that is found by the reader. It counts each = outside of quotes as
-/// an attribute, so it never counts fewer than there are.
+/// The scan only finds the beginnings and ends of tags. The reader detects all other errors. Each = outside of quotes counts as an attribute,
+/// so the count is never too low.
 /// </remarks>
 internal static class XmlTextScan
 {
-    /// <summary>Checks a whole document.</summary>
+    /// <summary>Checks a complete document.</summary>
     /// <exception cref="XmlException">A limit is exceeded, or a tag does not end.</exception>
     public static void Check(ReadOnlySpan<byte> document)
     {
@@ -45,7 +45,7 @@ internal static class XmlTextScan
         }
     }
 
-    // The length of the tag.
+    // Returns the length of the tag.
     private static int StartTag(ReadOnlySpan<byte> document, ref XmlScope scope)
     {
         scope.Open();

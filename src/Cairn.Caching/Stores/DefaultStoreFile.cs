@@ -1,16 +1,16 @@
 namespace Cairn.Caching.Stores;
 
-/// <summary>Where an application's caches live when nobody said where.</summary>
+/// <summary>The location of an application's store file if the options name none.</summary>
 internal static class DefaultStoreFile
 {
     private const string FolderName = "cairn";
     private const string Extension = ".cairn";
 
-    // What systemd names for a unit with StateDirectory=; several are separated by colons.
+    // systemd sets this variable for a unit with StateDirectory=; several directories are separated by colons.
     private const string StateDirectoryVariable = "STATE_DIRECTORY";
 
-    /// <summary>The file of an application; its folder is made if need be, for the current user alone.</summary>
-    /// <exception cref="StoreException">There is no such folder, and none can be made.</exception>
+    /// <summary>Returns the file of an application. Creates its folder if needed, for the current user alone.</summary>
+    /// <exception cref="StoreException">The folder does not exist and cannot be created.</exception>
     public static string Path(string application, Func<string, string?> environment)
     {
         string? state = environment(StateDirectoryVariable)?.Split(':')[0];

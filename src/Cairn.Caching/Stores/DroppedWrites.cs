@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Stores;
 
-/// <summary>Counts writes to a store that were not done, and tells of them once a minute at most. Any thread.</summary>
+/// <summary>Counts writes to a store that were dropped, and logs them at most once a minute. Safe from any thread.</summary>
 internal sealed partial class DroppedWrites(string path, ILogger logger)
 {
     private const long QuietMs = 60_000;

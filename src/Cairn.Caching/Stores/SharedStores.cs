@@ -1,22 +1,24 @@
 namespace Cairn.Caching.Stores;
 
-// The store files that this process has open for its caches. A file is opened once, whoever asks for it, and closed when the last who
-// asked has given it back.
+// The store files that this process has open for its caches. A file is opened once for all its users, and closed when the last user has
+// released it.
 //
-//   I1  A SharedStore in the table has users. The last to give it back takes it out, under the same lock.
-//   I2  Opening and closing, which may wait for other processes, happen outside the table's lock and inside the SharedStore's own.
+//   I1  A SharedStore in the table has users. The last release removes it from the table, under the same lock.
+//   I2  Opening and closing, which may wait for other processes, happen outside the table's lock and under the SharedStore's own.
 internal static class SharedStores
 {
     private static readonly Lock Gate = new();
     private static readonly Dictionary<Identity, SharedStore> Table = [];
 
-    /// <summary>Opens a store, or joins an opening of the same file with the same lock time-out, clock, way of closing and key.</summary>
+    /// <summary>
+    /// Opens a store, or joins an opening of the same file with the same lock time-out, clock, flush on close and encryption.
+    /// </summary>
     /// <remarks>
-    /// What describes only how a file is created or opened matters to the first alone. A file that was deleted or replaced since it was
-    /// opened is another store by now: who asks then gets that one.
+    /// Options that apply only to the creation or opening of a file have an effect for the first user only. A file that was deleted or replaced
+    /// since it was opened counts as another store: later callers get the new one.
     /// </remarks>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
-    /// <exception cref="IOException">As <see cref="CairnStore.Open"/>.</exception>
+    /// <exception cref="IOException">The store cannot be opened; see <see cref="CairnStore.Open"/>.</exception>
     /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
     public static StoreHandle Open(StoreOptions options)
     {
@@ -63,7 +65,7 @@ internal static class SharedStores
                 return;
             }
 
-            // One that was replaced is not in the table any more.
+            // A store that was replaced is no longer in the table.
             if (Table.TryGetValue(identity, out SharedStore? current) && current == shared)
             {
                 Table.Remove(identity);
@@ -80,17 +82,17 @@ internal static class SharedStores
         private readonly Lock _opening = new();
         private volatile CairnStore? _store;
 
-        /// <summary>Guarded by the table's lock.</summary>
+        /// <summary>The number of users. Guarded by the table's lock.</summary>
         public int Users { get; set; }
 
-        /// <summary>True once the path names another file, or none.</summary>
+        /// <summary>True once the path names another file or none.</summary>
         public bool IsReplaced => _store is { } store && !store.Engine.Memory.File.IsStillAt(store.Path);
 
         public CairnStore OpenOnce(StoreOptions options)
         {
             lock (_opening)
             {
-                // If it cannot be opened, the next who asks tries again.
+                // If the store cannot be opened, the next caller tries again.
                 return _store ??= CairnStore.Open(options);
             }
         }

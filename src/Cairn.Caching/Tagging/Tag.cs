@@ -1,18 +1,18 @@
 namespace Cairn.Caching.Tagging;
 
-/// <summary>A tag as this process knows it.</summary>
+/// <summary>The state of a tag in this process.</summary>
 /// <remarks>
-/// The stamp is forgotten whenever the tag may have been invalidated, and learned again from the second level. What was asked before the
-/// stamp was last forgotten is not learned. As long as it is not known, the tag has a provisional one, which another follows each time the
-/// tag is forgotten: values that are made while the second level cannot be asked carry it, and count in this process until the tag is
-/// invalidated here or its stamp becomes known.
+/// The stamp is forgotten whenever the tag may have been invalidated, and read again from the second level. A stamp is not remembered if its
+/// read began before the tag was last forgotten. While the stamp is not known, the tag has a provisional one, which changes each time the tag
+/// is forgotten. Values that are created while the second level does not answer carry the provisional stamp. They are valid in this process
+/// until the tag is invalidated here or its stamp becomes known.
 /// </remarks>
 internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
 {
-    /// <summary>No stamp at all: what carries it never counts.</summary>
+    /// <summary>No stamp: an entry with it is never valid.</summary>
     public const ulong Unknown = 0;
 
-    // Those of the second level are random: that one of them is as small happens once in four thousand million, and costs a question.
+    // Stamps of the second level are random. One in four thousand million is as small as a provisional one; it only costs an extra read.
     private const uint FirstProvisional = 1;
 
     private readonly Lock _changing = new();
@@ -21,16 +21,16 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
 
     public string Name { get; } = name;
 
-    /// <summary>The hash by which the second level reports its changes.</summary>
+    /// <summary>The hash under which the second level reports changes of the tag.</summary>
     public ulong Hash { get; } = hash;
 
-    /// <summary>The stamp that entries must carry to count; a provisional one if it is not known.</summary>
+    /// <summary>The stamp that valid entries carry; a provisional one if it is not known.</summary>
     public ulong Stamp => Volatile.Read(ref _stamp);
 
-    /// <summary>How often the stamp was forgotten, which is the provisional one; taken before the second level is asked.</summary>
+    /// <summary>The number of times the stamp was forgotten, which is the provisional stamp. Read before the second level is read.</summary>
     public uint TimesForgotten => Volatile.Read(ref _forgotten);
 
-    /// <summary>True for a stamp of the second level.</summary>
+    /// <summary>Returns whether the stamp is one of the second level.</summary>
     public static bool IsKnown(ulong stamp) => stamp > uint.MaxValue;
 
     public void Forget()
@@ -43,7 +43,7 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
         }
     }
 
-    /// <summary>Remembers the stamp, unless it was forgotten since the second level was asked for it.</summary>
+    /// <summary>Remembers the stamp, unless it was forgotten since the read of the second level began.</summary>
     public bool TryLearn(ulong stamp, uint timesForgotten)
     {
         lock (_changing)

@@ -1,15 +1,15 @@
 namespace Cairn.Caching.Tagging;
 
-// How often the stamp of any tag has changed. Who has compared an entry's stamps with those of its tags, and finds the count as it was before that, need
-// not compare them again: stamps and tags lie apart from the entry, each in memory that few others have looked at.
+// Counts the changes of all tags' stamps. If the count has not changed since an entry's stamps were compared with those of its tags, they need
+// not be compared again. This saves memory accesses: stamps and tags are apart from the entry, and often not in a processor cache.
 internal sealed class TagChanges
 {
     private ulong _count = 1;
 
-    /// <summary>The count, never 0. Taken before stamps are compared.</summary>
-    // Acquire; pairs with Count: who finds the count of before a change may still find the tag as it was.
+    /// <summary>The count, never 0. Read before stamps are compared.</summary>
+    // Acquire; pairs with Count: a thread that reads an older count may still see the tag's older stamp.
     public ulong Now => Volatile.Read(ref _count);
 
-    /// <summary>A stamp has changed. Called after it has, and before anybody is told so.</summary>
+    /// <summary>Counts a change of a stamp. Called after the change, and before it is acknowledged.</summary>
     public void Count() => Interlocked.Increment(ref _count);
 }

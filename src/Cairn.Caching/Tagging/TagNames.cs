@@ -1,16 +1,16 @@
 namespace Cairn.Caching.Tagging;
 
-/// <summary>What tags may be called, and how topics are told from them.</summary>
+/// <summary>The rules for the names of tags, and their distinction from topics.</summary>
 internal static class TagNames
 {
-    /// <summary>Means everything.</summary>
+    /// <summary>The tag that means all entries.</summary>
     public const string Everything = "*";
 
-    // A tag may be any text, so topics begin with a character that is a noncharacter of Unicode: nobody's tag does.
+    // A tag may be any text. Topics begin with a Unicode noncharacter, with which no real tag begins.
     private const char TopicMark = '\uFDD0';
 
-    /// <summary>Refuses what no entry may be tagged with by name.</summary>
-    /// <exception cref="ArgumentException">The tag is empty or white space, or the one that means everything.</exception>
+    /// <summary>Throws if the name cannot be used to tag an entry.</summary>
+    /// <exception cref="ArgumentException">The tag is empty or white space, or the one that means all entries.</exception>
     public static void Check(string tag)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(tag);

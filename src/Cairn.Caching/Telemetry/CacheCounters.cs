@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Caching.Telemetry;
 
-/// <summary>What a cache counts. Each count has its name in the metrics, and in <see cref="CairnCacheStatistics"/>.</summary>
+/// <summary>The events that a cache counts. Most are published as metrics and in <see cref="CairnCacheStatistics"/>.</summary>
 internal enum CacheCount
 {
     LocalHit,
@@ -26,13 +26,13 @@ internal enum CacheCount
     Last = Uncached,
 }
 
-// Counted without atomics where it is frequent: each thread adds to one of sixteen stripes, and two threads that share one
-// may lose a count. A hit costs two nanoseconds that way, not ten.
+// Counts without atomic operations, because counting is frequent: each thread adds to one of sixteen stripes, and two threads that share a
+// stripe may lose a count. Counting a hit costs two nanoseconds this way instead of ten.
 internal sealed class CacheCounters
 {
     private const int Stripes = 16;
 
-    // Whole cache lines to a stripe, and one more, because the processor fetches lines in pairs.
+    // Each stripe has whole cache lines, and one more because the processor fetches lines in pairs.
     private const int StripeLongs = (((int)CacheCount.Last / 8) + 2) * 8;
 
     [ThreadStatic]

@@ -3,8 +3,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Telemetry;
 
-// What a cache logs. Each event at most once in ten seconds, with the number of those that were not logged: trouble of a
-// source or of the second level comes thousands of times a second.
+// The log messages of a cache. Each event is logged at most once in ten seconds, with the number of suppressed ones: failures of a source or
+// of the second level may occur thousands of times a second.
 internal sealed partial class CacheLog(ILogger logger)
 {
     private const long IntervalMs = 10_000;

@@ -2,10 +2,10 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Caching.Timing;
 
-/// <summary>Milliseconds that never go back, for the first level, and the time of day, for what is kept beyond the process.</summary>
+/// <summary>Reads a millisecond clock that never goes back, for the first level, and the time of day, for stored entries.</summary>
 internal sealed class CacheClock(TimeProvider provider)
 {
-    // How long a difference of the two clocks is good for: as late is noticed that the time of day was set.
+    // How long a difference of the two clocks remains valid: the longest delay until a change of the time of day is noticed.
     private const long DifferenceMs = 100;
 
     private readonly TimeProvider? _other = provider == TimeProvider.System ? null : provider;
@@ -17,7 +17,7 @@ internal sealed class CacheClock(TimeProvider provider)
 
     public long UnixNowMs => Provider.GetUtcNow().ToUnixTimeMilliseconds();
 
-    /// <summary>Milliseconds since some moment, a few at a time: hits do not pay for a finer clock.</summary>
+    /// <summary>Returns the milliseconds since a fixed moment, with a resolution of some milliseconds: a finer clock would slow down hits.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public long NowMs() => _other is null ? Environment.TickCount64 : NowOfOther();
 
@@ -30,8 +30,8 @@ internal sealed class CacheClock(TimeProvider provider)
     public static long Later(long moment, long milliseconds) =>
         milliseconds > long.MaxValue - Math.Max(moment, 0) ? long.MaxValue : moment + milliseconds;
 
-    // How far the time of day is ahead. The two go equally fast, but the one can be set, and costs more to read: it is read now and then.
-    // Two threads may each take the other's difference; both are right.
+    // Returns how far the time of day is ahead. The two clocks run equally fast, but the time of day can be set and costs more to read, so it
+    // is read only from time to time. Of two threads, each may use the other's difference; both are correct.
     private long DifferenceAt(long now)
     {
         if (now < Volatile.Read(ref _differenceUntil))
@@ -42,12 +42,12 @@ internal sealed class CacheClock(TimeProvider provider)
         long difference = UnixNowMs - now;
         Volatile.Write(ref _difference, difference);
 
-        // Release; pairs with the read above it. Before the difference is written nobody may take it for one.
+        // Release; pairs with the read above. The difference must be visible before its time of validity.
         Volatile.Write(ref _differenceUntil, now + DifferenceMs);
         return difference;
     }
 
-    // A time of day may be set back; what counts here must not be.
+    // The time of day may be set back; this clock must not go back.
     private long NowOfOther()
     {
         long now = UnixNowMs;

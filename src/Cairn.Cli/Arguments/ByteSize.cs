@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Sizes as people write them: 268435456, 256MiB, 1.5GiB, 10MB.</summary>
+/// <summary>Parses sizes such as 268435456, 256MiB, 1.5GiB and 10MB.</summary>
 internal static class ByteSize
 {
     public const string Form = "bytes, or a number with KiB, MiB, GiB or TiB (1024) or KB, MB, GB or TB (1000), such as 256MiB";
@@ -18,7 +18,7 @@ internal static class ByteSize
         ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
     ];
 
-    /// <summary>Reads a size. The case of the unit does not matter; a part of a byte is an error.</summary>
+    /// <summary>Parses a size. The unit is not case-sensitive. A fraction of a byte is an error.</summary>
     public static bool TryParse(ReadOnlySpan<char> text, out long bytes)
     {
         bytes = 0;

@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Lengths of time as people write them: 90s, 5m, 1h30m, 2d, 500ms.</summary>
+/// <summary>Parses durations such as 90s, 5m, 1h30m, 2d and 500ms.</summary>
 internal static class Duration
 {
     public const string Form = "a number with ms, s, m, h, d or w, such as 90s, 5m, 1h30m or 2d";
@@ -15,7 +15,7 @@ internal static class Duration
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000),
     ];
 
-    /// <summary>Reads a length of time. The unit is required: whether 300 are seconds or milliseconds is nobody's guess.</summary>
+    /// <summary>Parses a duration. The unit is required, because a plain 300 could mean seconds or milliseconds.</summary>
     public static bool TryParse(ReadOnlySpan<char> text, out TimeSpan time)
     {
         time = default;

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>When an entry expires, as set and touch take it.</summary>
+/// <summary>The options of set and touch for the expiration of an entry.</summary>
 internal sealed class ExpirationOptions
 {
     private readonly ValueOption<TimeSpan> _timeToLive = ValueOptions.Time("--ttl", "Expires this long from now: 30s, 5m, 1h30m, 2d.");
@@ -23,8 +23,8 @@ internal sealed class ExpirationOptions
         command.Add(_never);
     }
 
-    /// <summary>The expiration that was asked for; null if none was.</summary>
-    /// <exception cref="ToolException">Two contradict each other, or one lies outside its range.</exception>
+    /// <summary>Returns the requested expiration; null if none was requested.</summary>
+    /// <exception cref="ToolException">Two options contradict each other, or a value is out of range.</exception>
     public Expiration? Read(ParseResult parsed, TimeProvider clock)
     {
         TimeSpan? timeToLive = parsed.GetValue(_timeToLive);

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Which keys, for the commands that list them.</summary>
+/// <summary>The options that select keys, for commands that list them.</summary>
 internal sealed class FilterOptions
 {
     private readonly Option<string?> _prefix = new("--prefix") { HelpName = "TEXT", Description = "Only keys that begin with this." };
@@ -19,7 +19,7 @@ internal sealed class FilterOptions
         command.Add(_match);
     }
 
-    /// <summary>The filter that was asked for; null for all keys.</summary>
+    /// <summary>Returns the requested filter; null for all keys.</summary>
     public KeyFilter? Read(Invocation invocation)
     {
         const string Remedy = "a filter takes only text";

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>An option that is there or not. It takes no value: the word after it may be a key named "true".</summary>
+/// <summary>An option without a value. The word after it is not part of it, because it may be a key named "true".</summary>
 internal sealed class Flag : Option<bool>
 {
     public Flag(string name, string description)

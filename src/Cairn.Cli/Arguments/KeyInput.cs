@@ -2,16 +2,16 @@ using System.Text;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Keys and values as they are given on the command line.</summary>
+/// <summary>Parses keys and values from the command line.</summary>
 internal static class KeyInput
 {
     public const int MaxKeyBytes = 65_536;
 
-    /// <summary>What the runtime makes of bytes that are not UTF-8. As a key it would name another entry than was meant.</summary>
+    /// <summary>The character that the runtime substitutes for bytes that are not UTF-8. A key with it would name another entry.</summary>
     private const char Replacement = '\uFFFD';
 
-    /// <summary>A key from its text, or from Base64.</summary>
-    /// <exception cref="ToolException">The text is no key.</exception>
+    /// <summary>Returns a key from its text, or from Base64.</summary>
+    /// <exception cref="ToolException">The text is not a key.</exception>
     public static byte[] ReadKey(string text, bool isBase64)
     {
         byte[] key = isBase64 ? FromBase64(text, "the key") : FromText(text, "the key", "--key-base64 takes such a key in Base64");
@@ -20,8 +20,8 @@ internal static class KeyInput
             : throw ToolException.Usage($"a key has 1 to {MaxKeyBytes} bytes; this one has {key.Length}");
     }
 
-    /// <summary>The UTF-8 of a text that came through whole.</summary>
-    /// <exception cref="ToolException">The text has no UTF-8 form.</exception>
+    /// <summary>Returns the UTF-8 form of a text.</summary>
+    /// <exception cref="ToolException">The text contained bytes that are not UTF-8.</exception>
     public static byte[] FromText(string text, string what, string remedy)
     {
         if (text.Contains(Replacement, StringComparison.Ordinal))
@@ -32,7 +32,7 @@ internal static class KeyInput
         return Encoding.UTF8.GetBytes(text);
     }
 
-    /// <summary>The bytes that Base64 stands for.</summary>
+    /// <summary>Decodes Base64.</summary>
     /// <exception cref="ToolException">The text is not Base64.</exception>
     public static byte[] FromBase64(ReadOnlySpan<char> text, string what)
     {

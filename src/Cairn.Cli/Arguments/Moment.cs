@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Moments in the form of ISO 8601, always with their offset from UTC.</summary>
+/// <summary>Parses times in the form of ISO 8601. The offset from UTC is required.</summary>
 internal static class Moment
 {
     public const string Form = "a moment of ISO 8601 with its offset from UTC, such as 2026-12-31T23:59:59Z";
@@ -13,7 +13,7 @@ internal static class Moment
     {
         moment = default;
 
-        // Without an offset the same text would mean another moment on another machine.
+        // Without an offset, the same text would mean different times on different machines.
         bool hasOffset = text.EndsWith('Z') || (text.Length > 6 && text[^6] is '+' or '-' && text[^3] == ':');
         return hasOffset
             && DateTimeOffset.TryParseExact(text, Formats, CultureInfo.InvariantCulture, DateTimeStyles.None, out moment);

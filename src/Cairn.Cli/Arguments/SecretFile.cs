@@ -3,14 +3,14 @@ using System.Text;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Reads keys and passwords from files, because what stands on a command line is seen by every user of the machine.</summary>
+/// <summary>Reads keys and passwords from files, because every user of the machine can see a command line.</summary>
 internal static class SecretFile
 {
-    // A file that is longer was named by mistake, and is not read to its end to find that out.
+    // A longer file was named by mistake. The limit avoids reading it to its end.
     private const int LongestFile = 64 * 1024;
 
-    /// <summary>A key: 32 bytes, or their 64 hexadecimal digits.</summary>
-    /// <exception cref="ToolException">The file cannot be read, or holds something else.</exception>
+    /// <summary>Reads a key: 32 bytes, or their 64 hexadecimal digits.</summary>
+    /// <exception cref="ToolException">The file cannot be read, or contains something else.</exception>
     public static StoreEncryption ReadKey(string path)
     {
         byte[] bytes = Read(path);
@@ -28,7 +28,7 @@ internal static class SecretFile
         return key;
     }
 
-    /// <summary>A password: the first line.</summary>
+    /// <summary>Reads a password, the first line of the file.</summary>
     /// <exception cref="ToolException">The file cannot be read, or its first line is empty or not text.</exception>
     public static StoreEncryption ReadPassword(string path)
     {

@@ -3,7 +3,7 @@ using Cairn.Cli.Clients;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>The argument and options that say which server, and how to get in.</summary>
+/// <summary>The argument and the options that select a server and authenticate with it.</summary>
 internal sealed class ServerArguments
 {
     private const string PasswordVariable = "CAIRN_PASSWORD";
@@ -59,8 +59,8 @@ internal sealed class ServerArguments
         }
     }
 
-    /// <summary>The server that was named.</summary>
-    /// <exception cref="ToolException">The address is none, or a file cannot be used.</exception>
+    /// <summary>Returns the selected server.</summary>
+    /// <exception cref="ToolException">The address is not valid, or a file cannot be used.</exception>
     public ServerTarget Read(Invocation invocation, string address)
     {
         ServerAddress where = ServerAddress.Parse(address);

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Options that mean the same in every command that has them. One set for one invocation.</summary>
+/// <summary>The options that have the same meaning in all commands. Each invocation has its own instance.</summary>
 internal sealed class SharedOptions
 {
     public const string StoreVariable = "CAIRN_STORE";
@@ -46,7 +46,7 @@ internal sealed class SharedOptions
     public ValueOption<long> Capacity { get; } = ValueOptions.Size(
         "--capacity", $"Size of the file if it is created. Default {Output.Figures.Bytes(DefaultCapacityBytes)}.");
 
-    /// <summary>Capacity of a store that is created without one: the library's default.</summary>
+    /// <summary>Gets the capacity of a store that is created without one: the library's default.</summary>
     public static long DefaultCapacityBytes { get; } = new StoreOptions { Path = "-" }.CapacityBytes;
 
     private static Flag HelpFlag()

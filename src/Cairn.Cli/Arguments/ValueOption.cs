@@ -4,11 +4,11 @@ using System.Globalization;
 
 namespace Cairn.Cli.Arguments;
 
-/// <summary>Reads a value from text; false if the text has another form.</summary>
+/// <summary>Parses a value from text. Returns false if the text has another form.</summary>
 internal delegate bool ValueParser<T>(string text, out T value);
 
-/// <summary>An option with a value of a certain form. A text of another form is an error that tells the form.</summary>
-/// <typeparam name="T">What the value is.</typeparam>
+/// <summary>An option whose value has a certain form. A text of another form is an error that states the form.</summary>
+/// <typeparam name="T">The type of the value.</typeparam>
 internal sealed class ValueOption<T> : Option<T?>
     where T : struct
 {
@@ -33,7 +33,7 @@ internal sealed class ValueOption<T> : Option<T?>
     }
 }
 
-/// <summary>The values that several commands take.</summary>
+/// <summary>Creates options whose kind of value several commands share.</summary>
 internal static class ValueOptions
 {
     public static ValueOption<TimeSpan> Time(string name, string description) => new(

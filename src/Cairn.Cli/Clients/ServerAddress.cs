@@ -4,7 +4,7 @@ using System.Net.Sockets;
 
 namespace Cairn.Cli.Clients;
 
-/// <summary>Where a server is: a host and port, or the path of a Unix socket.</summary>
+/// <summary>The address of a server: a host and port, or the path of a Unix socket.</summary>
 internal sealed record ServerAddress(string Host, int Port, string? UnixPath)
 {
     public const string Form = "HOST:PORT, PORT, [IPV6]:PORT or unix:PATH";
@@ -12,8 +12,10 @@ internal sealed record ServerAddress(string Host, int Port, string? UnixPath)
     private const string UnixPrefix = "unix:";
     private const string LocalHost = "127.0.0.1";
 
-    /// <summary>Reads an address. A port alone is one of this machine; a host needs a port, because memcached and Redis have different ones.</summary>
-    /// <exception cref="ToolException">The text is no address.</exception>
+    /// <summary>
+    /// Parses an address. A port alone means this machine. A host needs a port, because memcached and Redis have different ones.
+    /// </summary>
+    /// <exception cref="ToolException">The text is not an address.</exception>
     public static ServerAddress Parse(string text)
     {
         if (text.StartsWith(UnixPrefix, StringComparison.OrdinalIgnoreCase) && text.Length > UnixPrefix.Length)
@@ -39,7 +41,7 @@ internal sealed record ServerAddress(string Host, int Port, string? UnixPath)
             : throw ToolException.Usage($"'{text}' is no address; one is {Form}");
     }
 
-    /// <summary>Where to connect to; several if a name has several addresses.</summary>
+    /// <summary>Returns the endpoints to connect to; several if a name has several addresses.</summary>
     /// <exception cref="SocketException">The name is not known.</exception>
     public IReadOnlyList<EndPoint> Resolve()
     {
@@ -52,7 +54,7 @@ internal sealed record ServerAddress(string Host, int Port, string? UnixPath)
         return [.. addresses.Select(ip => new IPEndPoint(ip, Port))];
     }
 
-    /// <summary>Whether it is on this machine for certain.</summary>
+    /// <summary>Returns whether all endpoints are on this machine.</summary>
     /// <exception cref="SocketException">The name is not known.</exception>
     public bool IsLocal() => Resolve().All(place => place is not IPEndPoint ip || IPAddress.IsLoopback(ip.Address));
 

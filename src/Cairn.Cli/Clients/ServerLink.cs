@@ -8,15 +8,15 @@ using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;
 
-/// <summary>A connection to a server, let in, on which one asks and waits for the answer.</summary>
+/// <summary>An authenticated connection to a server, for one request at a time.</summary>
 internal sealed class ServerLink : IDisposable
 {
     private const int BufferBytes = 16 << 10;
 
-    /// <summary>How long a server may take to answer.</summary>
+    /// <summary>The time limit for a server's answer.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
-    /// <summary>Shorter, for a question that only some servers answer.</summary>
+    /// <summary>The shorter time limit for a request that only some servers answer.</summary>
     private static readonly TimeSpan PatienceWithStrangers = TimeSpan.FromSeconds(2);
 
     private readonly ServerAddress _address;
@@ -35,18 +35,18 @@ internal sealed class ServerLink : IDisposable
 
     public Socket Socket { get; }
 
-    /// <summary>Null without TLS. Its inner stream is <see cref="Inner"/>.</summary>
+    /// <summary>Gets the TLS stream; null without TLS. Its inner stream is <see cref="Inner"/>.</summary>
     public SslStream? Tls => _stream as SslStream;
 
     public required SocketStream Inner { get; init; }
 
     public ServerProtocol Protocol { get; private set; }
 
-    /// <summary>What the server calls itself, such as "memcached 1.6.18".</summary>
+    /// <summary>Gets the server's own name and version, such as "memcached 1.6.18".</summary>
     public string ServerName { get; private set; } = "";
 
-    /// <summary>Connects, finds out what the server speaks, and logs in.</summary>
-    /// <exception cref="ToolException">The server cannot be reached, does not let us in, or is none.</exception>
+    /// <summary>Connects, detects the protocol and logs in.</summary>
+    /// <exception cref="ToolException">The server cannot be reached, rejects the login, or speaks no known protocol.</exception>
     public static ServerLink Open(ServerTarget target)
     {
         ServerLink? link = null;
@@ -59,7 +59,7 @@ internal sealed class ServerLink : IDisposable
             }
             else if (!link.TryBeginMemcached(target))
             {
-                // Redis understands the question and says that it knows no such command; others may hang up.
+                // Redis parses the request and answers that the command is unknown. Other servers may close the connection.
                 bool isResp = link._inputEnd > link._inputStart && link._input[link._inputStart] == '-';
                 link.Dispose();
                 link = Connect(target, isResp ? Patience : PatienceWithStrangers);
@@ -81,11 +81,11 @@ internal sealed class ServerLink : IDisposable
         }
     }
 
-    /// <summary>What can happen to a connection.</summary>
+    /// <summary>Returns whether an exception is a failure of the connection.</summary>
     public static bool IsConnectionFailure(Exception failure) =>
         failure is SocketException or IOException or AuthenticationException or EndOfStreamException;
 
-    /// <summary>What to tell somebody who wanted to reach a server.</summary>
+    /// <summary>Returns the error for a server that cannot be reached.</summary>
     public static ToolException Unreachable(ServerAddress address, Exception failure)
     {
         Exception innermost = failure.GetBaseException();
@@ -93,7 +93,7 @@ internal sealed class ServerLink : IDisposable
         return new ToolException(ExitCode.Server, $"{address} cannot be reached: {reason}", failure);
     }
 
-    /// <summary>What happened to a socket, in a few words.</summary>
+    /// <summary>Describes a socket error in a few words.</summary>
     public static string Reason(SocketException failure) => failure.SocketErrorCode switch
     {
         SocketError.ConnectionRefused => "nothing listens there",
@@ -103,7 +103,7 @@ internal sealed class ServerLink : IDisposable
         _ => new Win32Exception(failure.NativeErrorCode).Message,
     };
 
-    /// <summary>Asks memcached for its statistics.</summary>
+    /// <summary>Requests the statistics of memcached.</summary>
     public List<KeyValuePair<string, string>> AskStatistics()
     {
         Send("stats\r\n"u8);
@@ -122,7 +122,7 @@ internal sealed class ServerLink : IDisposable
     }
 
     /// <summary>Sends a RESP command.</summary>
-    /// <returns>The reply's bytes, for <see cref="RespReplyReader"/>; valid until the next question.</returns>
+    /// <returns>The bytes of the reply, for <see cref="RespReplyReader"/>; valid until the next request.</returns>
     public ReadOnlySpan<byte> Ask(params ReadOnlySpan<string> words)
     {
         var request = new MemoryStream();
@@ -202,7 +202,7 @@ internal sealed class ServerLink : IDisposable
         return stream;
     }
 
-    // False if the server does not speak memcached's protocol; what it said is still there to be looked at.
+    // Returns false if the server does not speak memcached's protocol. Its answer stays in the input buffer.
     private bool TryBeginMemcached(ServerTarget target)
     {
         string answer;
@@ -285,7 +285,7 @@ internal sealed class ServerLink : IDisposable
         ServerName = NameFrom(Ask("HELLO"));
     }
 
-    // A map of names and values, as RESP2 has it: an array of both in turn.
+    // Reads a map of names and values in the form of RESP2: an array of alternating names and values.
     private static string NameFrom(ReadOnlySpan<byte> hello)
     {
         string? server = null;

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Clients;
 
-/// <summary>What a server is spoken to in.</summary>
+/// <summary>The protocols for talking to a server.</summary>
 internal enum ServerProtocol
 {
     /// <summary>memcached's text protocol, with its classic commands.</summary>

@@ -4,19 +4,19 @@ using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;
 
-/// <summary>How long requests of a kind take in the server, in microseconds.</summary>
+/// <summary>The latencies of a command in the server, in microseconds.</summary>
 internal sealed record CommandLatency(double P50, double P99, double P999);
 
-/// <summary>A request that took long.</summary>
+/// <summary>A slow request.</summary>
 internal sealed record SlowRequestLine(DateTimeOffset At, TimeSpan Duration, string Text);
 
-/// <summary>What a server told of itself: counters since it was started, and how things stand.</summary>
+/// <summary>A server's own figures: counters since its start, and its present state.</summary>
 internal sealed record ServerSample
 {
     private const int MostSlowRequests = 5;
     private const int MostCharacters = 60;
 
-    /// <summary>By kind of request, since the server was started.</summary>
+    /// <summary>The number of requests by command, since the server was started.</summary>
     public required IReadOnlyDictionary<string, long> Operations { get; init; }
 
     public required long Hits { get; init; }
@@ -35,21 +35,21 @@ internal sealed record ServerSample
 
     public required long MemoryBytes { get; init; }
 
-    /// <summary>0 if there is none.</summary>
+    /// <summary>The memory limit in bytes; 0 for none.</summary>
     public required long MemoryLimitBytes { get; init; }
 
     public required long Connections { get; init; }
 
     public required TimeSpan Uptime { get; init; }
 
-    /// <summary>By kind of request; empty if the server does not tell.</summary>
+    /// <summary>The latencies by command; empty if the server does not report them.</summary>
     public IReadOnlyDictionary<string, CommandLatency> Latencies { get; init; } = new Dictionary<string, CommandLatency>(StringComparer.Ordinal);
 
-    /// <summary>The newest first; empty if the server does not tell.</summary>
+    /// <summary>The slow requests, the newest first; empty if the server does not report them.</summary>
     public IReadOnlyList<SlowRequestLine> SlowRequests { get; init; } = [];
 
-    /// <summary>Asks a server.</summary>
-    /// <exception cref="ToolException">It does not tell.</exception>
+    /// <summary>Requests the figures of a server.</summary>
+    /// <exception cref="ToolException">The server does not report them.</exception>
     public static ServerSample Take(ServerLink link) =>
         link.Protocol == ServerProtocol.Resp ? FromInfo(AskInfo(link), AskSlowRequests(link)) : FromStatistics(link.AskStatistics());
 
@@ -76,7 +76,7 @@ internal sealed record ServerSample
             BytesSent = Number("bytes_written"),
             Evictions = Number("evictions"),
 
-            // Those that a get found, and those that nobody asked for any more.
+            // Counts the expired entries that a get found and those that no client has read.
             Expirations = Number("get_expired") + Number("expired_unfetched"),
             Items = Number("curr_items"),
             MemoryBytes = Number("bytes"),
@@ -126,7 +126,7 @@ internal sealed record ServerSample
 
         return new ServerSample
         {
-            // A server that does not tell them apart at least counts them.
+            // A server without figures by command at least has a total.
             Operations = operations.Count > 0
                 ? operations
                 : new Dictionary<string, long>(StringComparer.Ordinal) { ["all"] = NumberOf(values, "total_commands_processed") },
@@ -154,7 +154,8 @@ internal sealed record ServerSample
             : throw new ToolException(ExitCode.Server, $"the server does not tell of itself: {Encoding.UTF8.GetString(reader.Value)}");
     }
 
-    // Entries of: number, time in seconds, duration in microseconds, arguments, client. A server without is no error.
+    // The fields of an entry: number, time in seconds, duration in microseconds, arguments, client. A server without a slow log is not an
+    // error.
     private static List<SlowRequestLine> AskSlowRequests(ServerLink link)
     {
         var requests = new List<SlowRequestLine>();

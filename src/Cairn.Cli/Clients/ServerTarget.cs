@@ -4,28 +4,28 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Cairn.Cli.Clients;
 
-/// <summary>A server, and how to get in.</summary>
+/// <summary>A server with its protocol and credentials.</summary>
 internal sealed record ServerTarget
 {
     public required ServerAddress Address { get; init; }
 
-    /// <summary>Null: found out by asking.</summary>
+    /// <summary>The protocol; null to detect it.</summary>
     public ServerProtocol? Protocol { get; init; }
 
     public string? User { get; init; }
 
     public string? Password { get; init; }
 
-    /// <summary>Null: without TLS.</summary>
+    /// <summary>The TLS options; null for no TLS.</summary>
     public SslClientAuthenticationOptions? Tls { get; init; }
 
-    /// <summary>What TLS needs to know.</summary>
-    /// <param name="address">Where the server is: its certificate has to be for this name.</param>
-    /// <param name="authorities">File in PEM form with the authorities to trust; null for the system's.</param>
-    /// <param name="certificate">File in PEM form with our own certificate; null for none.</param>
-    /// <param name="key">File with its key; null if that is in the same file.</param>
-    /// <param name="isAnyServerTrusted">Whether any certificate will do.</param>
-    /// <exception cref="ToolException">A file cannot be read or holds something else.</exception>
+    /// <summary>Creates TLS options.</summary>
+    /// <param name="address">The address of the server; its certificate must be for this name.</param>
+    /// <param name="authorities">The PEM file with the trusted authorities; null for the system's authorities.</param>
+    /// <param name="certificate">The PEM file with the client certificate; null for none.</param>
+    /// <param name="key">The file with the certificate's key; null if the key is in the same file.</param>
+    /// <param name="isAnyServerTrusted">True to accept any certificate.</param>
+    /// <exception cref="ToolException">A file cannot be read or has other contents.</exception>
     public static SslClientAuthenticationOptions MakeTls(
         ServerAddress address, string? authorities, string? certificate, string? key, bool isAnyServerTrusted)
     {
@@ -34,7 +34,7 @@ internal sealed record ServerTarget
             var options = new SslClientAuthenticationOptions { TargetHost = address.UnixPath is null ? address.Host : "localhost" };
             if (isAnyServerTrusted)
             {
-#pragma warning disable CA5359 // The user asked for it, by an option that says so.
+#pragma warning disable CA5359 // The user requested it with an explicit option.
                 options.RemoteCertificateValidationCallback = (_, _, _, _) => true;
 #pragma warning restore CA5359
             }

@@ -1,6 +1,6 @@
-// What SslStream reads from and writes to. At first a plain stream over a blocking socket, which is all that a handshake needs.
-// Once detached, it has no socket: bytes that arrived are offered to it and are read during that call, what is written waits to be
-// sent. So one thread can drive any number of connections through SslStream, which believes that it waits.
+// The inner stream of SslStream. At first it is a plain stream over a blocking socket, which suffices for a handshake. Once detached, it
+// does not use the socket: Offer passes bytes to it, which SslStream reads during that call, and written bytes wait until they are sent. So
+// one thread can drive any number of connections through SslStream, which sees only asynchronous reads and writes.
 //
 //   Attached --Detach--> Detached
 using System.Net.Sockets;
@@ -26,21 +26,21 @@ internal sealed class SocketStream(Socket socket) : SequentialStream, IValueTask
 
     public void Detach() => _isDetached = true;
 
-    /// <summary>Lets these bytes be read, before the call returns.</summary>
+    /// <summary>Passes bytes to the reader, which reads them before this call returns.</summary>
     public void Offer(ReadOnlyMemory<byte> bytes)
     {
         _offered = bytes;
         CompleteReading();
     }
 
-    /// <summary>Nothing more will be offered.</summary>
+    /// <summary>Ends the input.</summary>
     public void End()
     {
         _isEnded = true;
         CompleteReading();
     }
 
-    /// <summary>What was written since the last call; valid until the next write.</summary>
+    /// <summary>Returns the bytes that were written since the last call; valid until the next write.</summary>
     public ReadOnlySpan<byte> TakeWritten()
     {
         ReadOnlySpan<byte> written = _written.AsSpan(0, _writtenBytes);
@@ -140,7 +140,7 @@ internal sealed class SocketStream(Socket socket) : SequentialStream, IValueTask
             Memory<byte> destination = _destination;
             _destination = default;
 
-            // What waits for it runs now, and may read again.
+            // The continuation runs within this call, and may read again.
             _reading.SetResult(TakeOffered(destination.Span));
         }
     }

@@ -58,7 +58,7 @@ internal sealed class CreateCommand : ToolCommand
     }
 
     /// <summary>Checks the sizes of a store before any file is touched.</summary>
-    /// <exception cref="ToolException">One lies outside its range.</exception>
+    /// <exception cref="ToolException">A size is out of range.</exception>
     public static void RequireSizes(long? capacity, long? maxCapacity, long? averageEntry)
     {
         RequireCapacity("--capacity", capacity);
@@ -77,7 +77,7 @@ internal sealed class CreateCommand : ToolCommand
     }
 
     /// <summary>Checks a capacity before any file is touched.</summary>
-    /// <exception cref="ToolException">No store can have that capacity.</exception>
+    /// <exception cref="ToolException">The capacity is out of the range of stores.</exception>
     public static void RequireCapacity(string option, long? capacity)
     {
         if (capacity is < StoreOptions.SmallestCapacityBytes or > StoreOptions.LargestCapacityBytes)

@@ -113,7 +113,7 @@ internal sealed class ExportCommand : ToolCommand
 
         if (invocation.IsJson)
         {
-            // On standard output the entries end before.
+            // The entries may have gone to standard output, so the summary then goes to standard error.
             var summary = path is null ? new ToolOutput(new TextWriterStream(invocation.Console.Error)) : invocation.Output;
             using (var line = new JsonLine(summary))
             {

@@ -6,14 +6,14 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Commands;
 
-// Reads what export writes, line by line, from anything: a line is stored as the entry it says or is reported with its number and
-// what is wrong with it, never stored in part.
+// Reads the output of export line by line from any source. A line is stored as one entry, or reported with its number and its mistake. It
+// is never stored in part.
 internal sealed class ImportCommand : ToolCommand
 {
-    /// <summary>Longer than the longest entry with every byte escaped.</summary>
+    /// <summary>The maximum length of a line in bytes: more than the longest entry with every byte escaped.</summary>
     private const int LongestLineBytes = 512 << 20;
 
-    /// <summary>Bad lines that --json lists; the others are counted.</summary>
+    /// <summary>The maximum number of bad lines that --json lists. The others are only counted.</summary>
     private const int MostListed = 100;
 
     private readonly Option<string?> _file = new("--file") { HelpName = "FILE", Description = "Read this file. Default: standard input." };
@@ -143,7 +143,7 @@ internal sealed class ImportCommand : ToolCommand
             return true;
         }
 
-        /// <summary>Stores the entry that was read; otherwise says why this store cannot take it.</summary>
+        /// <summary>Stores the entry of the line. Returns the reason if the store cannot take it.</summary>
         private string? Store()
         {
             int most = store?.MaxValueBytes ?? StoreOptions.LargestValueBytes;

@@ -58,7 +58,7 @@ internal sealed class TopCommand : ToolCommand
 
         try
         {
-            // Taken before the first look, so that whoever has seen it may interrupt.
+            // Registered before the first output, so that a user who has seen it can interrupt.
             invocation.Console.Interruption.ThrowIfCancellationRequested();
             if (address is not null)
             {
@@ -71,7 +71,7 @@ internal sealed class TopCommand : ToolCommand
         }
         catch (OperationCanceledException) when (invocation.Console.InterruptedCode == ExitCode.Interrupted)
         {
-            // Ctrl-C is how one leaves.
+            // Ctrl-C is the usual way to leave.
         }
 
         return ExitCode.Done;
@@ -153,7 +153,7 @@ internal sealed class TopCommand : ToolCommand
         }
     }
 
-    /// <summary>Looks at the store, the first time at once and with nothing to compare it with, until the wait says no.</summary>
+    /// <summary>Samples the store until the wait returns false. The first sample is immediate and has nothing to compare with.</summary>
     private static IEnumerable<Activity> Looks(Invocation invocation, CairnStore store, Func<bool> wait)
     {
         TimeProvider clock = invocation.Console.Clock;

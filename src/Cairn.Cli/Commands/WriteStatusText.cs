@@ -1,9 +1,9 @@
 namespace Cairn.Cli.Commands;
 
-/// <summary>What a write that was not done means to a script, and to people.</summary>
+/// <summary>Describes a failed write for scripts and for people.</summary>
 internal static class WriteStatusText
 {
-    /// <summary>As JSON names it.</summary>
+    /// <summary>Returns the name of a status in JSON.</summary>
     public static string Name(WriteStatus status) => status switch
     {
         WriteStatus.Stored => "stored",

@@ -4,37 +4,37 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Entries;
 
-// Writes the entries of a store as JSON Lines. Looking leaves no trace: nothing is counted as used, so that the store evicts and
-// expires what it would have without us. Every entry that lives from beginning to end is written once; one that changes
-// meanwhile appears as it is when its turn comes.
+// Writes the entries of a store as JSON Lines. Reading leaves no trace: it does not count as use, so it does not change what the store
+// evicts and expires. An entry that exists during the whole export is written once. One that changes meanwhile is written as it is at the
+// time it is read.
 internal sealed class EntryExport(CairnStore store, ToolOutput output, CancellationToken interruption)
 {
     private readonly ArrayBufferWriter<byte> _value = new();
     private readonly ArrayBufferWriter<byte> _line = new();
 
-    /// <summary>Entries written so far: complete lines.</summary>
+    /// <summary>Gets the number of entries written so far, each a complete line.</summary>
     public long Entries { get; private set; }
 
-    /// <summary>Hashes of the server's, which are no values and have no form here yet; not among <see cref="Entries"/>.</summary>
+    /// <summary>Gets the number of hashes of the server, which have no form here yet. <see cref="Entries"/> does not include them.</summary>
     public long Hashes { get; private set; }
 
-    /// <summary>Bytes of the values written so far.</summary>
+    /// <summary>Gets the size in bytes of the values written so far.</summary>
     public long ValueBytes { get; private set; }
 
-    /// <summary>Whether to add what is true of the entry in this store only: its version and its length.</summary>
+    /// <summary>Gets whether to write the properties that are only valid in this store: the version and the length. Default false.</summary>
     public bool WithFacts { get; init; }
 
-    /// <summary>Whether to write values; with false, only what is known of them.</summary>
+    /// <summary>Gets whether to write values. Default true; false writes only their properties.</summary>
     public bool WithValues { get; init; } = true;
 
-    /// <summary>Which keys; null for all.</summary>
+    /// <summary>The filter of the keys; null for all keys.</summary>
     public KeyFilter? Filter { get; init; }
 
-    /// <summary>Called after each entry.</summary>
+    /// <summary>Runs after each entry.</summary>
     public Action? Progress { get; init; }
 
     /// <summary>Writes the entries of one collection.</summary>
-    /// <exception cref="OperationCanceledException">Interrupted; what was written ends with a complete line.</exception>
+    /// <exception cref="OperationCanceledException">The export was interrupted. The output ends with a complete line.</exception>
     public void Write(CairnCollection collection)
     {
         using var writer = new Utf8JsonWriter(_line, JsonLine.Options);
@@ -50,7 +50,7 @@ internal sealed class EntryExport(CairnStore store, ToolOutput output, Cancellat
         }
     }
 
-    /// <summary>Writes the store's own collection and all others.</summary>
+    /// <summary>Writes the entries of the default collection and of all others.</summary>
     public void WriteAll()
     {
         Write(store);
@@ -71,7 +71,7 @@ internal sealed class EntryExport(CairnStore store, ToolOutput output, Cancellat
 
         if (WithValues && !collection.TryPeek(key, _value, out info))
         {
-            return; // Gone since the scan came by.
+            return; // The entry was removed after the scan read it.
         }
 
         _line.ResetWrittenCount();
@@ -93,7 +93,7 @@ internal sealed class EntryExport(CairnStore store, ToolOutput output, Cancellat
         writer.WriteEndObject();
         writer.Flush();
 
-        // A line goes out whole or not at all, whatever interrupts us.
+        // A line is written completely or not at all, even after an interruption.
         output.Write(_line.WrittenSpan);
         output.WriteLine();
         Entries++;

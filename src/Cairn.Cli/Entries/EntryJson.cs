@@ -4,17 +4,17 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Entries;
 
-// How an entry reads in JSON, everywhere in the tool:
+// The JSON form of an entry, everywhere in the tool:
 //
 //   key            text, if the key is UTF-8; otherwise keyBase64
 //   value          text, if the value is UTF-8; otherwise valueBase64
 //   valueBytes     length of the value
-//   version        of the entry, as text: a number of 64 bits is more than many readers of JSON can hold
+//   version        of the entry, as text: many JSON readers cannot hold a 64-bit number
 //   flags          unless 0
-//   expires        when it expires, as it stands now; only if it does
+//   expires        the present time of expiration; only if the entry expires
 //   slidingMs      the interval of a sliding expiration
-//   slidingLimit   the moment beyond which reads do not extend it
-//   collection     unless it is the store's own
+//   slidingLimit   the time beyond which reads do not extend the expiration
+//   collection     unless it is the default collection
 //
 // EntryLine reads the same form.
 internal static class EntryJson
@@ -51,14 +51,14 @@ internal static class EntryJson
         }
     }
 
-    /// <summary>What is true of this entry in this store only.</summary>
+    /// <summary>Writes the properties that are only valid in this store.</summary>
     public static void WriteFacts(Utf8JsonWriter writer, EntryInfo info)
     {
         writer.WriteNumber("valueBytes"u8, info.ValueBytes);
         writer.WriteString("version"u8, info.Version.ToString(System.Globalization.CultureInfo.InvariantCulture));
     }
 
-    /// <summary>What makes the same entry elsewhere, besides key and value.</summary>
+    /// <summary>Writes the properties that, besides key and value, an import needs to recreate the entry.</summary>
     public static void WriteProperties(Utf8JsonWriter writer, EntryInfo info)
     {
         if (info.Flags != 0)

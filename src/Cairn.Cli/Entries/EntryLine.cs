@@ -7,9 +7,9 @@ using Cairn.Cli.Arguments;
 
 namespace Cairn.Cli.Entries;
 
-// One line of an import: an object as EntryJson writes it. A line is an entry as a whole or a reason why not: a property that
-// is unknown, given twice or of the wrong type is an error, because an entry whose misspelt "expire" was passed over would live
-// for ever. The object is reused from line to line, and so is its memory.
+// Reads one line of an import: an object in the form of EntryJson. A line is a whole entry or an error. A property that is unknown,
+// duplicate or of the wrong type is an error, because otherwise an entry with a misspelt "expires" would never expire. The object and its
+// memory are reused for all lines.
 internal sealed class EntryLine
 {
     /// <summary>The longest name of a collection, in bytes of UTF-8.</summary>
@@ -28,14 +28,14 @@ internal sealed class EntryLine
 
     public uint Flags { get; private set; }
 
-    /// <summary>When it expires; null if it does not.</summary>
+    /// <summary>Gets the time of expiration; null if the entry does not expire.</summary>
     public DateTimeOffset? Expires { get; private set; }
 
     public TimeSpan? Sliding { get; private set; }
 
     public DateTimeOffset? SlidingLimit { get; private set; }
 
-    /// <summary>The collection it names; null if it names none.</summary>
+    /// <summary>Gets the name of the collection; null if the line names none.</summary>
     public string? Collection { get; private set; }
 
     public Expiration Expiration =>
@@ -44,7 +44,7 @@ internal sealed class EntryLine
         : Expiration.None;
 
     /// <summary>Reads a line.</summary>
-    /// <returns>Null if it is an entry, which this object then holds; otherwise what is wrong with it.</returns>
+    /// <returns>Null if the line is an entry, which this object then holds; otherwise the mistake.</returns>
     public string? TryRead(ReadOnlySpan<byte> line)
     {
         _seen.Clear();
@@ -69,7 +69,8 @@ internal sealed class EntryLine
         }
         catch (InvalidOperationException)
         {
-            // The only one that the reader throws for strings: half of a surrogate pair, or bytes that are not UTF-8.
+            // For strings, the reader throws this exception only for invalid Unicode: half of a surrogate pair, or bytes that are not
+            // UTF-8.
             return "a string is not valid Unicode; bytes that are not text go into keyBase64 or valueBase64";
         }
     }
@@ -114,7 +115,7 @@ internal sealed class EntryLine
             }
         }
 
-        // What follows the object is an error of the reader.
+        // The reader throws an exception if text follows the object.
         reader.Read();
         return expectedValueBytes is { } expected && expected != _valueBytes
             ? string.Create(CultureInfo.InvariantCulture, $"the value has {_valueBytes} bytes, but \"valueBytes\" says {expected}")
@@ -231,7 +232,7 @@ internal sealed class EntryLine
         return length is null ? "\"valueBytes\" must be a number" : null;
     }
 
-    // A store numbers its versions by itself; the one that dump prints is only read over.
+    // The store assigns versions itself, so the version of a dump is ignored.
     private static string? ReadVersion(ref Utf8JsonReader reader) =>
         reader.TokenType == JsonTokenType.String ? null : "\"version\" must be a string";
 }

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Entries;
 
-/// <summary>Lines of a stream, as bytes, with their numbers. A line too long to be an entry is passed over, not kept.</summary>
+/// <summary>Reads a stream line by line, as bytes with line numbers. Skips a line that is too long without keeping it in memory.</summary>
 internal sealed class LineReader(Stream stream, int longestLineBytes)
 {
     private const int FirstBufferBytes = 256 * 1024;
@@ -11,16 +11,16 @@ internal sealed class LineReader(Stream stream, int longestLineBytes)
     private int _end;
     private bool _isAtEnd;
 
-    /// <summary>Number of the line that was read last, from 1.</summary>
+    /// <summary>Gets the number of the last line that was read; the first is 1.</summary>
     public long Number { get; private set; }
 
-    /// <summary>Bytes of all lines that were read, with their ends.</summary>
+    /// <summary>Gets the size in bytes of all lines that were read, with their line ends.</summary>
     public long BytesRead { get; private set; }
 
     /// <summary>Reads a line, without its line feed.</summary>
-    /// <param name="line">Valid until the next call; empty if it is too long.</param>
-    /// <param name="isTooLong">Whether the line is longer than any entry.</param>
-    /// <returns>False at the end.</returns>
+    /// <param name="line">The line, valid until the next call; empty if it is too long.</param>
+    /// <param name="isTooLong">True if the line is longer than any entry.</param>
+    /// <returns>False at the end of the stream.</returns>
     public bool TryRead(out ReadOnlySpan<byte> line, out bool isTooLong)
     {
         isTooLong = false;

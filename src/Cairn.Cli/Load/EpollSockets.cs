@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Cli.Load;
 
-// epoll(7), with a timer for times that are shorter than its millisecond. Constants and structures are those of x64 and arm64.
+// Uses epoll(7), and a timer for times shorter than its millisecond. Constants and structures are those of x64 and arm64.
 internal sealed unsafe partial class EpollSockets : ReadySockets
 {
     private const int CloseOnExec = 0x80000;
@@ -34,7 +34,7 @@ internal sealed unsafe partial class EpollSockets : ReadySockets
         _epoll = Check(Create(CloseOnExec));
         _timer = Check(CreateTimer(MonotonicClock, CloseOnExec));
 
-        // Edge-triggered: setting the timer anew makes a new edge, so that nobody has to read it.
+        // Edge-triggered: setting the timer again creates a new edge, so the timer need not be read.
         Control(AddDescriptor, _timer, Readable | EdgeTriggered, TimerNumber);
     }
 

@@ -1,6 +1,7 @@
-// Which key next. Uniform: a multiplication. By Zipf's law: rejection-inversion, which needs no table however many keys there are
-// (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions", ACM Transactions on
-// Modeling and Computer Simulation 6(3), 1996). The ranks are spread over the keys, so that those wanted most are not neighbours.
+// Chooses the next key. The uniform distribution takes one multiplication. Zipf's law uses rejection-inversion, which needs no table for
+// any number of keys (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions", ACM
+// Transactions on Modeling and Computer Simulation 6(3), 1996). The ranks are spread over the keys, so that the most frequent keys are not
+// neighbours.
 namespace Cairn.Cli.Load;
 
 internal sealed class KeyChooser
@@ -14,10 +15,10 @@ internal sealed class KeyChooser
     private readonly ulong _stride;
     private ulong _state;
 
-    /// <summary>A sequence of keys and other random numbers.</summary>
-    /// <param name="keys">How many keys there are.</param>
-    /// <param name="zipfExponent">Above 0; null for a uniform distribution.</param>
-    /// <param name="seed">Equal seeds give equal sequences.</param>
+    /// <summary>Creates a sequence of keys and other random numbers.</summary>
+    /// <param name="keys">The number of keys.</param>
+    /// <param name="zipfExponent">The exponent of Zipf's law, above 0; null for a uniform distribution.</param>
+    /// <param name="seed">The seed. Equal seeds give equal sequences.</param>
     public KeyChooser(int keys, double? zipfExponent, ulong seed)
     {
         _keys = (uint)keys;
@@ -33,7 +34,7 @@ internal sealed class KeyChooser
         }
     }
 
-    /// <summary>A number from 0 to below <paramref name="bound"/>.</summary>
+    /// <summary>Returns a number from 0 to below <paramref name="bound"/>.</summary>
     public uint NextBelow(uint bound) => (uint)(((Next() >> 32) * bound) >> 32);
 
     public uint NextKey() => _isZipf ? Spread(NextRank()) : NextBelow(_keys);
@@ -63,8 +64,8 @@ internal sealed class KeyChooser
         }
     }
 
-    // The integral of x^-exponent, (x^(1 - exponent) - 1) / (1 - exponent), and its inverse; logarithm and exponential where the
-    // exponent is 1.
+    // The integral of x^-exponent, (x^(1 - exponent) - 1) / (1 - exponent), and its inverse. For the exponent 1 they are the logarithm and
+    // the exponential function.
     private double Integral(double x)
     {
         double slope = 1 - _exponent;
@@ -79,7 +80,7 @@ internal sealed class KeyChooser
 
     private uint Spread(uint rank) => (uint)(rank * _stride % _keys);
 
-    // Near the golden ratio of the keys, and without a common divisor, so that every rank has a key of its own.
+    // A number near the golden ratio of the keys and coprime to them, so that each rank has its own key.
     private static ulong Stride(uint keys)
     {
         ulong stride = Math.Max(1, (ulong)(keys * 0.6180339887));

@@ -2,18 +2,18 @@ using System.Diagnostics;
 
 namespace Cairn.Cli.Load;
 
-/// <summary>A part of the work that all workers share: how many requests are left, and when they are due.</summary>
+/// <summary>A part of the load that all workers share, with the number of remaining requests and their rate.</summary>
 internal sealed class LoadJob
 {
     private readonly long _requests;
     private long _taken;
     private volatile bool _isStopping;
 
-    /// <summary>A job that begins now.</summary>
-    /// <param name="step">What its requests are for.</param>
-    /// <param name="requests">How many; null for as many as there are until it is stopped.</param>
-    /// <param name="pipeline">Requests under way on each connection.</param>
-    /// <param name="requestsPerSecond">How many are due in a second; null if each is due when the ones before are answered.</param>
+    /// <summary>Creates a job that begins now.</summary>
+    /// <param name="step">The purpose of its requests.</param>
+    /// <param name="requests">The number of requests; null for no limit until the job is stopped.</param>
+    /// <param name="pipeline">The number of requests without a reply on each connection.</param>
+    /// <param name="requestsPerSecond">The rate at which requests are due; null to send when the previous ones are answered.</param>
     public LoadJob(LoadStep step, long? requests, int pipeline, double? requestsPerSecond)
     {
         Step = step;
@@ -23,7 +23,7 @@ internal sealed class LoadJob
         StartedAt = Now;
     }
 
-    /// <summary>Nanoseconds of a clock that only goes forward.</summary>
+    /// <summary>Gets the time of a monotonic clock in nanoseconds.</summary>
     public static long Now => Stopwatch.Frequency == 1_000_000_000
         ? Stopwatch.GetTimestamp()
         : (long)((Int128)Stopwatch.GetTimestamp() * 1_000_000_000 / Stopwatch.Frequency);
@@ -36,7 +36,7 @@ internal sealed class LoadJob
 
     public long StartedAt { get; }
 
-    /// <summary>No more requests; those under way are still answered.</summary>
+    /// <summary>Gets a value that says whether the job ends. No more requests are built; those without a reply are still awaited.</summary>
     public bool IsStopping => _isStopping;
 
     public long Requests => _requests;
@@ -45,10 +45,10 @@ internal sealed class LoadJob
 
     public void Stop() => _isStopping = true;
 
-    /// <summary>Claims requests.</summary>
-    /// <param name="wanted">How many at most.</param>
-    /// <param name="first">The number of the first of them within the job; they are in a row.</param>
-    /// <returns>How many; 0 when the job has no more.</returns>
+    /// <summary>Claims consecutive requests of the job.</summary>
+    /// <param name="wanted">The maximum number of requests.</param>
+    /// <param name="first">The number of the first claimed request within the job.</param>
+    /// <returns>The number of claimed requests; 0 if the job has no more.</returns>
     public int Take(int wanted, out long first)
     {
         first = 0;
@@ -59,7 +59,7 @@ internal sealed class LoadJob
 
         if (_requests == long.MaxValue)
         {
-            // Nobody counts, so the workers need not meet here.
+            // No count is needed, so the workers do not contend for it.
             return wanted;
         }
 

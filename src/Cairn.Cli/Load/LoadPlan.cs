@@ -2,19 +2,19 @@ using Cairn.Cli.Clients;
 
 namespace Cairn.Cli.Load;
 
-/// <summary>What a load is made of.</summary>
+/// <summary>The parameters of a load.</summary>
 internal sealed record LoadPlan
 {
     public const string KeyPrefix = "cairn-bench:";
 
-    /// <summary>The number of a key, with leading zeros, so that all requests of a kind are equally long.</summary>
+    /// <summary>The number of digits of a key, with leading zeros, so that all requests of a kind have the same length.</summary>
     public const int KeyDigits = 10;
 
     public required ServerTarget Target { get; init; }
 
     public int Connections { get; init; } = 50;
 
-    /// <summary>Requests under way on each connection.</summary>
+    /// <summary>The number of requests without a reply on each connection.</summary>
     public int Pipeline { get; init; } = 1;
 
     public int Threads { get; init; } = 1;
@@ -23,7 +23,7 @@ internal sealed record LoadPlan
 
     public TimeSpan Duration { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Requests until the end, in place of a time.</summary>
+    /// <summary>The number of requests of the measurement, instead of a time.</summary>
     public long? Requests { get; init; }
 
     public int Keys { get; init; } = 100_000;
@@ -34,13 +34,13 @@ internal sealed record LoadPlan
 
     public int SetPercent { get; init; } = 10;
 
-    /// <summary>Exponent of Zipf's law; null for keys that are all equally wanted.</summary>
+    /// <summary>The exponent of Zipf's law; null for equally frequent keys.</summary>
     public double? ZipfExponent { get; init; }
 
-    /// <summary>Keys that one get asks for.</summary>
+    /// <summary>The number of keys of one get.</summary>
     public int KeysPerGet { get; init; } = 1;
 
-    /// <summary>Requests in a second, sent whether or not earlier ones have been answered; null to wait for answers.</summary>
+    /// <summary>The number of requests per second, sent even if earlier ones are not answered; null to wait for replies.</summary>
     public double? RequestsPerSecond { get; init; }
 
     public bool IsFilledFirst { get; init; }
@@ -52,13 +52,13 @@ internal sealed record LoadPlan
     public ulong Seed { get; init; } = 1;
 }
 
-/// <summary>What requests are for.</summary>
+/// <summary>The purpose of requests.</summary>
 internal enum LoadStep
 {
     /// <summary>Sets every key once.</summary>
     Fill,
 
-    /// <summary>Gets and sets, which are measured.</summary>
+    /// <summary>Sends gets and sets, which are measured.</summary>
     Mix,
 
     /// <summary>Removes every key.</summary>

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Load;
 
-/// <summary>What came of a load.</summary>
+/// <summary>The result of a load.</summary>
 internal sealed record LoadResult
 {
     public required LoadPlan Plan { get; init; }
@@ -9,33 +9,33 @@ internal sealed record LoadResult
 
     public required string Protocol { get; init; }
 
-    /// <summary>Of what was measured; without warming up, filling and removing.</summary>
+    /// <summary>Gets the counters of the measurement, without warm-up, loading and removal of the keys.</summary>
     public required LoadCounters Counters { get; init; }
 
     public required TimeSpan Elapsed { get; init; }
 
-    /// <summary>Processor time of this process, meanwhile.</summary>
+    /// <summary>Gets the processor time of this process during the measurement.</summary>
     public required TimeSpan ProcessorTime { get; init; }
 
-    /// <summary>Whether it ran to the end that was asked for.</summary>
+    /// <summary>Gets a value that says whether the load ran to its planned end.</summary>
     public required bool IsComplete { get; init; }
 
-    /// <summary>Errors of the server from beginning to end, the most frequent first.</summary>
+    /// <summary>Gets all errors of the server during the whole run, the most frequent first.</summary>
     public required IReadOnlyList<KeyValuePair<string, long>> Errors { get; init; }
 
     public required long LostConnections { get; init; }
 
-    /// <summary>Requests without an answer, from beginning to end.</summary>
+    /// <summary>Gets the number of requests without a reply during the whole run.</summary>
     public required long LostRequests { get; init; }
 
-    /// <summary>Values that were not those of their keys, from beginning to end.</summary>
+    /// <summary>Gets the number of values that did not match their keys during the whole run.</summary>
     public required long WrongValues { get; init; }
 
     public double PerSecond(long count) => Elapsed > TimeSpan.Zero ? count / Elapsed.TotalSeconds : 0;
 
-    /// <summary>Hits as a part of the gets; null without gets.</summary>
+    /// <summary>Gets the ratio of hits to gets; null without gets.</summary>
     public double? HitRatio => Counters.Gets == 0 ? null : (double)Counters.Hits / Counters.Gets;
 
-    /// <summary>Whether every request got a right answer.</summary>
+    /// <summary>Gets a value that says whether every request had a correct reply.</summary>
     public bool IsFlawless => Errors.Count == 0 && LostConnections == 0 && WrongValues == 0;
 }

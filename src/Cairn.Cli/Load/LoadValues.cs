@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Cairn.Cli.Load;
 
-// The value of each key: how long it is and what it says follow from the key's number, so that a reply can be checked without
-// remembering what was sent. It begins with the number; what follows is a piece of one long text.
+// Generates the value of each key. Its length and content follow from the key's number, so a reply can be checked without storing sent
+// values. A value begins with the number, followed by a part of one long text.
 internal sealed class LoadValues
 {
     private const int Offsets = 4096;
@@ -37,7 +37,7 @@ internal sealed class LoadValues
         }
     }
 
-    /// <summary>Whether these bytes are the value of a key, from a position on.</summary>
+    /// <summary>Returns whether these bytes equal the value of a key, beginning at a position.</summary>
     public bool Matches(uint key, int position, ReadOnlySpan<byte> piece)
     {
         if (position < LoadPlan.KeyDigits && SizeOf(key) >= LoadPlan.KeyDigits)
@@ -57,7 +57,7 @@ internal sealed class LoadValues
         return piece.SequenceEqual(_text.AsSpan((int)(Mix(key) % Offsets) + position, piece.Length));
     }
 
-    /// <summary>Writes a key's number in its ten digits.</summary>
+    /// <summary>Writes the number of a key as ten digits.</summary>
     public static void WriteDigits(uint key, Span<byte> destination)
     {
         for (int at = LoadPlan.KeyDigits - 2; at >= 0; at -= 2)
@@ -70,7 +70,7 @@ internal sealed class LoadValues
         }
     }
 
-    /// <summary>Reads what <see cref="WriteDigits"/> wrote.</summary>
+    /// <summary>Reads a number that <see cref="WriteDigits"/> wrote.</summary>
     public static bool TryReadDigits(ReadOnlySpan<byte> digits, out uint key)
     {
         ulong number = 0;

@@ -1,5 +1,5 @@
-// The sockets' side of a connection: sends what was built, keeps what the kernel does not take at once, and decrypts what arrives
-// where there is TLS. Never waits. Belongs to one worker.
+// The socket side of a connection: it sends requests, keeps bytes that the kernel does not accept yet, and decrypts input of TLS
+// connections. It never blocks. Only one worker uses it.
 using System.Net.Security;
 using System.Net.Sockets;
 using Cairn.Cli.Clients;
@@ -33,10 +33,10 @@ internal sealed class LoadWire : IDisposable
 
     public Socket Socket => _link.Socket;
 
-    /// <summary>Whether something waits to be sent; nothing more may be given then.</summary>
+    /// <summary>Gets a value that says whether bytes wait to be sent. <see cref="Send"/> must not be called then.</summary>
     public bool HasUnsent => _unsentEnd > _unsentStart;
 
-    /// <summary>Sends as much as the kernel takes and keeps the rest.</summary>
+    /// <summary>Sends as many bytes as the kernel accepts, and keeps the rest.</summary>
     /// <exception cref="SocketException">The connection is lost.</exception>
     public void Send(ReadOnlySpan<byte> bytes)
     {
@@ -53,7 +53,7 @@ internal sealed class LoadWire : IDisposable
         }
     }
 
-    /// <summary>Goes on with what is unsent.</summary>
+    /// <summary>Continues with the bytes that were kept.</summary>
     /// <exception cref="SocketException">The connection is lost.</exception>
     public void SendUnsent()
     {
@@ -64,11 +64,11 @@ internal sealed class LoadWire : IDisposable
         }
     }
 
-    /// <summary>Gives what has arrived to a connection.</summary>
-    /// <param name="receiver">Gets it.</param>
-    /// <param name="buffer">Room for what arrives.</param>
-    /// <param name="now">Is set to the time at which it was there.</param>
-    /// <returns>False if what arrived is no reply.</returns>
+    /// <summary>Passes arrived bytes to a connection.</summary>
+    /// <param name="receiver">The connection.</param>
+    /// <param name="buffer">The buffer for the bytes.</param>
+    /// <param name="now">Receives the time of arrival.</param>
+    /// <returns>False if the input is not a reply.</returns>
     /// <exception cref="SocketException">The connection is lost.</exception>
     /// <exception cref="IOException">The connection is lost.</exception>
     public bool Receive(LoadConnection receiver, byte[] buffer, out long now)
@@ -98,7 +98,7 @@ internal sealed class LoadWire : IDisposable
 
     public void Dispose() => _link.Dispose();
 
-    // Runs whenever bytes are offered, on the worker's thread, until it needs more.
+    // Runs on the worker's thread when bytes are offered, until it needs more.
     private async Task DecryptAsync(SslStream tls)
     {
         byte[] buffer = new byte[RecordBytes];
@@ -112,7 +112,7 @@ internal sealed class LoadWire : IDisposable
 
             _tlsFailure = new IOException("the server closed the connection");
         }
-#pragma warning disable CA1031 // Whatever it is, the worker is told when it looks.
+#pragma warning disable CA1031 // The worker reads the failure later.
         catch (Exception failure)
 #pragma warning restore CA1031
         {

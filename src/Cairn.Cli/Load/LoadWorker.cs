@@ -1,11 +1,12 @@
-// A thread with its share of the connections. It waits for any of them, takes what arrived, and sends what may be sent then.
+// A thread with a part of the connections. It waits for input on any of them, processes the input, and then sends all requests that are
+// due.
 using System.Collections.Concurrent;
 using System.Net.Sockets;
 using Cairn.Cli.Clients;
 
 namespace Cairn.Cli.Load;
 
-/// <summary>A connection that was lost, and why.</summary>
+/// <summary>A lost connection with the reason.</summary>
 internal sealed record LostConnection(LoadWorker Worker, LoadConnection Connection, string Reason);
 
 internal sealed class LoadWorker : IDisposable
@@ -24,10 +25,10 @@ internal sealed class LoadWorker : IDisposable
     private readonly ConcurrentQueue<(int Place, ServerLink Link)> _replacements = new();
     private volatile bool _hasReplacements;
 
-    /// <summary>A worker without connections.</summary>
-    /// <param name="plan">What is to be sent.</param>
-    /// <param name="forms">How requests look.</param>
-    /// <param name="lost">Takes connections that were lost.</param>
+    /// <summary>Creates a worker without connections.</summary>
+    /// <param name="plan">The plan of the load.</param>
+    /// <param name="forms">The forms of requests.</param>
+    /// <param name="lost">Receives lost connections.</param>
     public LoadWorker(LoadPlan plan, RequestForms forms, ConcurrentQueue<LostConnection> lost)
     {
         _plan = plan;
@@ -37,26 +38,26 @@ internal sealed class LoadWorker : IDisposable
 
     public LoadCounters Counters { get; } = new();
 
-    /// <summary>What ended the thread, other than the end of its work.</summary>
+    /// <summary>Gets the exception that ended the thread early; null if there was none.</summary>
     public Exception? Failure { get; private set; }
 
-    /// <summary>Adds a connection, before the work begins.</summary>
+    /// <summary>Adds a connection. Only allowed before the first job.</summary>
     public void Add(LoadConnection connection, ServerLink link)
     {
         _connections.Add((connection, null));
         Connect(_connections.Count - 1, link);
     }
 
-    /// <summary>Gives a lost connection another link. Any thread.</summary>
+    /// <summary>Gives a lost connection another link. Safe from any thread.</summary>
     public void Replace(LoadConnection connection, ServerLink link)
     {
         _replacements.Enqueue((_connections.FindIndex(pair => pair.Connection == connection), link));
         _hasReplacements = true;
     }
 
-    /// <summary>Begins with a job, on a thread of its own, which ends when the job has no more requests and all are answered.</summary>
-    /// <param name="job">What to do.</param>
-    /// <param name="giveUpAfter">How long, in nanoseconds, to wait for the last answers.</param>
+    /// <summary>Starts a job on a separate thread. The thread ends when the job has no more requests and all have a reply.</summary>
+    /// <param name="job">The job.</param>
+    /// <param name="giveUpAfter">The time limit for the last replies, in nanoseconds.</param>
     public Thread Start(LoadJob job, long giveUpAfter)
     {
         var thread = new Thread(() => Run(job, giveUpAfter)) { IsBackground = true, Name = "load" };
@@ -85,7 +86,7 @@ internal sealed class LoadWorker : IDisposable
         {
             Work(job, giveUpAfter);
         }
-#pragma warning disable CA1031 // A thread's exception would end the process; the one that waits for the thread throws it.
+#pragma warning disable CA1031 // An exception would end the process here. The thread that joins this one throws it.
         catch (Exception failure)
 #pragma warning restore CA1031
         {
@@ -161,7 +162,7 @@ internal sealed class LoadWorker : IDisposable
         return true;
     }
 
-    // What comes later would be taken for an answer to something else.
+    // Later replies on these connections would be assigned to other requests.
     private void LoseUnanswered()
     {
         for (int i = 0; i < _connections.Count; i++)
@@ -271,7 +272,7 @@ internal sealed class LoadWorker : IDisposable
         _sockets.Add(wire.Socket, place);
     }
 
-    // When requests are due at a given rate: at even distances, from one connection after the other.
+    // The schedule of an open loop: requests are due at equal intervals, on one connection after the other.
     private struct Schedule
     {
         private readonly List<(LoadConnection Connection, LoadWire? Wire)> _connections;
@@ -296,7 +297,7 @@ internal sealed class LoadWorker : IDisposable
 
         public bool IsOpen { get; }
 
-        /// <summary>When the next request is due.</summary>
+        /// <summary>Gets the time at which the next request is due.</summary>
         public readonly long Next => _startedAt + (long)((_turn / _connections.Count * _step) + _first[_turn % _connections.Count]);
 
         public bool TryNext(long now, out int place)

@@ -2,24 +2,24 @@ using System.Net.Sockets;
 
 namespace Cairn.Cli.Load;
 
-/// <summary>Waits for several sockets at once. One thread uses it.</summary>
+/// <summary>Waits for several sockets at once. Only one thread may use it.</summary>
 internal abstract class ReadySockets : IDisposable
 {
-    /// <summary>The best that this system has.</summary>
+    /// <summary>Creates the fastest implementation for this system.</summary>
     public static ReadySockets Create() => OperatingSystem.IsLinux() ? new EpollSockets() : new SelectedSockets();
 
-    /// <summary>Begins to wait for input.</summary>
+    /// <summary>Begins to wait for input of a socket.</summary>
     public abstract void Add(Socket socket, int number);
 
     public abstract void Remove(Socket socket, int number);
 
-    /// <summary>Waits for room for output, too, or no longer.</summary>
+    /// <summary>Begins or ends waiting for output space of a socket.</summary>
     public abstract void WatchOutput(Socket socket, int number, bool isWatched);
 
     /// <summary>Waits until a socket is ready or the time is over.</summary>
-    /// <param name="nanoseconds">How long.</param>
-    /// <param name="ready">Takes the numbers of sockets that are ready.</param>
-    /// <returns>How many there are.</returns>
+    /// <param name="nanoseconds">The time limit.</param>
+    /// <param name="ready">Receives the numbers of the ready sockets.</param>
+    /// <returns>The number of ready sockets.</returns>
     public abstract int Wait(long nanoseconds, Span<int> ready);
 
     public void Dispose()
@@ -31,8 +31,8 @@ internal abstract class ReadySockets : IDisposable
     protected abstract void Dispose(bool isDisposing);
 }
 
-// Where there is no epoll. Looks through all sockets each time, which is slow with many; the load is for Linux, elsewhere it is for
-// trying things out.
+// The implementation for systems without epoll. It checks all sockets each time, which is slow for many. Load measurements are meant for
+// Linux; on other systems this suffices for trials.
 internal sealed class SelectedSockets : ReadySockets
 {
     private readonly Dictionary<Socket, int> _numbers = [];

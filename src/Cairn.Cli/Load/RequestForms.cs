@@ -5,8 +5,8 @@ using Cairn.Protocol;
 
 namespace Cairn.Cli.Load;
 
-// The requests of a protocol, built in advance but for the keys' numbers and the values. All parts are written with copies of known
-// length, so that a request costs a few nanoseconds.
+// The requests of a protocol, prebuilt except for the numbers of keys and the values. All parts are copies of known length, so building a
+// request takes a few nanoseconds.
 internal sealed class RequestForms
 {
     private const int MaxSizeDigits = 12;
@@ -33,7 +33,7 @@ internal sealed class RequestForms
         {
             ServerProtocol.Memcached => ("get", $" {prefix}", "", "\r\n", $"set {prefix}", " 0 0 ", $"delete {prefix}"),
 
-            // With many keys, those that are not there are passed over, and mn says where the answers end.
+            // With several keys, the server does not answer misses, and the reply to mn marks the end.
             ServerProtocol.Meta => ("", $"mg {prefix}", isMany ? " v k q\r\n" : " v\r\n", isMany ? "mn\r\n" : "", $"ms {prefix}", " ", $"md {prefix}"),
             _ => ($"{array}{(isMany ? "$4\r\nMGET\r\n" : "$3\r\nGET\r\n")}", bulk, "\r\n", "", $"*3\r\n$3\r\nSET\r\n{bulk}", "\r\n$", $"*2\r\n$3\r\nDEL\r\n{bulk}"),
         };
@@ -50,13 +50,13 @@ internal sealed class RequestForms
             _getHead.Length + (_keysPerGet * (_keyHead.Length + LoadPlan.KeyDigits + _keyTail.Length)) + _getTail.Length);
     }
 
-    /// <summary>No request is longer.</summary>
+    /// <summary>Gets the maximum length of a request in bytes.</summary>
     public int MaxRequestBytes { get; }
 
     private int MaxSetBytes { get; }
 
     /// <summary>Writes a get.</summary>
-    /// <returns>Its bytes.</returns>
+    /// <returns>The number of bytes written.</returns>
     public int WriteGet(ReadOnlySpan<uint> keys, Span<byte> destination)
     {
         Span<byte> rest = Append(destination, _getHead);

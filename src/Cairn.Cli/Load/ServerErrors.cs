@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.Cli.Load;
 
-/// <summary>The errors that servers answered with, and how often each. Any thread.</summary>
+/// <summary>Counts the errors in replies by their text. Safe from any thread.</summary>
 internal sealed class ServerErrors
 {
     private const int MostTexts = 100;
@@ -13,7 +13,7 @@ internal sealed class ServerErrors
     private readonly Dictionary<string, long> _counts = new(StringComparer.Ordinal);
 
     /// <summary>Counts an error.</summary>
-    /// <param name="line">The line that the server sent.</param>
+    /// <param name="line">The line from the server.</param>
     public void Count(ReadOnlySpan<byte> line)
     {
         line = line[..Math.Min(line.Length, MostCharacters)];
@@ -21,7 +21,7 @@ internal sealed class ServerErrors
         text = text[..Encoding.Latin1.GetChars(line, text)];
         for (int i = 0; i < text.Length; i++)
         {
-            // It goes to terminals.
+            // The text is printed on terminals, so control characters are replaced.
             text[i] = char.IsControl(text[i]) ? '?' : text[i];
         }
 
@@ -40,7 +40,7 @@ internal sealed class ServerErrors
         }
     }
 
-    /// <summary>All so far, the most frequent first.</summary>
+    /// <summary>Returns all errors so far, the most frequent first.</summary>
     public IReadOnlyList<KeyValuePair<string, long>> List()
     {
         lock (_lock)

@@ -2,17 +2,17 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Cli.Output;
 
-// Standard output, or standard error, by write(2). What cannot be said on standard error is lost: the exit code counts.
+// Writes to standard output or standard error with write(2). A failure on standard error is ignored, because the exit code is more
+// important.
 //
-// The framework's stream of the console ignores that the reader of a pipe has gone, so that `cairn export | head -1` would
-// read the whole store for nobody; its stream of a file keeps a position of its own, so that two commands which share a
-// redirection would write over each other.
+// The framework's console stream ignores that the reader of a pipe has closed it, so `cairn export | head -1` would still read the whole
+// store. Its file stream keeps a separate position, so two commands that share a redirection would overwrite each other.
 internal sealed partial class DescriptorStream(int descriptor) : WriteOnlyStream
 {
     public const int StandardOutput = 1;
     public const int StandardError = 2;
 
-    // The same numbers on Linux and macOS, but for the one that has two.
+    // These numbers are the same on Linux and macOS, except WouldBlock.
     private const int InterruptedCall = 4;
     private const int BrokenPipe = 32;
     private const short PollOut = 4;
@@ -20,8 +20,8 @@ internal sealed partial class DescriptorStream(int descriptor) : WriteOnlyStream
 
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
-    /// <summary>Writes all of it, however often the system takes only a part.</summary>
-    /// <exception cref="OutputClosedException">Nobody reads any more.</exception>
+    /// <summary>Writes all bytes, with repeated calls if the system accepts only a part.</summary>
+    /// <exception cref="OutputClosedException">The reader has closed the pipe.</exception>
     public override unsafe void Write(ReadOnlySpan<byte> buffer)
     {
         while (!buffer.IsEmpty)
@@ -46,7 +46,7 @@ internal sealed partial class DescriptorStream(int descriptor) : WriteOnlyStream
 
             if (error == WouldBlock)
             {
-                // Somebody who shares the descriptor made it non-blocking.
+                // Another process that shares the descriptor made it non-blocking.
                 var wait = new PollRequest { Descriptor = descriptor, Events = PollOut };
                 NativePoll(&wait, 1, -1);
             }
@@ -67,7 +67,7 @@ internal sealed partial class DescriptorStream(int descriptor) : WriteOnlyStream
 
     public override void Flush()
     {
-        // Nothing is kept back.
+        // There is no buffer.
     }
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]

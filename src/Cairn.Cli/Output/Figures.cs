@@ -3,20 +3,20 @@ using Cairn.Messages;
 
 namespace Cairn.Cli.Output;
 
-/// <summary>Numbers as people read them.</summary>
+/// <summary>Formats numbers for people.</summary>
 internal static class Figures
 {
     public static string Count(long count) => count.ToString("N0", CultureInfo.InvariantCulture);
 
-    /// <summary>Such as 1 entry, 2,000 entries.</summary>
+    /// <summary>Formats a number of entries, such as 1 entry or 2,000 entries.</summary>
     public static string Entries(long count) => $"{Count(count)} {(count == 1 ? "entry" : "entries")}";
 
-    /// <summary>Such as 17 B, 1.5 KiB, 256 MiB: three digits that matter.</summary>
+    /// <summary>Formats a size with three significant digits, such as 17 B, 1.5 KiB or 256 MiB.</summary>
     public static string Bytes(long bytes) => ByteText.Of(bytes);
 
     public static string Percent(double part) => string.Create(CultureInfo.InvariantCulture, $"{part * 100:0.0} %");
 
-    /// <summary>Such as 3 s, 2 min 5 s, 1 h 20 min, 12 d 3 h: the two largest units.</summary>
+    /// <summary>Formats a duration in its two largest units, such as 3 s, 2 min 5 s, 1 h 20 min or 12 d 3 h.</summary>
     public static string Time(TimeSpan time)
     {
         if (time < TimeSpan.Zero)
@@ -34,7 +34,7 @@ internal static class Figures
         };
     }
 
-    /// <summary>Such as 85 µs, 1.25 ms, 3.1 s: three digits that matter.</summary>
+    /// <summary>Formats a latency with three significant digits, such as 85 µs, 1.25 ms or 3.1 s.</summary>
     public static string Latency(long nanoseconds)
     {
         (double value, string unit) = nanoseconds switch
@@ -47,7 +47,7 @@ internal static class Figures
         return $"{value.ToString(format, CultureInfo.InvariantCulture)} {unit}";
     }
 
-    /// <summary>ISO 8601 in UTC with the milliseconds that a store keeps.</summary>
+    /// <summary>Formats a time in UTC as ISO 8601, with milliseconds, the precision of a store.</summary>
     public static string Moment(DateTimeOffset moment) =>
         moment.UtcDateTime.ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>Standard input, whose reads wait on another thread, so that an interruption need not wait for the next input.</summary>
+/// <summary>Standard input. Its reads run on another thread, so that an interruption does not wait for further input.</summary>
 internal sealed class InterruptibleInput(Stream input, CancellationToken interruption) : SequentialStream
 {
     public override bool CanRead => true;
@@ -9,9 +9,9 @@ internal sealed class InterruptibleInput(Stream input, CancellationToken interru
 
     public override int Read(byte[] buffer, int offset, int count)
     {
-        // The reader that is left behind ends with the process; nobody uses the buffer after an interruption.
+        // An abandoned read ends with the process, and its buffer is not used after an interruption.
         Task<int> read = Task.Run(() => input.Read(buffer, offset, count));
-#pragma warning disable VSTHRD002 // The tool has no synchronization context that this could wait for.
+#pragma warning disable VSTHRD002 // The tool has no synchronization context that could deadlock.
         read.Wait(interruption);
         return read.GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
@@ -19,7 +19,7 @@ internal sealed class InterruptibleInput(Stream input, CancellationToken interru
 
     public override void Flush()
     {
-        // There is nothing to write.
+        // The stream is read-only.
     }
 
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();

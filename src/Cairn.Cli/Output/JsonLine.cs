@@ -3,11 +3,11 @@ using System.Text.Json;
 
 namespace Cairn.Cli.Output;
 
-/// <summary>One JSON object on a line of its own. Disposing it ends the line.</summary>
+/// <summary>Writes one JSON object as a line. Disposing it ends the line.</summary>
 internal readonly struct JsonLine : IDisposable
 {
-    // Readable: only what JSON and terminals require is escaped. The output is not put into web pages unescaped by anybody
-    // who knows what is in a cache.
+    // For readability, escapes only what JSON and terminals require. The output must be escaped again before it is inserted into a web
+    // page, like all data from a cache.
     public static readonly JsonWriterOptions Options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     private readonly ToolOutput _output;

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Cairn.Cli.Output;
 
-/// <summary>Numbers in JSON that may not be known.</summary>
+/// <summary>Writes numbers that may be unknown as JSON.</summary>
 internal static class JsonNumbers
 {
     public static void WriteNumberOrNull(this Utf8JsonWriter writer, ReadOnlySpan<byte> name, double? number)
@@ -17,7 +17,7 @@ internal static class JsonNumbers
         }
     }
 
-    /// <summary>A part of a whole, to six digits.</summary>
+    /// <summary>Writes a ratio with six decimals.</summary>
     public static void WriteRatio(this Utf8JsonWriter writer, ReadOnlySpan<byte> name, double? ratio) =>
         writer.WriteNumberOrNull(name, ratio is { } known ? Math.Round(known, 6) : null);
 }

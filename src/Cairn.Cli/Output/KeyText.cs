@@ -3,12 +3,12 @@ using System.Text;
 
 namespace Cairn.Cli.Output;
 
-// Keys as text for people. Keys are bytes; on a terminal, control characters in them would be obeyed.
+// Formats keys for people. Keys are arbitrary bytes, and a terminal would execute control characters in them.
 internal static class KeyText
 {
     /// <summary>
-    /// Printable text as it is; a backslash doubled; line feed, carriage return and tab as \n, \r and \t; other characters that do not
-    /// print as \u{HEX}; bytes that are not UTF-8 as \xHH. Different keys give different texts.
+    /// Returns the key with printable text unchanged. A backslash is doubled; line feed, carriage return and tab are \n, \r and \t; other
+    /// characters that do not print are \u{HEX}; bytes that are not UTF-8 are \xHH. Different keys give different texts.
     /// </summary>
     public static string Escape(ReadOnlySpan<byte> key)
     {
@@ -33,7 +33,7 @@ internal static class KeyText
         return text.ToString();
     }
 
-    /// <summary>A key in a message.</summary>
+    /// <summary>Returns a key in quotes, shortened if necessary, for a message.</summary>
     public static string Quote(ReadOnlySpan<byte> key)
     {
         const int LongestShown = 100;
@@ -64,7 +64,7 @@ internal static class KeyText
         }
     }
 
-    // Format characters among them turn the direction of the text that follows.
+    // Format characters can change the direction of the following text.
     private static bool IsPrintable(Rune rune) => Rune.GetUnicodeCategory(rune) is not
         (UnicodeCategory.Control or UnicodeCategory.Format or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator
         or UnicodeCategory.PrivateUse or UnicodeCategory.OtherNotAssigned or UnicodeCategory.Surrogate);

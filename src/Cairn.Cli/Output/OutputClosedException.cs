@@ -1,4 +1,4 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>Whoever read the output is gone: there is nobody left to tell, so the tool ends in silence.</summary>
+/// <summary>Reports that the reader closed the output. The tool then ends without a message.</summary>
 internal sealed class OutputClosedException : IOException;

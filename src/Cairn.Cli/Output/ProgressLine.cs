@@ -1,12 +1,12 @@
 namespace Cairn.Cli.Output;
 
-// How far long work is: one line on standard error, written over as it grows and wiped at the end. Only for people: without
-// a terminal there is none.
+// Shows the progress of long work: one line on standard error, which is updated in place and erased at the end. Without a terminal, nothing
+// is shown.
 internal sealed class ProgressLine : IDisposable
 {
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(100);
 
-    // Work that ends sooner needs none.
+    // Shorter work shows no progress.
     private static readonly TimeSpan Delay = TimeSpan.FromMilliseconds(400);
 
     private readonly ToolConsole _console;
@@ -17,10 +17,10 @@ internal sealed class ProgressLine : IDisposable
     private TimeSpan _nextAt = Delay;
     private bool _isOnScreen;
 
-    /// <summary>Begins the work, whose time counts from now.</summary>
-    /// <param name="console">Where to.</param>
-    /// <param name="action">What is being done, such as "Exporting".</param>
-    /// <param name="unit">What is counted, such as "entries"; null for bytes.</param>
+    /// <summary>Creates a line for work that begins now.</summary>
+    /// <param name="console">The console.</param>
+    /// <param name="action">The work, such as "Exporting".</param>
+    /// <param name="unit">The counted unit, such as "entries"; null for bytes.</param>
     public ProgressLine(ToolConsole console, string action, string? unit)
     {
         _console = console;
@@ -30,10 +30,10 @@ internal sealed class ProgressLine : IDisposable
         _startedAt = console.Clock.GetTimestamp();
     }
 
-    /// <summary>Says what has been done so far; cheap enough to be called for every entry.</summary>
-    /// <param name="count">Things done.</param>
-    /// <param name="done">How much of <paramref name="total"/> is done.</param>
-    /// <param name="total">How much there is to do; 0 if nobody knows.</param>
+    /// <summary>Reports progress. It is cheap enough to be called for every entry.</summary>
+    /// <param name="count">The number of units done.</param>
+    /// <param name="done">The amount of <paramref name="total"/> that is done.</param>
+    /// <param name="total">The total amount; 0 if it is unknown.</param>
     public void Report(long count, long done, long total)
     {
         if (!_isShown)
@@ -51,7 +51,7 @@ internal sealed class ProgressLine : IDisposable
         Show(Describe(count, done, total, elapsed));
     }
 
-    /// <summary>Shows a text of one's own, at once.</summary>
+    /// <summary>Shows this text at once.</summary>
     public void Show(string text)
     {
         if (!_isShown)
@@ -84,7 +84,7 @@ internal sealed class ProgressLine : IDisposable
             return text;
         }
 
-        // A store changes while it is read, so there may be more than was counted at first.
+        // A store changes while it is read, so it may have more entries than at first.
         double part = Math.Min(1, (double)done / total);
         return $"{text} · {Figures.Percent(part)} · {Figures.Time(elapsed * ((1 - part) / part))} left";
     }

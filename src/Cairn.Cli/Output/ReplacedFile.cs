@@ -1,7 +1,7 @@
 namespace Cairn.Cli.Output;
 
-// A file that is written beside its place and takes it when it is complete: whoever reads the place finds the old file or
-// the new one, never half of one, also if the writing is interrupted.
+// Writes a file beside its target and replaces the target when the file is complete. A reader of the target finds either the old file or
+// the new one, never a partial one, also if the process is interrupted.
 internal sealed class ReplacedFile : IDisposable
 {
     private readonly string _path;
@@ -17,8 +17,8 @@ internal sealed class ReplacedFile : IDisposable
 
     public Stream Stream { get; }
 
-    /// <summary>Begins a file. What is below /dev (devices, and what shells make of <c>&gt;(command)</c>) is written to directly.</summary>
-    /// <exception cref="ToolException">It cannot be written there.</exception>
+    /// <summary>Creates a file. Paths below /dev (devices, and <c>&gt;(command)</c> of shells) are written directly.</summary>
+    /// <exception cref="ToolException">The file cannot be written.</exception>
     public static ReplacedFile Create(string path)
     {
         try
@@ -28,7 +28,7 @@ internal sealed class ReplacedFile : IDisposable
                 return new ReplacedFile(path, null, new FileStream(path, FileMode.Open, FileAccess.Write, FileShare.ReadWrite, 0));
             }
 
-            // A link stays, and leads to the new file.
+            // A symbolic link stays and points to the new file.
             string target = new FileInfo(path).LinkTarget is null
                 ? Path.GetFullPath(path)
                 : File.ResolveLinkTarget(path, returnFinalTarget: true)!.FullName;
@@ -42,7 +42,7 @@ internal sealed class ReplacedFile : IDisposable
             var options = new FileStreamOptions { Mode = FileMode.Create, Access = FileAccess.Write, BufferSize = 0 };
             if (!OperatingSystem.IsWindows())
             {
-                // What a store holds is its owner's, so the file is too, unless somebody decided otherwise.
+                // Data of a store belongs to its owner, so only the owner may read a new file. An existing file keeps its mode.
                 options.UnixCreateMode = isThere ? File.GetUnixFileMode(target) : UnixFileMode.UserRead | UnixFileMode.UserWrite;
             }
 
@@ -54,7 +54,7 @@ internal sealed class ReplacedFile : IDisposable
         }
     }
 
-    /// <summary>Puts the file, complete now, into its place.</summary>
+    /// <summary>Replaces the target with the complete file.</summary>
     public void Commit()
     {
         if (_temporary is not null)
@@ -76,7 +76,7 @@ internal sealed class ReplacedFile : IDisposable
         }
     }
 
-    // Files in memory are below /dev too, and are files like any other.
+    // Files in memory are also below /dev, and are ordinary files.
     private static bool IsDevice(string path) =>
         Path.GetFullPath(path) is var full && full.StartsWith("/dev/", StringComparison.Ordinal)
         && !full.StartsWith("/dev/shm/", StringComparison.Ordinal);

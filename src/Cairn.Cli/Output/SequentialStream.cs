@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>A stream without a place to go back to.</summary>
+/// <summary>A stream without seeking.</summary>
 internal abstract class SequentialStream : Stream
 {
     public override bool CanSeek => false;

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>The progress of the library's long work as a line.</summary>
+/// <summary>Shows the progress of long operations of the library as a line.</summary>
 internal sealed class StoreProgressLine(ToolConsole console) : IProgress<StoreProgress>, IDisposable
 {
     private ProgressLine? _line;
@@ -10,7 +10,7 @@ internal sealed class StoreProgressLine(ToolConsole console) : IProgress<StorePr
     {
         if (_what != value.What)
         {
-            // Another step, with a rate of its own.
+            // Another step begins, which has its own rate.
             _line?.Dispose();
             _line = new ProgressLine(console, value.What, unit: null);
             _what = value.What;

@@ -4,7 +4,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Cli.Output;
 
-/// <summary>The process's own streams and signals. Each is looked at only when it is needed: a plain get should be quick.</summary>
+/// <summary>The process's own streams and signals. Each is initialized at its first use, so that simple commands start quickly.</summary>
 internal sealed class SystemConsole : ToolConsole, IDisposable
 {
     private const int WidthOfUnknownTerminal = 80;
@@ -17,7 +17,7 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
 
     public override ToolOutput Output { get; } = new(Open(DescriptorStream.StandardOutput));
 
-    // Small writes of whole lines, in order, also when the process is killed after them.
+    // Writes whole lines at once, in order, so that they are not lost if the process is killed afterwards.
     public override TextWriter Error => _error ??= new StreamWriter(Open(DescriptorStream.StandardError), new UTF8Encoding(false), 256) { AutoFlush = true, NewLine = "\n" };
 
     public override bool IsInputTerminal => !Console.IsInputRedirected;
@@ -99,7 +99,7 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
 
     private void OnSignal(PosixSignalContext context)
     {
-        // The second one is not cancelled and ends the process.
+        // The second signal is not cancelled, so it ends the process.
         context.Cancel = !_interruption.IsCancellationRequested;
         _interruptedCode = context.Signal == PosixSignal.SIGTERM ? ExitCode.Terminated : ExitCode.Interrupted;
         _interruption.Cancel();

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>Rows of text in columns as wide as their widest cell.</summary>
+/// <summary>Formats rows of text in columns that are as wide as their widest cell.</summary>
 internal sealed class TextTable
 {
     private const string Gap = "  ";
@@ -9,8 +9,8 @@ internal sealed class TextTable
     private readonly bool[] _isRight;
     private readonly List<string[]> _rows = [];
 
-    /// <summary>Makes a table without rows.</summary>
-    /// <param name="headings">One for each column; one that begins with &gt; is aligned to the right, as are the cells below.</param>
+    /// <summary>Creates a table without rows.</summary>
+    /// <param name="headings">The headings of the columns. If one begins with &gt;, its column is aligned to the right.</param>
     public TextTable(params string[] headings)
     {
         _isRight = [.. headings.Select(heading => heading.StartsWith('>'))];

@@ -1,9 +1,9 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>What the tool sees of the world besides files: its streams, whether people look at them, the time, the signals.</summary>
+/// <summary>The tool's access to its environment except files: streams, terminals, the time and signals.</summary>
 internal abstract class ToolConsole
 {
-    /// <summary>What <see cref="TryReadKey"/> gives for the arrow keys.</summary>
+    /// <summary>The character that <see cref="TryReadKey"/> returns for an arrow key.</summary>
     public const char UpKey = '↑';
 
     /// <inheritdoc cref="UpKey"/>
@@ -19,38 +19,38 @@ internal abstract class ToolConsole
 
     public abstract bool IsErrorTerminal { get; }
 
-    /// <summary>Columns of the terminal.</summary>
+    /// <summary>Gets the number of columns of the terminal.</summary>
     public abstract int Width { get; }
 
-    /// <summary>Lines of the terminal.</summary>
+    /// <summary>Gets the number of lines of the terminal.</summary>
     public abstract int Height { get; }
 
     public virtual TimeProvider Clock => TimeProvider.System;
 
     /// <summary>
-    /// Ends when the user presses Ctrl-C or the process is asked to terminate. A command that takes this has to end soon after;
-    /// without it, such a signal ends the process at once. A second signal does so in any case.
+    /// Gets a token that is cancelled when the user presses Ctrl-C or the process is asked to terminate. A command that gets the token must
+    /// end soon after that. If no command has got it, such a signal ends the process at once. A second signal always does.
     /// </summary>
     public abstract CancellationToken Interruption { get; }
 
-    /// <summary>What to exit with once <see cref="Interruption"/> has ended.</summary>
+    /// <summary>Gets the exit code after <see cref="Interruption"/> was cancelled.</summary>
     public virtual int InterruptedCode => ExitCode.Interrupted;
 
-    /// <summary>Standard input. Its reads end with an exception when <see cref="Interruption"/> does.</summary>
+    /// <summary>Opens standard input. When <see cref="Interruption"/> is cancelled, its reads throw an exception.</summary>
     public abstract Stream OpenInput();
 
-    /// <summary>How long standard input is, if that is known, as of a file; otherwise 0.</summary>
+    /// <summary>Gets the length of standard input in bytes if it is known, for example for a file; otherwise 0.</summary>
     public virtual long InputBytes => 0;
 
-    /// <summary>A key that was pressed and not read yet; null if there is none, or no keyboard.</summary>
+    /// <summary>Returns a key that was pressed; null if there is none, or no keyboard.</summary>
     public virtual char? TryReadKey() => null;
 
     public abstract string? GetEnvironmentVariable(string name);
 
-    /// <summary>The names of all environment variables.</summary>
+    /// <summary>Gets the names of all environment variables.</summary>
     public abstract IEnumerable<string> EnvironmentVariableNames { get; }
 
-    /// <summary>Waits, also for the interruption, which is an <see cref="OperationCanceledException"/>.</summary>
+    /// <summary>Waits. Throws an <see cref="OperationCanceledException"/> if an interruption occurs.</summary>
     public virtual void Wait(TimeSpan time)
     {
         Interruption.WaitHandle.WaitOne(time);

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Cli.Output;
 
-/// <summary>Bytes on their way to standard output or a file, collected into large writes.</summary>
+/// <summary>Buffers output for standard output or a file, so that writes are large.</summary>
 internal sealed class ToolOutput(Stream stream) : IBufferWriter<byte>
 {
     private const int BufferBytes = 64 * 1024;
@@ -59,7 +59,7 @@ internal sealed class ToolOutput(Stream stream) : IBufferWriter<byte>
 
     public void Flush()
     {
-        // Emptied first: what could not be written once is not tried again when the command ends.
+        // Emptied first, so that a failed write is not repeated when the command ends.
         int used = _used;
         _used = 0;
         stream.Write(_buffer, 0, used);

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Output;
 
-/// <summary>A stream that only takes.</summary>
+/// <summary>A write-only stream.</summary>
 internal abstract class WriteOnlyStream : SequentialStream
 {
     public override bool CanRead => false;

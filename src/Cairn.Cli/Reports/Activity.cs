@@ -1,16 +1,16 @@
 namespace Cairn.Cli.Reports;
 
-/// <summary>What a store did between two looks at it, per second.</summary>
+/// <summary>The activity of a store between two samples, per second.</summary>
 internal sealed record Activity
 {
     public required DateTimeOffset At { get; init; }
 
-    /// <summary>The store at the second look.</summary>
+    /// <summary>Gets the statistics of the second sample.</summary>
     public required StoreStatistics Statistics { get; init; }
 
     public double GetsPerSecond { get; private init; }
 
-    /// <summary>Hits as a part of the gets in between; null if there were none.</summary>
+    /// <summary>Gets the ratio of hits to gets between the samples; null if there were no gets.</summary>
     public double? HitRatio { get; private init; }
 
     public double SetsPerSecond { get; private init; }
@@ -21,7 +21,7 @@ internal sealed record Activity
 
     public double ExpirationsPerSecond { get; private init; }
 
-    /// <summary>Compares two looks. A store that was emptied in between has done nothing, rather than less than nothing.</summary>
+    /// <summary>Compares two samples. If a counter was reset in between, its rate is 0 and not negative.</summary>
     public static Activity Between(StoreStatistics before, StoreStatistics after, DateTimeOffset at, TimeSpan elapsed)
     {
         double seconds = Math.Max(elapsed.TotalSeconds, 1e-3);

@@ -4,16 +4,16 @@ using Spectre.Console;
 
 namespace Cairn.Cli.Reports;
 
-// The picture that `cairn top` shows of a store. Only such pictures load Spectre.Console, so that no other command pays for it.
+// Draws the screen of `cairn top` for a store. Only such screens load Spectre.Console, so the start of other commands is not slower.
 internal static class ActivityScreen
 {
     private const int MostCollections = 10;
 
-    // Takes the second screen of the terminal and hides the cursor; undone by Leave.
+    // Switches to the alternate screen of the terminal and hides the cursor. Leave reverts both.
     public const string Enter = "\e[?1049h\e[?25l";
     public const string Leave = "\e[?25h\e[?1049l";
 
-    /// <summary>The whole picture, with the control sequences that draw it over the one before.</summary>
+    /// <summary>Returns the whole screen, with the control sequences that draw it over the previous one.</summary>
     public static string Draw(string path, Activity activity, int width)
     {
         string picture = TerminalPicture.Draw(width, console =>
@@ -25,7 +25,7 @@ internal static class ActivityScreen
             console.Write(new Markup("[dim]q quits[/]"));
         });
 
-        // Each line wipes what the picture before left behind it, and the end wipes the lines below.
+        // Each line erases the rest of the previous line, and the end erases the lines below.
         return $"\e[H{picture.Replace("\n", "\e[K\n", StringComparison.Ordinal)}\e[K\e[J";
     }
 

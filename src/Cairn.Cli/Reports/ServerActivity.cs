@@ -2,25 +2,25 @@ using Cairn.Cli.Clients;
 
 namespace Cairn.Cli.Reports;
 
-/// <summary>What a server did between two looks at it, per second; or that it was away.</summary>
+/// <summary>The activity of a server between two samples, per second, or the reason why it did not answer.</summary>
 internal sealed record ServerActivity
 {
     public required DateTimeOffset At { get; init; }
 
-    /// <summary>The server at the second look; null if it was away.</summary>
+    /// <summary>Gets the second sample; null if the server did not answer.</summary>
     public ServerSample? Sample { get; private init; }
 
-    /// <summary>Why there is no sample.</summary>
+    /// <summary>Gets the reason if there is no sample.</summary>
     public string? Absence { get; private init; }
 
-    /// <summary>Whether the server was started between the two looks, so that it counts from the beginning.</summary>
+    /// <summary>Gets a value that says whether the server was restarted between the samples, which resets its counters.</summary>
     public bool IsRestarted { get; private init; }
 
     public IReadOnlyDictionary<string, double> OperationsPerSecond { get; private init; } = new Dictionary<string, double>(StringComparer.Ordinal);
 
     public double AllPerSecond { get; private init; }
 
-    /// <summary>Hits as a part of the gets in between; null if there were none.</summary>
+    /// <summary>Gets the ratio of hits to gets between the samples; null if there were no gets.</summary>
     public double? HitRatio { get; private init; }
 
     public double BytesReceivedPerSecond { get; private init; }
@@ -33,14 +33,14 @@ internal sealed record ServerActivity
 
     public static ServerActivity Away(DateTimeOffset at, string reason) => new() { At = at, Absence = reason };
 
-    /// <summary>Compares two looks.</summary>
-    /// <param name="before">The first look; null if the server was away, so that nothing is known of what it did.</param>
-    /// <param name="after">The second look.</param>
-    /// <param name="at">When that was.</param>
-    /// <param name="elapsed">The time between them.</param>
+    /// <summary>Compares two samples.</summary>
+    /// <param name="before">The first sample; null if the server did not answer then, so that all rates are 0.</param>
+    /// <param name="after">The second sample.</param>
+    /// <param name="at">The time of the second sample.</param>
+    /// <param name="elapsed">The time between the samples.</param>
     public static ServerActivity Between(ServerSample? before, ServerSample after, DateTimeOffset at, TimeSpan elapsed)
     {
-        // Counters that went back were set back, by a restart or a command.
+        // A counter that became smaller was reset, by a restart or a command.
         bool isRestarted = before is not null && after.Uptime < before.Uptime;
         ServerSample earlier = before is null || isRestarted ? after : before;
         double seconds = Math.Max(elapsed.TotalSeconds, 1e-3);

@@ -5,24 +5,24 @@ using Spectre.Console;
 
 namespace Cairn.Cli.Reports;
 
-/// <summary>What the user has chosen with the keyboard.</summary>
+/// <summary>The display options that the user has selected with the keyboard.</summary>
 internal sealed record ServerView
 {
     public required TimeSpan Interval { get; init; }
 
     public bool IsPaused { get; init; }
 
-    /// <summary>Rows of the table of commands that are above what is shown.</summary>
+    /// <summary>Gets the number of rows of the command table above the visible part.</summary>
     public int Scrolled { get; init; }
 
     public bool ShowsKeys { get; init; }
 }
 
-// The picture that `cairn top` shows of a server. As ActivityScreen, it is drawn over the one before, and cut to what the terminal
-// shows.
+// Draws the screen of `cairn top` for a server. Like ActivityScreen, it is drawn over the previous one. It is cut to the size of the
+// terminal.
 internal static class ServerScreen
 {
-    // Rows of everything but the two tables, with their borders.
+    // The number of rows besides the contents of the two tables, including their borders.
     private const int FixedRows = 13;
     private const int FewestRows = 3;
 
@@ -99,7 +99,7 @@ internal static class ServerScreen
         return table;
     }
 
-    // What is done most comes first, and stays where it is while nothing is done.
+    // Sorts by rate, the highest first. The order is stable while the server is idle.
     private static IEnumerable<KeyValuePair<string, long>> InOrder(ServerActivity activity, ServerSample sample) => sample.Operations
         .Where(pair => pair.Value > 0)
         .OrderByDescending(pair => activity.OperationsPerSecond.GetValueOrDefault(pair.Key))

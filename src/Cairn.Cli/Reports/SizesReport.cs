@@ -3,7 +3,7 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Reports;
 
-/// <summary>How long the values are, as text and as JSON.</summary>
+/// <summary>Writes the distribution of value sizes as text and as JSON.</summary>
 internal static class SizesReport
 {
     public static void WriteJson(Utf8JsonWriter writer, SizeHistogram sizes)

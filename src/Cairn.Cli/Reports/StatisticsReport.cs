@@ -3,10 +3,10 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Reports;
 
-/// <summary>What a store holds and has done, as text and as JSON.</summary>
+/// <summary>Writes the statistics of a store as text and as JSON.</summary>
 internal static class StatisticsReport
 {
-    /// <summary>Every named collection, and before them the store's own, which has the rest.</summary>
+    /// <summary>Returns all collections: first the default collection, with everything that the others do not contain.</summary>
     public static IReadOnlyList<CollectionStatistics> AllCollections(StoreStatistics statistics)
     {
         long entries = statistics.Entries - statistics.Collections.Sum(collection => collection.Entries);
@@ -117,13 +117,13 @@ internal static class StatisticsReport
         yield return ("damaged", $"{Figures.Count(statistics.DamagedEntries)} entries found and removed");
     }
 
-    /// <summary>What the file may grow to, if there is at least a segment to grow by.</summary>
+    /// <summary>Returns the maximum size of the file, if the file can grow by at least one segment.</summary>
     public static string Growth(StoreStatistics statistics) =>
         statistics.MaxCapacityBytes - statistics.FileBytes >= statistics.BytesPerSegment
             ? $", may grow to {Figures.Bytes(statistics.MaxCapacityBytes)}"
             : "";
 
-    /// <summary>Live bytes as a part of what the segments can hold.</summary>
+    /// <summary>Returns the ratio of live bytes to the capacity of the segments.</summary>
     public static double Fill(StoreStatistics statistics) => Part(statistics.Bytes, (long)statistics.Segments * statistics.BytesPerSegment);
 
     private static double Part(long part, long whole) => whole == 0 ? 0 : (double)part / whole;
@@ -144,7 +144,7 @@ internal static class StatisticsReport
         table.WriteTo(output);
     }
 
-    /// <summary>A collection as people read it.</summary>
+    /// <summary>Returns the readable name of a collection.</summary>
     public static string NameOf(CollectionStatistics collection) =>
         collection.Name.Length == 0 ? "(the store's own)" : KeyText.Escape(System.Text.Encoding.UTF8.GetBytes(collection.Name));
 

@@ -3,7 +3,7 @@ using Spectre.Console;
 
 namespace Cairn.Cli.Reports;
 
-/// <summary>What Spectre.Console draws for a terminal, as text with its control sequences.</summary>
+/// <summary>Renders the output of Spectre.Console as text with control sequences.</summary>
 internal static class TerminalPicture
 {
     public static string Draw(int width, Action<IAnsiConsole> write)

@@ -6,14 +6,14 @@ using System.Text;
 
 namespace Cairn.Cli.Serving;
 
-// A server in the background, as daemons are: without terminal, in a session of its own.
+// Runs a server in the background as a daemon: without a terminal, and in a separate session.
 //
-// A process of .NET cannot fork, because its threads would not come along. So the tool starts itself a second time with the same
-// arguments, and waits until that process says that it is ready, in the way it would tell a service manager; until then the second
-// process has the terminal, and what is wrong with the server is said there.
+// A .NET process cannot fork, because its threads would not be copied. So the tool starts a second process with the same arguments, and
+// waits until that process reports that it is ready, with the protocol of service managers. Until then the second process keeps the
+// terminal, and reports errors there.
 internal static partial class Detachment
 {
-    // Tells the second process that it is the second one.
+    // Marks the second process.
     private const string Marker = "CAIRN_DETACHED";
     private const int LongestState = 1024;
     private const int ReadWrite = 2;
@@ -21,12 +21,12 @@ internal static partial class Detachment
     private const string Descriptors = "/proc/self/fd";
     private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>Whether this process is the one in the background.</summary>
+    /// <summary>Returns whether this process is the one in the background.</summary>
     public static bool IsDetached(Func<string, string?> environment) => environment(Marker) is { Length: > 0 };
 
-    /// <summary>Starts this program again with the same arguments and waits until it serves, or ends.</summary>
+    /// <summary>Starts this program again with the same arguments, and waits until it serves or ends.</summary>
     /// <returns>The exit code: 0 if it serves.</returns>
-    /// <exception cref="ToolException">It cannot be started.</exception>
+    /// <exception cref="ToolException">The process cannot be started.</exception>
     public static int StartInBackground(CancellationToken interruption)
     {
         if (!OperatingSystem.IsLinux())
@@ -53,20 +53,20 @@ internal static partial class Detachment
         }
     }
 
-    /// <summary>Leaves the session of whoever started this process, so that signals of its terminal do not arrive here.</summary>
+    /// <summary>Leaves the session of the parent process, so that signals of its terminal do not reach this process.</summary>
     public static void LeaveSession() => _ = NativeSetSid();
 
-    /// <summary>Lets go of the terminal, or of what stands for it: from now on the standard streams lead nowhere.</summary>
+    /// <summary>Detaches from the terminal, or from its replacement: redirects the standard streams to /dev/null.</summary>
     public static void LetGoOfTerminal()
     {
         int nowhere = NativeOpen("/dev/null", ReadWrite);
         if (nowhere < 0)
         {
-            return; // Then the streams stay as they are, which is untidy and no more.
+            return; // The streams then stay open, which does no harm.
         }
 
-        // Duplicates are inherited too (the runtime makes some when it starts a process), and whoever reads the other end of a pipe would
-        // wait for them as well.
+        // Duplicates are inherited too: the runtime makes some when it starts a process. A reader of the other end of a pipe would also
+        // wait for them.
         string?[] streams = [.. Enumerable.Range(0, StandardStreams).Select(TargetOf)];
         foreach (string file in Directory.EnumerateFileSystemEntries(Descriptors))
         {
@@ -91,7 +91,7 @@ internal static partial class Detachment
         }
         catch (IOException)
         {
-            return null; // Closed meanwhile.
+            return null; // The descriptor was closed meanwhile.
         }
     }
 
@@ -101,7 +101,7 @@ internal static partial class Detachment
         string program = Environment.ProcessPath!;
         var start = new ProcessStartInfo(program) { UseShellExecute = false };
 
-        // Where the runtime's own program runs the tool, the tool is its first argument.
+        // If the runtime's executable runs the tool, the tool is its first argument.
         bool isHosted = Path.GetFileNameWithoutExtension(program).Equals("dotnet", StringComparison.OrdinalIgnoreCase);
         foreach (string argument in isHosted ? arguments : arguments.Skip(1))
         {

@@ -4,8 +4,8 @@ using System.Text;
 namespace Cairn.Cli.Serving;
 
 /// <summary>
-/// A file that a log is appended to. SIGHUP has it opened anew, so that it may be moved away, as logrotate does; what the server writes
-/// meanwhile goes to the old one.
+/// A file to which a log is appended. SIGHUP opens it again, so that logrotate can move it away. Until the new file is open, the server
+/// writes to the old one.
 /// </summary>
 internal sealed class LogFile : IDisposable
 {
@@ -13,9 +13,9 @@ internal sealed class LogFile : IDisposable
     private readonly ServerLogWriter _log;
     private readonly PosixSignalRegistration? _hangup;
 
-    /// <summary>Opens the file and has the log written to it.</summary>
-    /// <exception cref="IOException">It cannot be opened.</exception>
-    /// <exception cref="UnauthorizedAccessException">It may not be opened.</exception>
+    /// <summary>Opens the file and redirects the log to it.</summary>
+    /// <exception cref="IOException">The file cannot be opened.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process may not open the file.</exception>
     public LogFile(string path, ServerLogWriter log)
     {
         _path = Path.GetFullPath(path);
@@ -35,7 +35,7 @@ internal sealed class LogFile : IDisposable
 
     private StreamWriter Open()
     {
-        // Others may move, read and remove it.
+        // Other processes may move, read and remove the file.
         var stream = new FileStream(_path, FileMode.Append, FileAccess.Write, FileShare.ReadWrite | FileShare.Delete, bufferSize: 0);
         return new StreamWriter(stream, new UTF8Encoding(false)) { AutoFlush = true, NewLine = "\n" };
     }

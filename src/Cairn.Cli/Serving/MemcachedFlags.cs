@@ -5,8 +5,8 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
 
-// The flags of memcached that have no counterpart among the settings, so that the server can stand in for it in a unit file or script
-// as it is. They say what the settings say in another way, and come before them.
+// The flags of memcached that have no counterpart among the settings. With them the server can replace memcached in a unit file or script
+// without changes. A flag is another form of a setting, and takes precedence over it.
 internal sealed class MemcachedFlags
 {
     private const int MegabyteShift = 20;
@@ -29,11 +29,11 @@ internal sealed class MemcachedFlags
 
     public IEnumerable<Option> Options => [_port, _listen, _socket, _memory, _udp, _noEviction, _user, _extended];
 
-    /// <summary>Sets what the flags that were given ask for.</summary>
+    /// <summary>Applies the flags that were given.</summary>
     /// <param name="invocation">The command line.</param>
-    /// <param name="warn">Told about flags that are accepted and do nothing.</param>
-    /// <param name="options">What is set.</param>
-    /// <exception cref="ToolException">A flag asks for what is not offered.</exception>
+    /// <param name="warn">Receives a warning for each flag that is accepted and has no effect.</param>
+    /// <param name="options">The options to change.</param>
+    /// <exception cref="ToolException">A flag requests an unsupported feature.</exception>
     public void Apply(Invocation invocation, Action<string> warn, ref ServerOptions options)
     {
         if (invocation.Get(_udp) is > 0)
@@ -105,7 +105,7 @@ internal sealed class MemcachedFlags
         return string.Join(',', (host ?? "127.0.0.1").Split(',').Select(one => WithPort(one.Trim(), port ?? ServerOptions.MemcachedPort)));
     }
 
-    // Of IPv6 addresses, which hold colons, memcached wants brackets where a port follows.
+    // IPv6 addresses contain colons. As in memcached, they need brackets if a port follows.
     private static string WithPort(string host, int port)
     {
         bool isBracketed = host.StartsWith('[');

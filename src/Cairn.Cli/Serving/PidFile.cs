@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Cairn.Cli.Serving;
 
 /// <summary>
-/// A file with the process' number. It is written beside its place when the server begins to start, so that a place that cannot be written is known before
-/// a store is created, and takes its place when clients can connect. It ends with the server.
+/// A file with the number of the process. At the start it is written beside its target, so that an error is reported before a store is
+/// created. It is moved to the target when clients can connect. The server removes it at its end.
 /// </summary>
 internal sealed class PidFile : IDisposable
 {
@@ -12,9 +12,9 @@ internal sealed class PidFile : IDisposable
     private readonly string _temporary;
     private bool _isPublished;
 
-    /// <summary>Writes the number beside the place of the file.</summary>
-    /// <exception cref="IOException">It cannot be written.</exception>
-    /// <exception cref="UnauthorizedAccessException">It may not be written.</exception>
+    /// <summary>Writes the number beside the target.</summary>
+    /// <exception cref="IOException">The file cannot be written.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process may not write the file.</exception>
     public PidFile(string path)
     {
         _path = path;
@@ -22,7 +22,7 @@ internal sealed class PidFile : IDisposable
         File.WriteAllText(_temporary, string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessId}\n"));
     }
 
-    /// <summary>Gives the file its name: a program that finds it finds the number in it.</summary>
+    /// <summary>Moves the file to its target, so that a program that finds it always finds a complete number.</summary>
     public void Publish()
     {
         File.Move(_temporary, _path, overwrite: true);

@@ -5,18 +5,18 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
 
-// What a server is to do, from where it may be written: the command line before the environment, that before the file, that before the
-// defaults.
+// Combines the settings of a server from all sources. The command line takes precedence over the environment, which takes precedence over
+// the file, which takes precedence over the defaults.
 internal static class ServeConfiguration
 {
     private const string StoreName = "store";
 
-    /// <summary>Puts the options together.</summary>
-    /// <param name="settings">All there are.</param>
+    /// <summary>Returns the combined options.</summary>
+    /// <param name="settings">All settings.</param>
     /// <param name="invocation">The command line and the environment.</param>
-    /// <param name="store">The store that was named in either; null for none.</param>
-    /// <param name="file">The file; null for none.</param>
-    /// <exception cref="ToolException">Something is not known or has another form; the message says where it was written.</exception>
+    /// <param name="store">The store from the command line or the environment; null for none.</param>
+    /// <param name="file">The configuration file; null for none.</param>
+    /// <exception cref="ToolException">A setting is unknown or has the wrong form. The message states its source.</exception>
     public static ServerOptions Read(IReadOnlyList<ServeSetting> settings, Invocation invocation, string? store, string? file)
     {
         var options = new ServerOptions { Http = $"127.0.0.1:{ServerOptions.HttpPort}", IsHttpOptional = true };
@@ -45,7 +45,7 @@ internal static class ServeConfiguration
         return store is null ? options : options with { StorePath = store };
     }
 
-    // Only what is like a name that is known: where services find one another by variables, there are others that begin alike.
+    // Warns only about names similar to a known one: some environments set other variables with this prefix to announce services.
     private static void WarnOfMisspelt(IReadOnlyList<ServeSetting> settings, Invocation invocation)
     {
         List<string> known =
@@ -96,7 +96,7 @@ internal static class ServeConfiguration
 
     private static JsonDocument Parse(string file)
     {
-        // Not a field: who has no file should not load what reads JSON.
+        // Not a field, so that the JSON library is loaded only if there is a file.
         var options = new JsonDocumentOptions { CommentHandling = JsonCommentHandling.Skip, AllowTrailingCommas = true };
         try
         {

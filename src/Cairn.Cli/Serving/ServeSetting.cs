@@ -3,16 +3,16 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
 
-/// <summary>Changes the options as a text asks for; false if the text has another form.</summary>
+/// <summary>Parses a text and changes the options. Returns false if the text has the wrong form.</summary>
 internal delegate bool SettingReader(string text, ref ServerOptions options);
 
 /// <summary>
-/// Something about a server that can be set: by an option of the command line, by an environment variable, or in a file. All three have the
-/// same name in their own spelling (--max-value, CAIRN_MAX_VALUE, "max-value") and take the same text.
+/// A setting of a server, which can come from an option of the command line, an environment variable or a file. All three have the same
+/// name in their own spelling (--max-value, CAIRN_MAX_VALUE, "max-value"), and take the same text.
 /// </summary>
 internal sealed class ServeSetting
 {
-    /// <summary>What the names of all environment variables begin with.</summary>
+    /// <summary>The prefix of the names of all environment variables.</summary>
     public const string VariablePrefix = "CAIRN_";
 
     private readonly SettingReader _reader;
@@ -39,24 +39,24 @@ internal sealed class ServeSetting
 
     public string Name { get; }
 
-    /// <summary>What it takes, for the error when it gets something else.</summary>
+    /// <summary>Gets a description of the valid form, for error messages.</summary>
     public string Form { get; }
 
     public Option<string?> Option { get; }
 
-    /// <summary>On or off; on the command line its name alone is on.</summary>
+    /// <summary>Gets a value that says whether the setting is on or off. On the command line, the name without a value means on.</summary>
     public bool IsSwitch { get; }
 
-    /// <summary>The option as messages name it, with its letter: --max-value (-I).</summary>
+    /// <summary>Gets the option's name in messages, with its letter: --max-value (-I).</summary>
     public string Title => Option.Aliases.Count == 0 ? $"--{Name}" : $"--{Name} ({string.Join(", ", Option.Aliases)})";
 
-    /// <summary>The environment variable: CAIRN_MAX_VALUE for max-value.</summary>
+    /// <summary>Gets the name of the environment variable: CAIRN_MAX_VALUE for max-value.</summary>
     public string Variable => VariablePrefix + Name.ToUpperInvariant().Replace('-', '_');
 
-    /// <summary>Sets it.</summary>
-    /// <param name="text">What was written.</param>
-    /// <param name="where">Where it was written, for the error.</param>
-    /// <param name="options">What it is set in.</param>
+    /// <summary>Applies the setting.</summary>
+    /// <param name="text">The text of the value.</param>
+    /// <param name="where">The source of the text, for the error message.</param>
+    /// <param name="options">The options to change.</param>
     /// <exception cref="ToolException">The text has another form.</exception>
     public void Apply(string text, string where, ref ServerOptions options)
     {

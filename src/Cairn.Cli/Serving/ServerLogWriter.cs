@@ -3,26 +3,26 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
 
-/// <summary>How the log of a server is written.</summary>
+/// <summary>The format of a server's log.</summary>
 internal enum ServerLogFormat
 {
-    /// <summary>For people: time, level, message.</summary>
+    /// <summary>Lines for people: time, level and message.</summary>
     Text = 0,
 
-    /// <summary>One JSON object a line.</summary>
+    /// <summary>One JSON object per line.</summary>
     Json,
 
-    /// <summary>For systemd's journal, which knows the time and reads the level from a number before the message.</summary>
+    /// <summary>Lines for systemd's journal, which adds the time and reads the level from a number before the message.</summary>
     Journal,
 }
 
-/// <summary>Writes what a server says to standard error, or to a file, a line each.</summary>
+/// <summary>Writes the messages of a server to standard error or to a file, one per line. Safe from any thread.</summary>
 internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clock, ServerLogFormat format, ServerLogLevel least)
 {
     private readonly Lock _writing = new();
     private TextWriter? _file;
 
-    /// <summary>Writes to a file from now on, or, with null, to standard error again. The file before it is closed.</summary>
+    /// <summary>Redirects the log to a file, or with null back to standard error. Closes the previous file.</summary>
     public void Redirect(TextWriter? file)
     {
         TextWriter? before;
@@ -38,7 +38,7 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
         }
         catch (IOException)
         {
-            // What it could not take before, it cannot take now.
+            // The same failure was already reported when the line was written.
         }
     }
 
@@ -63,7 +63,7 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
             }
             catch (IOException)
             {
-                // Nobody reads the log any more, which is no reason to end.
+                // The reader has closed the log. The server continues without it.
             }
         }
     }
@@ -76,7 +76,7 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
         _ => "error",
     };
 
-    // Of syslog(3).
+    // The priorities of syslog(3).
     private static int PriorityOf(ServerLogLevel level) => level switch
     {
         ServerLogLevel.Debug => 7,

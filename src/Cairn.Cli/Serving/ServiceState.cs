@@ -3,15 +3,15 @@ using System.Text;
 
 namespace Cairn.Cli.Serving;
 
-// Tells the service manager how the server is, by the protocol of sd_notify(3): a datagram of lines to the Unix socket that an
-// environment variable names. Whoever starts a server can use it; systemd does for units with Type=notify.
+// Reports the server's state to the service manager with the protocol of sd_notify(3): a datagram of lines to the Unix socket named by an
+// environment variable. systemd uses it for units with Type=notify, and any other parent process can.
 internal static class ServiceState
 {
     public const string SocketVariable = "NOTIFY_SOCKET";
     public const string Ready = "READY=1";
     public const string Stopping = "STOPPING=1";
 
-    /// <summary>Sends a state. Without a service manager, or with one that is gone, nothing happens.</summary>
+    /// <summary>Sends a state. Has no effect if there is no service manager, or if it has ended.</summary>
     public static void Notify(Func<string, string?> environment, string state)
     {
         string? path = environment(SocketVariable);
@@ -22,13 +22,13 @@ internal static class ServiceState
 
         try
         {
-            // A leading @ stands for the zero byte of Linux' abstract names.
+            // A leading @ means the zero byte of an abstract name of Linux.
             using var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
             socket.SendTo(Encoding.UTF8.GetBytes(state), new UnixDomainSocketEndPoint(path[0] == '@' ? "\0" + path[1..] : path));
         }
         catch (SocketException)
         {
-            // It asked to be told and does not listen: its loss.
+            // The service manager does not listen. The server runs without it.
         }
     }
 }

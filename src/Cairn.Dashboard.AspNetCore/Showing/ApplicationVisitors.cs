@@ -5,10 +5,13 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Dashboard.AspNetCore.Showing;
 
-/// <summary>Who may look at an application's dashboard: whom the application lets, or, if it does not say, who sits at this machine.</summary>
+/// <summary>
+/// Grants access to an application's dashboard to the users that the application's conventions allow, or without conventions to this
+/// machine.
+/// </summary>
 internal sealed class ApplicationVisitors : IDashboardAccess
 {
-    // Whoever passes the application's authorization is nobody in particular here: there is nothing to change.
+    // The dashboard needs no name of a user that the application has authorized, because it is read-only.
     public DashboardUser? Anonymous { get; } = new();
 
     public DashboardUser? Authenticate(string name, string password) => null;
@@ -22,7 +25,7 @@ internal sealed class ApplicationVisitors : IDashboardAccess
             return null;
         }
 
-        // A proxy on this machine hands on what comes from others.
+        // A proxy on this machine forwards requests from other machines.
         IHeaderDictionary headers = context.Request.Headers;
         bool isHandedOn = headers.ContainsKey("Forwarded") || headers.ContainsKey("X-Forwarded-For") || headers.ContainsKey("X-Real-IP");
         bool isHere = context.Connection.RemoteIpAddress is not { } remote || IPAddress.IsLoopback(remote);
@@ -31,7 +34,7 @@ internal sealed class ApplicationVisitors : IDashboardAccess
             : "only this machine may look; to let others, say app.MapCairnDashboard().RequireAuthorization(...)";
     }
 
-    // The application's own middleware has asked who it is, then.
+    // Returns whether the endpoint has authorization metadata. The application's own middleware then checks the user.
     private static bool IsDecided(HttpContext context) =>
         context.GetEndpoint()?.Metadata is { } metadata
         && (metadata.GetMetadata<IAuthorizeData>() ?? (object?)metadata.GetMetadata<AuthorizationPolicy>() ?? metadata.GetMetadata<IAllowAnonymous>()) is not null;

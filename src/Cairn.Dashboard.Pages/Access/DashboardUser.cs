@@ -1,20 +1,20 @@
 namespace Cairn.Dashboard.Pages.Access;
 
-/// <summary>Somebody who looks at a dashboard, and what they may see and do.</summary>
+/// <summary>A user of a dashboard with the user's rights.</summary>
 internal sealed record DashboardUser
 {
-    /// <summary>As they logged in; null for somebody who did not have to.</summary>
+    /// <summary>The name of the login; null for a user who did not need one.</summary>
     public string? Name { get; init; }
 
-    /// <summary>What all keys begin with that they may see.</summary>
+    /// <summary>The prefix of all keys that the user may see.</summary>
     public byte[] KeyPrefix { get; init; } = [];
 
-    /// <summary>Whether they may change something.</summary>
+    /// <summary>True if the user may change entries.</summary>
     public bool MayChange { get; init; }
 
-    /// <summary>Whether they may see what others do: connections, slow requests, the keys asked for most.</summary>
+    /// <summary>True if the user may see the activity of others: connections, slow requests, the most frequent keys.</summary>
     public bool SeesOthers { get; init; }
 
-    /// <summary>Whether they may see this key.</summary>
+    /// <summary>Returns whether the user may see this key.</summary>
     public bool MaySee(ReadOnlySpan<byte> key) => key.StartsWith(KeyPrefix);
 }

@@ -1,8 +1,8 @@
-// Who has logged in. A session is known by 32 random bytes in a cookie; its anti-forgery token follows from them by a key that never leaves the
-// process, so that a page has to have been read to change anything.
+// The sessions of users who have logged in. The identifier of a session is 32 random bytes in a cookie. Its anti-forgery token is derived
+// from the identifier with a key that never leaves the process. So a client must have read a page to change anything.
 //
-//   I1  There are at most MaxSessions; the one that was used longest ago gives way.
-//   I2  A session ends IdleTime after its last use, LifeTime after its begin, or when its user logs out.
+//   I1  There are at most MaxSessions sessions. A new session replaces the one with the oldest last use.
+//   I2  A session ends IdleTime after its last use, LifeTime after its beginning, or when its user logs out.
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
@@ -22,7 +22,7 @@ internal sealed class SessionTable(TimeProvider clock)
     private readonly byte[] _key = RandomNumberGenerator.GetBytes(IdBytes);
 
     /// <summary>Begins a session.</summary>
-    /// <returns>What the cookie holds.</returns>
+    /// <returns>The identifier, which is the value of the cookie.</returns>
     public string Begin(DashboardUser user)
     {
         string id = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(IdBytes));
@@ -45,7 +45,7 @@ internal sealed class SessionTable(TimeProvider clock)
         return id;
     }
 
-    /// <summary>Whose session it is; null if there is none.</summary>
+    /// <summary>Returns the user of a session; null if there is no such session.</summary>
     public DashboardUser? Find(string? id)
     {
         lock (_lock)
@@ -78,10 +78,10 @@ internal sealed class SessionTable(TimeProvider clock)
         }
     }
 
-    /// <summary>What requests that change something must carry, in a session or, with null, in none.</summary>
+    /// <summary>Returns the token that requests with a change must carry. A null identifier means that there is no session.</summary>
     public string TokenOf(string? id) => Base64Url.EncodeToString(HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes(id ?? "nobody")));
 
-    /// <summary>Whether it is the session's token, in a time that does not depend on how nearly it is.</summary>
+    /// <summary>Returns whether this is the session's token. The time does not depend on how many bytes are right.</summary>
     public bool IsToken(string? id, string? token) =>
         token is not null && CryptographicOperations.FixedTimeEquals(Encoding.UTF8.GetBytes(TokenOf(id)), Encoding.UTF8.GetBytes(token));
 

@@ -1,12 +1,12 @@
 namespace Cairn.Dashboard.Pages.History;
 
-/// <summary>How far back samples are kept, and how close they are.</summary>
-/// <param name="Name">As pages ask for it.</param>
-/// <param name="Interval">From one sample to the next.</param>
-/// <param name="Length">How far back they go.</param>
+/// <summary>A period for which samples are kept, with their interval.</summary>
+/// <param name="Name">The name that pages use in requests.</param>
+/// <param name="Interval">The time between two samples.</param>
+/// <param name="Length">The length of the period.</param>
 internal sealed record HistoryRange(string Name, TimeSpan Interval, TimeSpan Length)
 {
-    /// <summary>The ranges that are kept, the finest first.</summary>
+    /// <summary>Gets all ranges, the one with the shortest interval first.</summary>
     public static IReadOnlyList<HistoryRange> All { get; } =
     [
         new("5m", TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(5)),
@@ -14,10 +14,10 @@ internal sealed record HistoryRange(string Name, TimeSpan Interval, TimeSpan Len
         new("24h", TimeSpan.FromMinutes(2), TimeSpan.FromHours(24)),
     ];
 
-    /// <summary>How many samples are kept: one more than there are intervals, because rates are differences.</summary>
+    /// <summary>Gets the number of samples: one more than the number of intervals, because rates are differences.</summary>
     public int Capacity => (int)(Length / Interval) + 1;
 
-    /// <summary>The place of a range in <see cref="All"/>; -1 if there is none of that name.</summary>
+    /// <summary>Returns the index of a range in <see cref="All"/>; -1 if there is no range of that name.</summary>
     public static int IndexOf(string name)
     {
         int index = All.Count - 1;

@@ -1,29 +1,32 @@
-// The values that a few numbers had in the last day, so that a page has something to show when it is opened.
+// Records the values of a few numbers during the last day, so that a page can show them when it is opened.
 //
-//   I1  Each range (HistoryRange) keeps Capacity samples, all in one block that is allocated once: 1,383 samples for 24 hours, 199 KiB for a
-//       server's 17 numbers. Taking a sample allocates nothing here.
-//   I2  Sample n of a range lies at n modulo its capacity, and Next only grows: a reader that names the Next it has seen gets what came later.
-//   I3  Each range has samples of its own, not every so many of a finer one: its gauges may cover the whole interval, as percentiles do.
+//   I1  Each range (HistoryRange) keeps Capacity samples. All are in one block that is allocated once: 1,383 samples for 24 hours, 199 KiB
+//       for the 17 numbers of a server. Taking a sample allocates no memory here.
+//   I2  Sample n of a range is at index n modulo its capacity, and Next only grows. A reader that passes the last Next it has seen gets the
+//       later samples.
+//   I3  Each range has its own samples, not a selection of those of a finer range. So its gauges may cover the whole interval, as
+//       percentiles do.
 //
-// While a page asks, the finest range gets a sample a second; otherwise one in five seconds. docs/how-to/dashboard.md says what one costs.
+// While a page is open, the finest range gets a sample every second, otherwise every five seconds. docs/how-to/dashboard.md has the cost
+// of a sample.
 using System.Text.Json;
 
 namespace Cairn.Dashboard.Pages.History;
 
-/// <summary>Reads the numbers.</summary>
-/// <param name="range">The range that the sample is for: numbers that cover an interval cover the one since its last sample.</param>
-/// <param name="row">Takes the numbers, in the order of the series.</param>
-/// <returns>False if there is nothing to read.</returns>
+/// <summary>Reads the numbers for a sample.</summary>
+/// <param name="range">The range of the sample. Numbers that cover an interval cover the time since the last sample of this range.</param>
+/// <param name="row">Receives the numbers in the order of the series.</param>
+/// <returns>False if no numbers are available.</returns>
 internal delegate bool SampleReader(int range, long[] row);
 
-/// <summary>Reads numbers again and again, and keeps the last ones.</summary>
+/// <summary>Samples numbers periodically and keeps the latest samples.</summary>
 internal sealed class SampleHistory : IDisposable
 {
     private static readonly TimeSpan s_watchedInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan s_idleInterval = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan s_watchTime = TimeSpan.FromSeconds(15);
 
-    // A timer that is late or early by this much still is the one that a coarser range waits for.
+    // If a timer is late or early by at most this time, a coarser range still takes its sample.
     private static readonly TimeSpan s_timerSlack = TimeSpan.FromMilliseconds(500);
 
     private readonly Lock _lock = new();
@@ -39,10 +42,10 @@ internal sealed class SampleHistory : IDisposable
     private bool _isWatched;
     private bool _isDisposed;
 
-    /// <summary>Begins; the first sample is taken when the first interval is over, or a page asks.</summary>
-    /// <param name="series">What is read.</param>
-    /// <param name="read">Reads it.</param>
-    /// <param name="clock">Source of time.</param>
+    /// <summary>Begins sampling. The first sample is taken after the first interval, or when a page asks.</summary>
+    /// <param name="series">The numbers to read.</param>
+    /// <param name="read">Reads the numbers.</param>
+    /// <param name="clock">The source of time.</param>
     public SampleHistory(IReadOnlyList<Series> series, SampleReader read, TimeProvider clock)
     {
         _series = series;
@@ -63,7 +66,7 @@ internal sealed class SampleHistory : IDisposable
 
     private int Stride => _series.Count + 1;
 
-    /// <summary>Takes a sample for the finest range now, and for each other whose interval is over.</summary>
+    /// <summary>Takes a sample for the finest range, and for each other range whose interval is over.</summary>
     public void Take()
     {
         lock (_lock)
@@ -89,10 +92,10 @@ internal sealed class SampleHistory : IDisposable
         }
     }
 
-    /// <summary>Writes the series, and the samples of a range that came after one; a page asks, then.</summary>
-    /// <param name="writer">Within an object.</param>
-    /// <param name="range">A place in <see cref="HistoryRange.All"/>.</param>
-    /// <param name="after">What <c>next</c> was when the caller last asked; 0 for all there are.</param>
+    /// <summary>Writes the series, and the samples of a range after a given one. The call counts as a request of an open page.</summary>
+    /// <param name="writer">The writer, positioned within an object.</param>
+    /// <param name="range">An index in <see cref="HistoryRange.All"/>.</param>
+    /// <param name="after">The value of <c>next</c> in the caller's last result; 0 for all samples.</param>
     public void Write(Utf8JsonWriter writer, int range, long after)
     {
         lock (_lock)
@@ -114,7 +117,7 @@ internal sealed class SampleHistory : IDisposable
             writer.WriteEndArray();
             writer.WriteNumber("next"u8, ring.Next);
             writer.WriteStartArray("samples"u8);
-            long first = Math.Max(Math.Max(0, ring.Next - capacity), after > ring.Next ? 0 : after); // I2; a caller from before a restart gets all.
+            long first = Math.Max(Math.Max(0, ring.Next - capacity), after > ring.Next ? 0 : after); // I2. After a restart, all samples.
             for (long number = first; number < ring.Next; number++)
             {
                 writer.WriteStartArray();
@@ -155,14 +158,14 @@ internal sealed class SampleHistory : IDisposable
         _row.CopyTo(place[1..]);
     }
 
-    // On a timer's thread, where an exception would end the process. Numbers that cannot be read now may be later, or the store is about to close.
+    // Runs on a timer's thread, where an exception would end the process. A failed read is temporary, or the store is about to close.
     private bool TryRead(int range)
     {
         try
         {
             return _read(range, _row);
         }
-#pragma warning disable CA1031 // A gap in a chart is no reason to end the process.
+#pragma warning disable CA1031 // A gap in a chart must not end the process.
         catch (Exception)
 #pragma warning restore CA1031
         {
@@ -181,7 +184,7 @@ internal sealed class SampleHistory : IDisposable
         }
     }
 
-    // Where the samples of a range begin in the block, how many have been taken, and when the last one was.
+    // The index of a range's first sample in the block, the number of samples taken so far, and the time of the last one.
     private struct Ring
     {
         public int Start;

@@ -1,16 +1,16 @@
 namespace Cairn.Dashboard.Pages.History;
 
-/// <summary>What the numbers of a series are.</summary>
+/// <summary>The kind of the numbers of a series.</summary>
 internal enum SeriesKind
 {
-    /// <summary>Only grows: its rate is what is shown.</summary>
+    /// <summary>A number that only grows. Pages show its rate.</summary>
     Counter = 0,
 
-    /// <summary>Goes up and down.</summary>
+    /// <summary>A number that goes up and down.</summary>
     Gauge,
 }
 
-/// <summary>One of the numbers that are looked at again and again.</summary>
-/// <param name="Name">As the pages know it.</param>
-/// <param name="Kind">What it is.</param>
+/// <summary>One of the sampled numbers.</summary>
+/// <param name="Name">The name that pages use.</param>
+/// <param name="Kind">The kind of the number.</param>
 internal sealed record Series(string Name, SeriesKind Kind);

@@ -8,9 +8,9 @@ using Cairn.Dashboard.Pages.Access;
 
 namespace Cairn.Dashboard.Pages.Keys;
 
-/// <summary>Lists the keys of a store, shows their values and removes them, as far as a user may.</summary>
+/// <summary>Lists the keys of a store, shows their values and removes them, within the rights of a user.</summary>
 /// <param name="store">The store.</param>
-/// <param name="readHash">Calls with each field and value of a hash's bytes; null if hashes are shown as bytes.</param>
+/// <param name="readHash">Visits each field and value in the bytes of a hash; null to show hashes as bytes.</param>
 internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
 {
     private const int MaxListed = 500;
@@ -18,23 +18,23 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
     private const int MaxShownKeyBytes = 512;
     private const int MaxShownFields = 500;
 
-    // A search gives back what it has found so far when this is over, and goes on when it is asked to.
+    // A search returns the keys found within this time. The next request continues it.
     private static readonly TimeSpan s_turn = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>Names of the collections that a user may see, the store's own first.</summary>
+    /// <summary>Returns the names of the collections that a user may see, with the default collection first.</summary>
     public IReadOnlyList<string> CollectionsFor(DashboardUser user) =>
         user.KeyPrefix.Length > 0 ? [""] : ["", .. store.CollectionNames.Order(StringComparer.Ordinal)];
 
-    /// <summary>Whether there is a collection of that name that a user may see.</summary>
+    /// <summary>Returns whether there is a collection of that name that a user may see.</summary>
     public bool Has(string collection, DashboardUser user) => CollectionsFor(user).Contains(collection, StringComparer.Ordinal);
 
-    /// <summary>Writes keys, and how far the search has got.</summary>
-    /// <param name="writer">Within an object.</param>
-    /// <param name="user">Who asks.</param>
-    /// <param name="collection">One that <see cref="Has"/>.</param>
-    /// <param name="match">What keys contain, or with * ? or [ a pattern as for KEYS; empty for all.</param>
-    /// <param name="position">Where to go on; 0 to begin.</param>
-    /// <param name="count">How many are wanted; a few more may be found.</param>
+    /// <summary>Writes keys, and the progress of the search.</summary>
+    /// <param name="writer">The writer, positioned within an object.</param>
+    /// <param name="user">The user.</param>
+    /// <param name="collection">A collection for which <see cref="Has"/> returns true.</param>
+    /// <param name="match">A part of the keys, or with *, ? or [ a pattern as in KEYS; empty for all keys.</param>
+    /// <param name="position">The position at which to continue; 0 to begin.</param>
+    /// <param name="count">The number of keys to find. The result may have a few more.</param>
     public void WriteKeys(Utf8JsonWriter writer, DashboardUser user, string collection, string match, long position, int count)
     {
         KeyFilter? filter = FilterOf(match);
@@ -63,7 +63,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         writer.WriteNumber("searched"u8, isMore ? Math.Round((double)cursor.Position / store.Engine.BucketCount, 4) : 1);
     }
 
-    /// <summary>Writes a value, or its beginning; false if there is none that this user may see.</summary>
+    /// <summary>Writes a value, or the beginning of a long one. Returns false if there is no value that this user may see.</summary>
     public bool TryWriteValue(Utf8JsonWriter writer, DashboardUser user, string collection, byte[] key)
     {
         var value = new ArrayBufferWriter<byte>();
@@ -85,11 +85,11 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         return true;
     }
 
-    /// <summary>Removes a key; false if there is none that this user may change.</summary>
-    /// <param name="user">Who asks.</param>
-    /// <param name="collection">One that <see cref="Has"/>.</param>
+    /// <summary>Removes a key. Returns NotFound if there is no key that this user may change.</summary>
+    /// <param name="user">The user.</param>
+    /// <param name="collection">A collection for which <see cref="Has"/> returns true.</param>
     /// <param name="key">The key.</param>
-    /// <param name="version">Only if the entry still is this one; 0 in any case.</param>
+    /// <param name="version">The required version of the entry; 0 to remove any version.</param>
     public WriteStatus Remove(DashboardUser user, string collection, byte[] key, ulong version)
     {
         if (!user.MayChange || !user.MaySee(key))
@@ -101,7 +101,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         return version != 0 ? source.Remove(key, version) : source.Remove(key) ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
-    /// <summary>A key for people to read: what does not print is told as in a C string.</summary>
+    /// <summary>Returns a readable form of a key. Characters that do not print are written as escapes.</summary>
     public static string Readable(ReadOnlySpan<byte> key)
     {
         var text = new StringBuilder(key.Length);
@@ -134,7 +134,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         return text.ToString();
     }
 
-    /// <summary>Writes what names a key: its bytes, and how it reads.</summary>
+    /// <summary>Writes the properties that identify a key: its bytes, and its readable form.</summary>
     public static void WriteKey(Utf8JsonWriter writer, ReadOnlySpan<byte> key)
     {
         writer.WriteString("id"u8, Base64Url.EncodeToString(key));
@@ -142,7 +142,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         writer.WriteNumber("keyBytes"u8, key.Length);
     }
 
-    // A text without wildcards is looked for anywhere in the key: what people who search expect.
+    // A text without wildcards matches anywhere in a key, as users expect of a search.
     private static KeyFilter? FilterOf(string match) =>
         match.Length == 0 ? null
         : match.AsSpan().IndexOfAny("*?[") >= 0 ? KeyFilter.Glob(match)
@@ -160,7 +160,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         WriteKey(writer, key);
         writer.WriteString("type"u8, info.Type == EntryType.Hash ? "hash"u8 : "value"u8);
         writer.WriteNumber("valueBytes"u8, info.ValueBytes);
-        writer.WriteString("version"u8, info.Version.ToString(CultureInfo.InvariantCulture)); // More than a number of JavaScript can hold.
+        writer.WriteString("version"u8, info.Version.ToString(CultureInfo.InvariantCulture)); // JavaScript numbers cannot hold all versions.
         if (info.Flags != 0)
         {
             writer.WriteNumber("flags"u8, info.Flags);
@@ -204,8 +204,8 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
     private CairnCollection Open(string collection) => collection.Length == 0 ? store : store.Collection(collection);
 }
 
-/// <summary>Is called with a field and its value.</summary>
+/// <summary>Receives a field and its value.</summary>
 internal delegate void FieldVisitor(ReadOnlySpan<byte> field, ReadOnlySpan<byte> value);
 
-/// <summary>Reads the fields of a hash, and says how many there are.</summary>
+/// <summary>Visits the fields of a hash and returns their number.</summary>
 internal delegate int HashReader(ReadOnlySpan<byte> bytes, FieldVisitor visitor);

@@ -5,36 +5,36 @@ using Cairn.Dashboard.Pages.Keys;
 
 namespace Cairn.Dashboard.Pages.Reports;
 
-/// <summary>What a dashboard is of: a server, a store file, or the caches of an application.</summary>
+/// <summary>The subject of a dashboard: a server, a store file, or the caches of an application.</summary>
 internal interface IDashboardSubject
 {
-    /// <summary>server, store or caches; the page shows each in its own way.</summary>
+    /// <summary>Gets the kind: server, store or caches. The page shows each kind differently.</summary>
     string Kind { get; }
 
-    /// <summary>What it is called: a path, or an application's name.</summary>
+    /// <summary>Gets the title: a path, or the name of an application.</summary>
     string Title { get; }
 
-    /// <summary>The version of Cairn.</summary>
+    /// <summary>Gets the version of Cairn.</summary>
     string Version { get; }
 
-    /// <summary>What somebody can look at, in the order of the menu.</summary>
+    /// <summary>Returns the views that a user may open, in the order of the menu.</summary>
     IReadOnlyList<string> ViewsFor(DashboardUser user);
 
-    /// <summary>The caches whose figures are kept apart; one without a name, if there is but one thing to look at.</summary>
+    /// <summary>Gets the names of the caches that have separate figures. If there is only one, its name is empty.</summary>
     IReadOnlyList<string> Channels { get; }
 
-    /// <summary>What happened in the last 24 hours; null if there is no such channel.</summary>
+    /// <summary>Returns the history of the last 24 hours; null if there is no such channel.</summary>
     SampleHistory? HistoryOf(string channel);
 
-    /// <summary>The keys that can be looked at; null if there are none.</summary>
+    /// <summary>Gets the browser of keys; null if the subject has none.</summary>
     KeyBrowser? Keys { get; }
 
-    /// <summary>Writes what is true now, as properties of an object.</summary>
+    /// <summary>Writes the present state as properties of an object.</summary>
     void WriteNow(Utf8JsonWriter writer, string channel);
 
-    /// <summary>Writes a view of its own, as properties of an object; false if it has none of that name.</summary>
+    /// <summary>Writes a view of this kind of subject as properties of an object. Returns false if there is no such view.</summary>
     bool TryWriteView(string view, Utf8JsonWriter writer, DashboardUser user);
 
-    /// <summary>Says something in the log: something has gone wrong.</summary>
+    /// <summary>Logs an error.</summary>
     void LogError(string message);
 }

@@ -6,7 +6,7 @@ using Cairn.Dashboard.Pages.Keys;
 
 namespace Cairn.Dashboard.Pages.Reports;
 
-/// <summary>A store file, without a server.</summary>
+/// <summary>A store file, without a server, as the subject of a dashboard.</summary>
 internal sealed class StoreSubject : IDashboardSubject, IDisposable
 {
     private static readonly string[] s_views = ["overview", "memory", "keys"];
@@ -22,7 +22,7 @@ internal sealed class StoreSubject : IDashboardSubject, IDisposable
     private readonly SampleHistory _history;
     private readonly Action<string> _logError;
 
-    /// <summary>Begins to look at a store.</summary>
+    /// <summary>Begins to sample a store.</summary>
     public StoreSubject(CairnStore store, TimeProvider clock, Action<string> logError)
     {
         _store = store;
@@ -31,7 +31,7 @@ internal sealed class StoreSubject : IDashboardSubject, IDisposable
         _history = new SampleHistory(s_series, Read, clock);
     }
 
-    /// <summary>The version of this assembly, without the commit it was built from.</summary>
+    /// <summary>Gets the version of this assembly, without the commit it was built from.</summary>
     public static string OwnVersion { get; } =
         typeof(StoreSubject).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion.Split('+')[0] ?? "unknown";
 

@@ -5,18 +5,18 @@ using System.Security.Cryptography;
 namespace Cairn.Dashboard.Pages.Web;
 
 /// <summary>A file of the pages.</summary>
-/// <param name="ContentType">What it is.</param>
-/// <param name="ETag">Changes with its content.</param>
-/// <param name="Bytes">The file.</param>
+/// <param name="ContentType">The media type.</param>
+/// <param name="ETag">The entity tag, which changes with the content.</param>
+/// <param name="Bytes">The content.</param>
 internal sealed record Asset(string ContentType, string ETag, byte[] Bytes);
 
-/// <summary>The files that the pages consist of, out of this assembly.</summary>
+/// <summary>The files of the pages, which are resources of this assembly.</summary>
 internal static class AssetTable
 {
-    /// <summary>The page that asks for all the others.</summary>
+    /// <summary>The page that loads all other files.</summary>
     public const string Index = "index.html";
 
-    /// <summary>All files by their path.</summary>
+    /// <summary>Gets all files by their path.</summary>
     public static FrozenDictionary<string, Asset> All { get; } = Load();
 
     private static FrozenDictionary<string, Asset> Load()

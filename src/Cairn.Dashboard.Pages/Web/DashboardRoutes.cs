@@ -1,9 +1,9 @@
-// What can be asked for, and what everything that is asked for has to pass:
+// The requests of a dashboard, and the checks that each of them has to pass:
 //
 //   refused?  ->  host known?  ->  page or file
-//                              ->  api: from another site?  ->  who is it?  ->  a change: with the token of our page?  ->  what they may do
+//                              ->  api: from another site?  ->  which user?  ->  a change: with the token of our page?  ->  user's rights
 //
-//   I1  A request that a client got wrong is answered with 400 and the reason, and is not logged. Only a defect of this code is a 500.
+//   I1  A mistake of the client is answered with 400 and the reason, and is not logged. Only a defect of this code is a 500.
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
@@ -19,7 +19,7 @@ using Microsoft.Net.Http.Headers;
 
 namespace Cairn.Dashboard.Pages.Web;
 
-#pragma warning disable CA1001 // Semaphores hold nothing but memory as long as nobody asks for their handles, and requests may be under way to the end.
+#pragma warning disable CA1001 // Without a wait handle, a semaphore holds only memory, and requests may run until the process ends.
 internal sealed class DashboardRoutes
 #pragma warning restore CA1001
 {
@@ -29,7 +29,7 @@ internal sealed class DashboardRoutes
     private const int DefaultCount = 100;
     private const string NoRights = "you may not see this";
 
-    // Scripts, styles and pictures come from here only, and nothing may put text into the page as markup.
+    // Scripts, styles and pictures come only from this origin, and no code may insert text into the page as markup.
     private const string ContentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
         "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
@@ -53,10 +53,10 @@ internal sealed class DashboardRoutes
     }
 
     /// <summary>Maps the pages.</summary>
-    /// <param name="routes">Where to; paths are relative to it.</param>
-    /// <param name="subject">What is shown.</param>
-    /// <param name="access">To whom.</param>
-    /// <param name="store">The store whose memory and entries can be looked at; null if there is none.</param>
+    /// <param name="routes">The route builder; paths are relative to it.</param>
+    /// <param name="subject">The subject of the dashboard.</param>
+    /// <param name="access">Decides who may use the dashboard.</param>
+    /// <param name="store">The store whose memory and entries are shown; null if there is none.</param>
     public static void Map(IEndpointRouteBuilder routes, IDashboardSubject subject, IDashboardAccess access, CairnStore? store)
     {
         var pages = new DashboardRoutes(subject, access, store);
@@ -78,12 +78,12 @@ internal sealed class DashboardRoutes
         pages.AddApi(routes, "/api/delete", s_post, pages.DeleteAsync);
     }
 
-    // --- What everything passes ---
+    // --- Checks of all requests ---
 
     private void Add(IEndpointRouteBuilder routes, string path, string[] methods, RequestDelegate handler) =>
         routes.MapMethods(path, methods, context => GuardAsync(context, handler));
 
-    // For everybody, logged in or not.
+    // Adds a request that needs no login.
     private void AddOpenApi(IEndpointRouteBuilder routes, string path, string[] methods, RequestDelegate handler) =>
         Add(routes, path, methods, context => IsFromAnotherSite(context)
             ? WriteErrorAsync(context, StatusCodes.Status403Forbidden, "pages of other sites may not ask")
@@ -130,11 +130,11 @@ internal sealed class DashboardRoutes
                 context, e.StatusCode,
                 e.StatusCode == StatusCodes.Status413PayloadTooLarge ? "the request is too long" : "the request is not valid HTTP").ConfigureAwait(false);
         }
-#pragma warning disable CA1031 // Whatever it was came of the connection's end.
+#pragma warning disable CA1031 // The exception is a consequence of the closed connection.
         catch (Exception) when (context.RequestAborted.IsCancellationRequested)
 #pragma warning restore CA1031
         {
-            // The client does not wait for the answer.
+            // The client no longer waits for the response.
         }
         catch (ObjectDisposedException)
         {
@@ -145,7 +145,7 @@ internal sealed class DashboardRoutes
             _subject.LogError($"The dashboard could not do {context.Request.Path}: {e.Message}");
             await WriteErrorAsync(context, StatusCodes.Status500InternalServerError, e.Message).ConfigureAwait(false);
         }
-#pragma warning disable CA1031 // One request fails, in words, and not with the traces of a web server's log.
+#pragma warning disable CA1031 // The request fails with a message, and the log has no stack trace of the web server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -161,7 +161,7 @@ internal sealed class DashboardRoutes
         if (user is null && BasicOf(context) is var (name, password))
         {
             user = await AuthenticateAsync(name, password, context.RequestAborted).ConfigureAwait(false);
-            isByCookie = false; // No browser sends this by itself: it is not asked for.
+            isByCookie = false; // Browsers do not send this header on their own, because the server never asks for it.
         }
         else
         {
@@ -185,7 +185,7 @@ internal sealed class DashboardRoutes
 
     private bool HasToken(HttpContext context) => _sessions.IsToken(HeldSession(context), context.Request.Headers[TokenHeader]);
 
-    // Browsers say which site a request comes from. An address that a person typed comes from none.
+    // Browsers state the site from which a request comes. For an address that a person typed, the value is "none".
     private static bool IsFromAnotherSite(HttpContext context)
     {
         string? site = context.Request.Headers["Sec-Fetch-Site"];
@@ -202,7 +202,7 @@ internal sealed class DashboardRoutes
                 && from.Authority.Equals(here.Authority, StringComparison.OrdinalIgnoreCase));
     }
 
-    // --- Who it is ---
+    // --- Users ---
 
     private async Task SessionAsync(HttpContext context)
     {
@@ -271,7 +271,8 @@ internal sealed class DashboardRoutes
         await WriteAsync(context, _ => { }).ConfigureAwait(false);
     }
 
-    // Passwords are checked by a slow hash: two at a time, and after a wrong one a while later, so that trying costs the server little.
+    // A slow hash checks passwords. At most two checks run at a time, and each failure adds a delay, so that guessing costs the server
+    // little.
     private async Task<DashboardUser?> AuthenticateAsync(string name, string password, CancellationToken cancellationToken)
     {
         await _logins.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -291,12 +292,12 @@ internal sealed class DashboardRoutes
         }
     }
 
-    // Cookies know no ports: each server of a machine has a name of its own.
+    // Cookies do not depend on the port, so the name of each server's cookie contains its port.
     private static string CookieOf(HttpContext context) => string.Create(CultureInfo.InvariantCulture, $"cairn-{context.Request.Host.Port ?? 0}");
 
     private static string? SessionOf(HttpContext context) => context.Request.Cookies[CookieOf(context)];
 
-    // Null also for a cookie whose session has ended.
+    // Returns null also for a cookie whose session has ended.
     private string? HeldSession(HttpContext context) => SessionOf(context) is { } id && _sessions.Find(id) is not null ? id : null;
 
     private static (string Name, string Password)? BasicOf(HttpContext context)
@@ -318,7 +319,7 @@ internal sealed class DashboardRoutes
         return (parts[0], parts.Length > 1 ? parts[1] : "");
     }
 
-    // --- What is asked for ---
+    // --- Requests ---
 
     private Task LiveAsync(HttpContext context, DashboardUser user)
     {
@@ -372,7 +373,7 @@ internal sealed class DashboardRoutes
             return;
         }
 
-        await _surveys.WaitAsync(context.RequestAborted).ConfigureAwait(false); // One at a time: it reads the whole index.
+        await _surveys.WaitAsync(context.RequestAborted).ConfigureAwait(false); // Only one runs at a time, because it reads the whole index.
         try
         {
             await WriteAsync(context, writer => StoreReport.WriteSurvey(writer, _store, user, context.RequestAborted)).ConfigureAwait(false);
@@ -448,7 +449,7 @@ internal sealed class DashboardRoutes
         return null;
     }
 
-    // --- Writing ---
+    // --- Responses ---
 
     private static void WriteNames(Utf8JsonWriter writer, ReadOnlySpan<byte> property, IReadOnlyList<string> names)
     {
@@ -493,7 +494,7 @@ internal sealed class DashboardRoutes
         await context.Response.Body.WriteAsync(body.WrittenMemory, context.RequestAborted).ConfigureAwait(false);
     }
 
-    // What the page asks for is named relative to it, so its own name must end with a slash.
+    // The page uses relative addresses, so its own path must end with a slash.
     private static Task WriteIndexAsync(HttpContext context)
     {
         if (context.Request.Path.Value?.EndsWith('/') == true)
@@ -507,7 +508,7 @@ internal sealed class DashboardRoutes
 
     private static Task WriteAssetAsync(HttpContext context, Asset asset)
     {
-        // The page is asked for each time; what it asks for in turn is compared.
+        // The browser loads the page each time. It revalidates the other files by their entity tag.
         if (!ReferenceEquals(asset, AssetTable.All[AssetTable.Index]))
         {
             context.Response.Headers.CacheControl = "no-cache";

@@ -6,28 +6,28 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Dashboard.Pages.Web;
 
-// The JSON object in the body of a request. Everything that a client can get wrong is an InvalidRequestException:
+// Reads the JSON object in the body of a request. Every mistake of a client is an InvalidRequestException:
 //
-//   another content type, too long, no JSON, bytes that are no UTF-8, escapes that are no text, no object, a value of another kind
+//   another content type, too long, not JSON, invalid UTF-8, escapes that are not valid text, not an object, a value of another kind
 //
-// Names and texts are decoded here once, so that no later step meets text that is none. Values of names that an endpoint does not ask
-// for are not looked at, except that they must be JSON.
+// Names and texts are decoded here, so later steps only see valid text. Values that an endpoint does not use must be valid JSON, and are
+// not checked otherwise.
 internal sealed class RequestBody
 {
-    /// <summary>The longest body: a key of 64 KiB in Base64, and some room.</summary>
+    /// <summary>The longest body in bytes: a key of 64 KiB in Base64, and some more.</summary>
     public const int MaxBytes = 256 << 10;
 
     private const int MaxKeyBytes = 64 << 10;
 
-    private readonly Dictionary<string, string?> _members = new(StringComparer.Ordinal); // Null for what is neither text nor number.
+    private readonly Dictionary<string, string?> _members = new(StringComparer.Ordinal); // Null: neither a text nor a number.
 
     private RequestBody()
     {
     }
 
     /// <summary>Reads the body to its end.</summary>
-    /// <exception cref="InvalidRequestException">It is not a JSON object.</exception>
-    /// <exception cref="BadHttpRequestException">It is too long.</exception>
+    /// <exception cref="InvalidRequestException">The body is not a JSON object.</exception>
+    /// <exception cref="BadHttpRequestException">The body is too long.</exception>
     public static async Task<RequestBody> ReadAsync(HttpContext context)
     {
         if (context.Request.ContentType?.StartsWith("application/json", StringComparison.OrdinalIgnoreCase) != true)
@@ -51,21 +51,21 @@ internal sealed class RequestBody
         return Parse(bytes.GetBuffer().AsSpan(0, (int)bytes.Length));
     }
 
-    /// <summary>A text, or a number as it is written; null if there is none of that name.</summary>
+    /// <summary>Returns a text, or a number in its written form; null if there is no such member.</summary>
     public string? TextOf(string name) =>
         !_members.TryGetValue(name, out string? value) ? null
         : value ?? throw new InvalidRequestException($"'{name}' must be a text or a number");
 
-    /// <summary>A number from 0 up; null if there is none of that name.</summary>
+    /// <summary>Returns a number from 0 up; null if there is no such member.</summary>
     public ulong? NumberOf(string name, ulong most) => TextOf(name) is { } text ? NumberIn(text, name, most) : null;
 
-    /// <summary>A number from 0 up in a text.</summary>
+    /// <summary>Parses a number from 0 up.</summary>
     public static ulong NumberIn(string text, string name, ulong most) =>
         ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out ulong number) && number <= most
             ? number
             : throw new InvalidRequestException($"'{name}' must be a number from 0 to {most}");
 
-    /// <summary>The key that <c>id</c> names.</summary>
+    /// <summary>Returns the key in the member <c>id</c>.</summary>
     public byte[] Key()
     {
         string id = TextOf("id") ?? throw new InvalidRequestException("'id' is missing: it names the key");
@@ -79,7 +79,7 @@ internal sealed class RequestBody
         }
         catch (FormatException)
         {
-            // Answered below.
+            // The exception below reports it.
         }
 
         throw new InvalidRequestException($"'id' must be a key of 1 to {MaxKeyBytes} bytes in Base64 for URLs");
@@ -109,7 +109,7 @@ internal sealed class RequestBody
                 reader.Skip();
             }
 
-            reader.Read(); // Nothing but white space may follow.
+            reader.Read(); // Only white space may follow.
         }
         catch (JsonException)
         {
@@ -117,7 +117,7 @@ internal sealed class RequestBody
         }
         catch (InvalidOperationException)
         {
-            // The reader's word for a text that is no Unicode: bytes that are no UTF-8, or half of a surrogate pair.
+            // The reader throws this exception for invalid Unicode: invalid UTF-8, or half of a surrogate pair.
             throw new InvalidRequestException("the body has text that is not valid Unicode");
         }
 

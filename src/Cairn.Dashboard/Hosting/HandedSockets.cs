@@ -7,18 +7,18 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Dashboard.Hosting;
 
-/// <summary>A transport of the web server whose clients somebody else has accepted.</summary>
+/// <summary>A transport of the web server for clients that other code has accepted.</summary>
 internal sealed class HandedSockets : IConnectionListenerFactory, IConnectionListenerFactorySelector, IConnectionListener
 {
     private readonly Channel<Socket> _sockets = Channel.CreateUnbounded<Socket>(new UnboundedChannelOptions { SingleReader = true });
     private readonly SocketConnectionContextFactory _contexts = new(new SocketConnectionFactoryOptions(), NullLogger.Instance);
 
-    /// <summary>What to listen on.</summary>
+    /// <summary>Gets the endpoint to listen on.</summary>
     public static EndPoint Place { get; } = new HandedEndPoint();
 
     EndPoint IConnectionListener.EndPoint => Place;
 
-    /// <summary>Hands a client over.</summary>
+    /// <summary>Passes a client to the web server.</summary>
     public void Add(Socket socket)
     {
         if (!_sockets.Writer.TryWrite(socket))
@@ -27,7 +27,7 @@ internal sealed class HandedSockets : IConnectionListenerFactory, IConnectionLis
         }
     }
 
-    /// <summary>Nobody comes any more.</summary>
+    /// <summary>Ends the listener and closes the clients that wait.</summary>
     public void End()
     {
         _sockets.Writer.TryComplete();

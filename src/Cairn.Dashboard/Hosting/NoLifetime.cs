@@ -2,7 +2,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace Cairn.Dashboard.Hosting;
 
-/// <summary>A web application that neither starts nor ends with the process.</summary>
+/// <summary>The lifetime of a web application that is independent of the process's signals.</summary>
 internal sealed class NoLifetime : IHostLifetime
 {
     public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;

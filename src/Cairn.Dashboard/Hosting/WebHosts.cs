@@ -8,13 +8,13 @@ using Microsoft.Extensions.Hosting;
 
 namespace Cairn.Dashboard.Hosting;
 
-/// <summary>Web servers as small as they can be.</summary>
+/// <summary>Creates web servers with as few features as possible.</summary>
 internal static class WebHosts
 {
     private const int MaxConnections = 256;
     private const int MaxRequestHeaderBytes = 16 << 10;
 
-    /// <summary>Begins one: no configuration, environment variable or file of the web server's own has a say in it.</summary>
+    /// <summary>Creates a builder that ignores the web server's own configuration, environment variables and files.</summary>
     public static WebApplicationBuilder CreateBuilder(Action<KestrelServerOptions> listen)
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
@@ -28,7 +28,7 @@ internal static class WebHosts
         });
         builder.Services.AddRoutingCore();
 
-        // Signals are the tool's business.
+        // The tool handles signals.
         builder.Services.AddSingleton<IHostLifetime>(new NoLifetime());
         return builder;
     }

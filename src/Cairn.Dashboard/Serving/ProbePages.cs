@@ -7,12 +7,12 @@ using Microsoft.AspNetCore.Routing;
 
 namespace Cairn.Dashboard.Serving;
 
-/// <summary>What other programs ask for: figures and health.</summary>
+/// <summary>Serves metrics and health to other programs.</summary>
 internal static class ProbePages
 {
     private static readonly string[] s_reading = [HttpMethods.Get, HttpMethods.Head];
 
-    /// <summary>Maps every page.</summary>
+    /// <summary>Maps all pages.</summary>
     public static void Map(WebApplication application, ServerInsight server)
     {
         application.Use((context, next) => ShieldAsync(context, next, server));

@@ -6,7 +6,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Dashboard.Serving;
 
-/// <summary>Who may look at a server's dashboard: who may use the server.</summary>
+/// <summary>Grants access to a server's dashboard to the users of the server.</summary>
 internal sealed class ServerVisitors(ServerInsight server) : IDashboardAccess
 {
     public DashboardUser? Anonymous => server.Access?.Anonymous is { } user ? UserOf(user) with { Name = null } : null;

@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Dashboard.Serving;
 
-/// <summary>Who may look at a store file: who knows the secret of the address.</summary>
+/// <summary>Grants access to a store file's dashboard to users who know the secret of its address.</summary>
 internal sealed class StoreVisitors(string secret, bool isReadOnly) : IDashboardAccess
 {
     public DashboardUser? Anonymous => null;

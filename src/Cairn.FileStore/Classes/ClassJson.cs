@@ -5,7 +5,7 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Cairn.FileStore.Classes;
 
-/// <summary>Objects to JSON and back.</summary>
+/// <summary>Serializes objects to JSON and deserializes them.</summary>
 internal sealed class ClassJson
 {
     private readonly JsonSerializerOptions _options;
@@ -19,7 +19,7 @@ internal sealed class ClassJson
             _options.TypeInfoResolver = Reflection();
         }
 
-        _options.WriteIndented = false; // An entry is a line.
+        _options.WriteIndented = false; // The file format stores an entry in one line.
         _options.MakeReadOnly();
     }
 
@@ -27,14 +27,14 @@ internal sealed class ClassJson
 
     public string SerializeToText(object value, Type type) => JsonSerializer.Serialize(value, InfoOf(type));
 
-    // Not generic: code that all classes share would look up again in each call what it is called for.
+    // Not generic: generic code shared by all classes would look up its type argument at runtime in each call.
     public object? Deserialize(ReadOnlySpan<byte> utf8, Type type) => JsonSerializer.Deserialize(utf8, InfoOf(type));
 
     public object? Deserialize(string text, Type type) => JsonSerializer.Deserialize(text, InfoOf(type));
 
     private JsonTypeInfo InfoOf(Type type)
     {
-        // Most callers read one type many times. A stale value is only slower.
+        // Most callers read one type many times. A stale value only costs a lookup.
         if (Volatile.Read(ref _last) is { } last && last.Type == type)
         {
             return last;

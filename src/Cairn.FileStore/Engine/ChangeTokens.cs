@@ -5,8 +5,8 @@ using Microsoft.Extensions.Primitives;
 namespace Cairn.FileStore.Engine;
 
 /// <summary>
-/// The tokens that callers have for keys. Used under the engine's gate; callbacks run on the thread pool. A token cannot say that its
-/// caller has dropped it, so the number is bounded: the oldest token fires to make room, and its caller asks for another.
+/// The change tokens of callers. Requires the engine's gate; callbacks run on the thread pool. A token cannot detect that its caller has
+/// discarded it, so the number of watched keys is limited: at the limit, the oldest token fires to make room, and its caller asks for another.
 /// </summary>
 internal sealed class ChangeTokens
 {
@@ -36,7 +36,7 @@ internal sealed class ChangeTokens
 
     public IChangeToken ForAll() => new CancellationChangeToken((_forAll ??= new CancellationTokenSource()).Token);
 
-    /// <summary>These keys may have changed.</summary>
+    /// <summary>Fires the tokens of these keys whose values have changed.</summary>
     public void Report(ReadOnlySpan<Entry> changes)
     {
         if (changes.IsEmpty)
@@ -54,7 +54,7 @@ internal sealed class ChangeTokens
         }
     }
 
-    /// <summary>Anything may have changed.</summary>
+    /// <summary>Fires the tokens of all keys whose values have changed.</summary>
     public void ReportAll(EntryTable table)
     {
         FireForAll();
@@ -92,7 +92,7 @@ internal sealed class ChangeTokens
         }
     }
 
-    // Not here: what is called back may well use the cache.
+    // Runs on the thread pool, because a callback may use the cache.
     private static void Fire(CancellationTokenSource source) =>
         ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), source, preferLocal: false);
 

@@ -3,8 +3,7 @@ using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Engine;
 
-/// <summary>A value as somebody wants it who did not store it that way. Text and bytes are each other's UTF-8, as in
-/// Net.DistributedFileStoreCache.</summary>
+/// <summary>Converts values between text and bytes with UTF-8, as Net.DistributedFileStoreCache does.</summary>
 internal static class EntryText
 {
     public static string OfValue(object value) => value switch
@@ -14,7 +13,7 @@ internal static class EntryText
         _ => Encoding.UTF8.GetString((byte[])value),
     };
 
-    /// <summary>Bytes of the caller's own.</summary>
+    /// <summary>Returns a new array with the bytes of a value.</summary>
     public static byte[] BytesOf(object value) => value switch
     {
         byte[] bytes => bytes.AsSpan().ToArray(),

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore.Engine;
 
-/// <summary>When an entry ends, as the options of a call say it.</summary>
+/// <summary>The expiration of an entry, from the options of a call.</summary>
 internal readonly record struct EntryTimes(long ExpiresTicks, SlidingTimes? Sliding = null)
 {
     public const string NoSliding =
@@ -37,6 +37,6 @@ internal readonly record struct EntryTimes(long ExpiresTicks, SlidingTimes? Slid
 
     public Entry ToEntry(string key, object value) => new(key, value) { ExpiresTicks = ExpiresTicks, Sliding = Sliding };
 
-    // Beyond the calendar is never.
+    // A time beyond the calendar means no expiration.
     private static long After(long now, long ticks) => ticks > DateTime.MaxValue.Ticks - now ? Entry.Never : now + ticks;
 }

@@ -2,15 +2,17 @@ using Cairn.FileStore.Sharing;
 
 namespace Cairn.FileStore.Engine;
 
-// What no record tells of: hand edits, replaced files, a side file that was removed, and, where nothing is mapped, all changes.
+// Finds the changes without a record: manual edits, replaced files, a removed side file and, without a mapped side file, all changes.
 internal sealed partial class FileEngine
 {
-    /// <summary>Looks at the file, without reading it, and has the next read bring the table up to date if need be.</summary>
+    /// <summary>
+    /// Checks the state of the file without reading its content. If it has changed, the next read brings the table up to date.
+    /// </summary>
     public void Look()
     {
         if (!_gate.TryEnter())
         {
-            return; // Somebody is reading or writing it; the next look will do.
+                return; // Another thread is reading or writing the file; the next check suffices.
         }
 
         try
@@ -22,7 +24,7 @@ internal sealed partial class FileEngine
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            _isBehind = true; // Not to be had now; what was last read is served.
+                _isBehind = true; // The file is not accessible now. Reads return the last content.
         }
         finally
         {
@@ -53,7 +55,7 @@ internal sealed partial class FileEngine
         }
     }
 
-    // While a writer is at work the file differs from its record for microseconds; an outside change is still there next time.
+    // While a writer is at work, the file differs from its record for microseconds. An outside change still differs at the next check.
     private bool IsOutsideChange(in FileStamp stamp) =>
         !_view.Channel.IsShared || (!_view.Channel.Read(out _).Matches(stamp) && stamp == _lastLook);
 }

@@ -1,17 +1,16 @@
-// One cache file as one process sees it: a table of its entries, kept up to date, and the way to change it.
+// The view of one process on one cache file: it keeps a table of the entries up to date and changes the file.
 //
-//   E1  The table is the content of the file as of a generation, or the last good content if the file is broken now.
-//   E2  Whoever has a write acknowledged finds it in the file: it is there before its generation is committed, and that
-//       before the table has it and the call returns.
-//   E3  Bytes of the file before the end of entries that a record names do not change while its base is the same. So readers
-//       read what was appended without a lock.
-//   E4  A writer has the turn, and has brought its table up to date in it, before it writes; it compares the file with the
-//       last record first, so it builds on what is there, whoever put it there.
-//   E5  A file that is not a cache file is never written to, unless everything is cleared.
-//   E6  A file gets a new content that does not begin with the old one only by renaming a complete one over it.
+//   E1  The table is the content of the file as of a generation, or the last valid content if the file is malformed now.
+//   E2  An acknowledged write is in the file. The order is: file, commit of the generation, table, return of the call.
+//   E3  The bytes of the file before the end of entries that a record names do not change while its base is the same. So readers
+//       read appended entries without a lock.
+//   E4  Before a writer writes, it has the turn and has brought its table up to date during the turn. It first compares the file with
+//       the last record, so it builds on the current content, no matter which program wrote it.
+//   E5  A file that is not a cache file is never written to, unless the caller clears all entries.
+//   E6  New content that does not begin with the old content replaces the file only by renaming a complete file over it.
 //
-// Reads take no lock; who finds that there is a newer generation brings the table up to date under the gate. Writers take
-// turns in this process first (_writers), then among processes (the channel), and hold the gate while they change the table.
+// Reads take no lock. A reader that finds a newer generation brings the table up to date under the gate. Writers take turns first within the
+// process (_writers), then among processes (the channel). They hold the gate while they change the table.
 using System.Buffers;
 using System.Runtime.CompilerServices;
 using Cairn.FileStore.Entries;
@@ -23,8 +22,7 @@ namespace Cairn.FileStore.Engine;
 
 internal sealed partial class FileEngine : IDisposable
 {
-    // A read prolongs a sliding entry when an eighth of its time has passed: a write for every read would cost more than
-    // it says.
+    // A read extends a sliding expiration after an eighth of it has passed, because a write for every read would be too expensive.
     private const int SlidingParts = 8;
 
     private readonly EngineOptions _options;
@@ -37,7 +35,7 @@ internal sealed partial class FileEngine : IDisposable
     private readonly FileWatch _watch;
     private View _view;
 
-    // Of the file that the table was read from; under the gate.
+    // The state of the file that the table was read from. Requires the gate.
     private SafeFileHandle? _handle;
     private bool _canWrite;
     private FileStamp _seen;
@@ -71,14 +69,14 @@ internal sealed partial class FileEngine : IDisposable
 
     public string FilePath => _path;
 
-    /// <summary>Whether changes of others are seen at once, not by looking at the file now and then.</summary>
+    /// <summary>Gets whether the changes of other processes are visible immediately, not only after a check of the file.</summary>
     public bool IsShared => _view.Channel.IsShared;
 
     private long NowTicks => _options.Clock.GetUtcNow().UtcTicks;
 
     public static string SidePathOf(string path) => path + ".sync";
 
-    /// <summary>What the key has; null if nothing, or it has expired.</summary>
+    /// <summary>Returns the value of a key; null if there is none, or if it has expired.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public object? Find(string key)
     {
@@ -90,7 +88,7 @@ internal sealed partial class FileEngine : IDisposable
         return entry.IsPlain || entry.ExpiresTicks == Entry.Never ? entry.Value : FindExpiring(entry);
     }
 
-    /// <summary>What the key has, as text; null if nothing, or it has expired.</summary>
+    /// <summary>Returns the value of a key as text; null if there is none, or if it has expired.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public string? FindText(string key)
     {
@@ -99,11 +97,11 @@ internal sealed partial class FileEngine : IDisposable
             return null;
         }
 
-        // Plain: a string or null, so the value itself need not be looked at, which in a large cache is a miss less in the processor's.
+        // A plain entry holds a string or null, so its type is not checked. In a large cache this saves a cache miss of the processor.
         return entry.IsPlain ? Unsafe.As<string?>(entry.Value) : TextOf(entry);
     }
 
-    /// <summary>The entries of several keys at one moment; null where there is none.</summary>
+    /// <summary>Returns the values of several keys at one point in time; null for a key without a value.</summary>
     public object?[] FindMany(IReadOnlyList<string> keys)
     {
         lock (_gate)
@@ -120,7 +118,7 @@ internal sealed partial class FileEngine : IDisposable
         }
     }
 
-    /// <summary>The entry of a key with its times; null if there is none.</summary>
+    /// <summary>Returns the entry of a key with its expiration; null if there is none, or if it has expired.</summary>
     public Entry? FindEntry(string key)
     {
         lock (_gate)
@@ -129,7 +127,7 @@ internal sealed partial class FileEngine : IDisposable
         }
     }
 
-    /// <summary>All keys and values at one moment, as text. The same object until something changes.</summary>
+    /// <summary>Returns all keys and values at one point in time, as text. Returns the same object until an entry changes.</summary>
     public IReadOnlyDictionary<string, string> All()
     {
         View view = _view;
@@ -143,7 +141,7 @@ internal sealed partial class FileEngine : IDisposable
             : TakeSnapshot();
     }
 
-    /// <summary>All entries at one moment, in the order of their lines.</summary>
+    /// <summary>Returns all entries at one point in time, in the order of their lines.</summary>
     public Entry[] AllEntries()
     {
         lock (_gate)
@@ -152,7 +150,7 @@ internal sealed partial class FileEngine : IDisposable
         }
     }
 
-    /// <summary>Reads of a file that is not valid give what was there before; for those who should rather hear of it.</summary>
+    /// <summary>Throws if the file is malformed. Reads do not throw then: they return the last valid content.</summary>
     /// <exception cref="FileStoreFormatException">The file is not a cache file now.</exception>
     public void RequireValid()
     {
@@ -166,7 +164,7 @@ internal sealed partial class FileEngine : IDisposable
         }
     }
 
-    /// <summary>A token that fires when the key has, or has lost, a value; of null, when anything changes.</summary>
+    /// <summary>Returns a token that fires when the key gets, changes or loses its value; for null, when any entry changes.</summary>
     public Microsoft.Extensions.Primitives.IChangeToken Watch(string? key)
     {
         lock (_gate)
@@ -176,7 +174,7 @@ internal sealed partial class FileEngine : IDisposable
         }
     }
 
-    /// <summary>Lets an entry with a sliding expiration live on from now.</summary>
+    /// <summary>Extends a sliding expiration from now on.</summary>
     public void Touch(string key)
     {
         if (FindEntry(key) is { Sliding: { } sliding } entry)
@@ -198,7 +196,7 @@ internal sealed partial class FileEngine : IDisposable
 
                 _isClosed = true;
                 _watch.Dispose();
-                _view.Invalidate(); // So that reads come to Refresh, which says that it is closed.
+                    _view.Invalidate(); // Reads then call Refresh, which throws because the engine is closed.
                 _view.Channel.Close();
                 _handle?.Dispose();
             }
@@ -240,7 +238,7 @@ internal sealed partial class FileEngine : IDisposable
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException or DistributedFileStoreCacheException)
             {
-                // The value is there; that its time could not be prolonged is no reason not to return it.
+                // The read has its value. A failed extension of the expiration is no reason to fail the read.
             }
         }
 
@@ -270,7 +268,7 @@ internal sealed partial class FileEngine : IDisposable
                 }
             }
 
-            // Wrapped, so that nobody changes what others get as well.
+            // The read-only wrapper prevents a caller from changing the dictionary that other callers share.
             view.Snapshot = new Snapshot(values.AsReadOnly(), validUntil);
             return view.Snapshot.Values;
         }

@@ -1,6 +1,6 @@
 namespace Cairn.FileStore.Engine;
 
-/// <summary>Looks at the file now and then, and where nothing tells of others' changes, also when the system says that it changed.</summary>
+/// <summary>Checks the file at intervals. If no shared word announces changes, also checks it after notifications of the file system.</summary>
 internal sealed class FileWatch : IDisposable
 {
     private readonly ITimer _timer;
@@ -12,7 +12,7 @@ internal sealed class FileWatch : IDisposable
 
     public FileWatch(FileEngine engine, TimeSpan interval, TimeProvider clock)
     {
-        // Weakly: a cache that nobody disposes of ends when nobody uses it.
+        // The reference is weak, so that an engine that is not disposed of can still be collected.
         _engine = new WeakReference<FileEngine>(engine);
         _path = engine.FilePath;
         _timer = clock.CreateTimer(static state => ((FileWatch)state!).Look(), this, interval, interval);
@@ -42,7 +42,7 @@ internal sealed class FileWatch : IDisposable
         Listen();
     }
 
-    // Where a word in memory tells of changes, a listener would only be woken by every one of them for nothing.
+    // A shared word already announces changes. A watcher would then only cause a useless wake-up for each change.
     private void Listen()
     {
         lock (_gate)
@@ -75,7 +75,7 @@ internal sealed class FileWatch : IDisposable
         }
         catch (Exception e) when (e is IOException or ArgumentException or UnauthorizedAccessException or PlatformNotSupportedException)
         {
-            return null; // No directory, or no more watches to be had: looking now and then has to do.
+                return null; // The directory is missing or the limit of watches is reached. The checks at intervals remain.
         }
     }
 

@@ -3,10 +3,12 @@ using Cairn.FileStore.Sharing;
 
 namespace Cairn.FileStore.Engine;
 
-/// <summary>What a read needs, in one place: the word that tells of changes, the value of it that the table is as of, and the table.</summary>
+/// <summary>
+/// The state that a read needs: the word that changes with every commit, the generation that the table reflects, and the table itself.
+/// </summary>
 internal sealed unsafe class View(Channel channel, EntryTable table)
 {
-    /// <summary>The generation of a table that may be out of date, whatever the word says.</summary>
+    /// <summary>A generation that is never current, for a table that may be out of date.</summary>
     public const long Stale = -1;
 
     private readonly long* _word = channel.Word;
@@ -16,29 +18,29 @@ internal sealed unsafe class View(Channel channel, EntryTable table)
 
     public Channel Channel { get; } = channel;
 
-    /// <summary>Whether no change has been committed since the table was brought up to date.</summary>
+    /// <summary>Gets whether the table reflects the last commit.</summary>
     public bool IsCurrent
     {
         get
         {
-            // Acquire, both: the search of the table must not begin before. The first pairs with the commit of a writer, so a
-            // change that was acknowledged before this read is seen here; the second with Advance.
+            // Both reads are acquire reads: the search of the table must not begin before them. The first pairs with the commit of a writer, so
+            // a change that was acknowledged before this read is visible here. The second pairs with Advance.
             bool isCurrent = Volatile.Read(ref *_word) == Volatile.Read(ref _applied);
-            GC.KeepAlive(Channel); // The word is readable for as long as the channel is referenced.
+                GC.KeepAlive(Channel); // The word is only readable while the channel is referenced.
             return isCurrent;
         }
     }
 
     public EntryTable Table => Volatile.Read(ref _table);
 
-    /// <summary>All entries at one moment; null if there was a change since the last time somebody asked.</summary>
+    /// <summary>Gets or sets all entries at one point in time; null if an entry has changed since the last snapshot.</summary>
     public Snapshot? Snapshot
     {
         get => Volatile.Read(ref _snapshot);
         set => Volatile.Write(ref _snapshot, value);
     }
 
-    /// <summary>Says that the table has everything up to this generation.</summary>
+    /// <summary>Sets the generation that the table reflects.</summary>
     public void Advance(long generation) => Volatile.Write(ref _applied, generation);
 
     public void Invalidate() => Volatile.Write(ref _applied, Stale);
@@ -46,7 +48,7 @@ internal sealed unsafe class View(Channel channel, EntryTable table)
     public void Replace(EntryTable table) => Volatile.Write(ref _table, table);
 }
 
-/// <summary>All entries at one moment.</summary>
-/// <param name="Values">Keys and values, as text.</param>
-/// <param name="ValidUntilTicks">When the first of them expires.</param>
+/// <summary>All entries at one point in time.</summary>
+/// <param name="Values">The keys and values, as text.</param>
+/// <param name="ValidUntilTicks">The earliest expiration of the entries.</param>
 internal sealed record Snapshot(IReadOnlyDictionary<string, string> Values, long ValidUntilTicks);

@@ -1,18 +1,20 @@
 namespace Cairn.FileStore.Entries;
 
-/// <summary>What a key has, or (without a value) that it was removed. Its facts never change; a change is another entry.</summary>
+/// <summary>
+/// The value of a key or, without a value, the record of its removal. Key, value and expiration never change; a change creates another entry.
+/// </summary>
 internal sealed class Entry
 {
-    /// <summary><see cref="ExpiresTicks"/> of what never expires.</summary>
+    /// <summary>The <see cref="ExpiresTicks"/> of an entry that never expires.</summary>
     public const long Never = long.MaxValue;
 
-    // Null for a text that never expires, which most entries are: a read then needs nothing but key and value, and does not
-    // even look at what kind of object the value is. One line of the processor's cache holds it all.
+    // Null for text that never expires, as most entries are. A read of such an entry needs only key and value and does not check the type of
+    // the value, so it touches one cache line of the processor.
     private Facts? _facts;
 
-    /// <summary>Makes one that nobody sees yet.</summary>
+    /// <summary>Creates an entry that is not yet visible to readers.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">A string, a <see cref="JsonText"/>, a byte array that nobody changes; null: removed.</param>
+    /// <param name="value">A string, a <see cref="JsonText"/>, or a byte array that must not change; null for a removal.</param>
     public Entry(string key, object? value)
     {
         Key = key;
@@ -24,33 +26,33 @@ internal sealed class Entry
 
     public object? Value { get; }
 
-    /// <summary>From this moment on (UTC ticks) the entry is gone.</summary>
+    /// <summary>Gets the time, in UTC ticks, at which the entry expires.</summary>
     public long ExpiresTicks
     {
         get => _facts is { } facts ? facts.ExpiresTicks : Never;
         init => _facts = value == Never ? _facts : (_facts ?? Facts.OfOtherValue) with { ExpiresTicks = value };
     }
 
-    /// <summary>How uses prolong its life; null if they do not.</summary>
+    /// <summary>Gets the sliding expiration; null if there is none.</summary>
     public SlidingTimes? Sliding
     {
         get => _facts?.Sliding;
         init => _facts = value is null ? _facts : (_facts ?? Facts.OfOtherValue) with { Sliding = value };
     }
 
-    /// <summary>Bytes of its line in the file, with the comma and the line feed before it.</summary>
+    /// <summary>Gets or sets the length of the entry's line in the file in bytes, with the comma and line feed before it.</summary>
     public int LineBytes { get; set; }
 
-    /// <summary>Rises with the lines of the file.</summary>
+    /// <summary>Gets or sets the position of the entry's line relative to others; it increases from line to line.</summary>
     public long Order { get; set; }
 
     public bool IsPending => _facts?.Pending is not null;
 
-    // Acquire; pairs with Settle: who sees one entry of a batch settled sees the batch complete in all others.
-    /// <summary>Whether it is a string, or nothing, that everybody may see and that never expires.</summary>
+    /// <summary>Gets whether the value is a string or null, is visible to all readers and never expires.</summary>
+    // Acquire; pairs with Settle: a reader that sees one entry of a batch settled sees the batch complete in all its entries.
     public bool IsPlain => Volatile.Read(ref _facts) is null;
 
-    /// <summary>The same with another expiration and line.</summary>
+    /// <summary>Returns a copy with another expiration and line length.</summary>
     public Entry With(long expiresTicks, int lineBytes) => new(Key, Value)
     {
         ExpiresTicks = expiresTicks,
@@ -58,7 +60,7 @@ internal sealed class Entry
         LineBytes = lineBytes,
     };
 
-    /// <summary>Whether a reader could tell it from the other.</summary>
+    /// <summary>Returns whether readers cannot distinguish the two entries.</summary>
     public bool SaysTheSameAs(Entry? other) => other is not null && ExpiresTicks == other.ExpiresTicks && (Value, other.Value) switch
     {
         (JsonText left, JsonText right) => left.Utf8.AsSpan().SequenceEqual(right.Utf8),
@@ -66,41 +68,41 @@ internal sealed class Entry
         _ => Equals(Value, other.Value),
     };
 
-    /// <summary>Whether it is still there.</summary>
+    /// <summary>Returns whether the entry has a value and has not expired.</summary>
     public bool IsAliveAt(long nowTicks) => Value is not null && nowTicks < ExpiresTicks;
 
-    /// <summary>What readers see under this key now.</summary>
+    /// <summary>Returns the entry that readers currently see for this key.</summary>
     public Entry? Visible() => Volatile.Read(ref _facts)?.Pending is { Batch.IsComplete: false } pending ? pending.Previous : this;
 
-    /// <summary>Makes it part of a batch. Nobody else sees it yet.</summary>
+    /// <summary>Makes the entry part of a batch, before the entry is visible to readers.</summary>
     public void HideUntil(ChangeBatch batch, Entry? previous) =>
         _facts = (_facts ?? Facts.OfOtherValue) with { Pending = new PendingChange(batch, previous, _facts) };
 
-    /// <summary>Its batch is complete: lets go of what was there before.</summary>
+    /// <summary>Releases the previous entry after the batch is complete.</summary>
     public void Settle() => Volatile.Write(ref _facts, _facts!.Pending!.Settled);
 
-    /// <summary>What few entries have.</summary>
+    /// <summary>The properties that few entries have.</summary>
     private sealed record Facts(long ExpiresTicks, SlidingTimes? Sliding, PendingChange? Pending)
     {
-        /// <summary>Says nothing but that the value is not a string.</summary>
+        /// <summary>The facts of a value that is not a string and never expires.</summary>
         public static readonly Facts OfOtherValue = new(Never, Sliding: null, Pending: null);
     }
 
-    /// <summary>While a batch that an entry belongs to is not complete, readers see what was there before; see EntryTable.</summary>
+    /// <summary>The batch of an entry. Until it is complete, readers see the previous entry; see <see cref="EntryTable"/>.</summary>
     private sealed record PendingChange(ChangeBatch Batch, Entry? Previous, Facts? Settled);
 }
 
-/// <summary>How uses prolong the life of an entry.</summary>
-/// <param name="Ticks">How long it lives from each use.</param>
-/// <param name="LatestTicks">Beyond this no use prolongs it (UTC ticks).</param>
+/// <summary>A sliding expiration.</summary>
+/// <param name="Ticks">The lifetime after each use.</param>
+/// <param name="LatestTicks">The latest expiration, in UTC ticks.</param>
 internal sealed record SlidingTimes(long Ticks, long LatestTicks);
 
-/// <summary>Changes that readers see all at once.</summary>
+/// <summary>Changes that become visible to readers at the same time.</summary>
 internal sealed class ChangeBatch
 {
     private bool _isComplete;
 
-    // Acquire; pairs with Complete: who sees the batch complete sees its entries in the table.
+    // Acquire; pairs with Complete: a reader that sees the batch complete also sees its entries in the table.
     public bool IsComplete => Volatile.Read(ref _isComplete);
 
     public void Complete() => Volatile.Write(ref _isComplete, true);

@@ -1,17 +1,17 @@
-// Entries by key: an open-addressed table with one writer at a time and readers that never wait.
+// Entries by key: an open-addressed hash table with one writer at a time and readers that never wait.
 //
-//   I1  A slot is empty or holds entries of one key for as long as its array is in use; its hash is written before its entry.
-//   I2  At most half the slots of an array are taken, so that every search ends at an empty one.
-//   I3  A removal leaves an entry without a value. Such slots are dropped when the array is replaced, which never changes an
-//       array that readers may be in.
-//   I4  Entries of a batch are invisible until the batch is complete, and then all visible: a reader that has seen one of
-//       them sees no earlier state of the others.
+//   I1  While its array is in use, a slot is empty or holds entries of one key. Its hash is written before its entry.
+//   I2  At most half of the slots of an array are taken, so every search ends at an empty slot.
+//   I3  A removal stores an entry without a value. Such slots are left out when the array is replaced. The replacement never modifies an
+//       array that readers may use.
+//   I4  Entries of a batch are invisible until the batch is complete, and then all are visible. A reader that has seen one of them
+//       sees no earlier state of the others.
 //
-// A change costs the same however many entries there are; replacing the array costs as much as there are, once in as many
-// changes.
+// The cost of a change does not depend on the number of entries. Replacing the array takes time proportional to the number of entries, once
+// in about as many changes.
 //
-// A reader takes the array once per search. If it holds an older array it searches the table as it was a moment ago, which is
-// where its call then takes place among the others: a change is acknowledged only after the newer array is in place.
+// A reader takes the array once per search. With an older array it searches an earlier state of the table. This is consistent: a change is
+// acknowledged only after the newer array is in place, so the search counts as having happened before that change.
 using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
@@ -30,16 +30,16 @@ internal sealed class EntryTable
 
     public EntryTable(int expectedEntries = 0) => _slots = new Slot[SlotsFor(expectedEntries)];
 
-    /// <summary>Keys that have a value, expired or not.</summary>
+    /// <summary>Gets the number of keys with a value, including expired ones.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Bytes of the lines of those.</summary>
+    /// <summary>Gets the total length of the lines of those keys in bytes.</summary>
     public long LineBytes { get; private set; }
 
-    /// <summary>A time at or before which nothing of the table expires.</summary>
+    /// <summary>Gets a lower bound of the expiration times of all entries.</summary>
     public long EarliestExpiryTicks { get; private set; } = Entry.Never;
 
-    /// <summary>What the key has; null or an entry without a value if nothing. It may have expired.</summary>
+    /// <summary>Returns the entry of a key, which may have expired. Null or an entry without a value if the key has none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Entry? Find(string key)
     {
@@ -49,7 +49,7 @@ internal sealed class EntryTable
         {
             ref Slot slot = ref slots[i & (slots.Length - 1)];
 
-            // Acquire; pairs with the write in Put (I1): the hash that belongs to the entry is there as well.
+            // Acquire; pairs with the write in Put (I1): the hash of the entry is visible, too.
             Entry? entry = Volatile.Read(ref slot.Entry);
             if (entry is null)
             {
@@ -63,8 +63,8 @@ internal sealed class EntryTable
         }
     }
 
-    /// <summary>Stores an entry, or an entry without a value in place of one.</summary>
-    /// <returns>What the key had; null if nothing.</returns>
+    /// <summary>Stores an entry; an entry without a value removes the key's value.</summary>
+    /// <returns>The previous entry with a value; null if there was none.</returns>
     public Entry? Put(Entry entry)
     {
         if ((_taken + 1) * 2 > _slots.Length)
@@ -78,7 +78,7 @@ internal sealed class EntryTable
         Entry? before = slot.Entry;
         if (before is null && entry.Value is null)
         {
-            return null; // Nothing to remove.
+                return null; // There is no entry to remove.
         }
 
         if (_batch is not null)
@@ -99,10 +99,10 @@ internal sealed class EntryTable
         return before?.Value is null ? null : before;
     }
 
-    /// <summary>The changes of the batch that is not complete.</summary>
+    /// <summary>Gets the changes of the current batch.</summary>
     public IReadOnlyList<Entry> Pending => _unsettled;
 
-    /// <summary>What readers see of this table, in another one.</summary>
+    /// <summary>Returns a new table with the entries that readers currently see.</summary>
     public EntryTable Copy()
     {
         var copy = new EntryTable(_taken);
@@ -124,7 +124,7 @@ internal sealed class EntryTable
         return copy;
     }
 
-    /// <summary>Begins changes that become visible together (I4).</summary>
+    /// <summary>Begins a batch of changes that become visible together (I4).</summary>
     public void BeginBatch()
     {
         Debug.Assert(_batch is null, "One batch at a time.");
@@ -144,8 +144,8 @@ internal sealed class EntryTable
         _unsettled.Clear();
     }
 
-    /// <summary>Removes what has expired.</summary>
-    /// <returns>Whether there was anything.</returns>
+    /// <summary>Removes expired entries.</summary>
+    /// <returns>Whether there were any.</returns>
     public bool Sweep(long nowTicks)
     {
         bool hasAny = false;
@@ -167,10 +167,10 @@ internal sealed class EntryTable
         return hasAny;
     }
 
-    /// <summary>The entries that have a value, in no order. The table does not change meanwhile.</summary>
+    /// <summary>Enumerates the entries with a value, in no particular order. The table must not change during the enumeration.</summary>
     public Enumerator GetEnumerator() => new(_slots);
 
-    /// <summary>The entries that are alive, in the order of their lines.</summary>
+    /// <summary>Returns the entries that have not expired, in the order of their lines.</summary>
     public Entry[] InOrder(long nowTicks)
     {
         var entries = new List<Entry>(Count);
@@ -220,8 +220,8 @@ internal sealed class EntryTable
 
     private void Replace()
     {
-        // Twice the room of what is alive: half of it is free for changes to come. A removal that belongs to a batch stays,
-        // as its previous entry is still visible (I4).
+        // Allocates twice the slots that the live entries need, so that half of the array is free for later changes. A removal that belongs to a
+        // batch stays, because its previous entry is still visible (I4).
         var slots = new Slot[SlotsFor(Math.Max(Count, SmallestSlots) * 2)];
         int taken = 0;
         foreach (Slot slot in _slots)
@@ -235,7 +235,7 @@ internal sealed class EntryTable
         }
 
         _taken = taken;
-        Volatile.Write(ref _slots, slots); // Release; pairs with Find: the slots must be there before the array is.
+            Volatile.Write(ref _slots, slots); // Release; pairs with Find: the slots must be visible before the array is.
     }
 
     public struct Enumerator(Slot[] slots)

@@ -1,7 +1,7 @@
-// A hash of a key's UTF-16 code units, two multiplications for up to 8 of them. Each process has its own seed, so that keys
-// that come from outside cannot be chosen to collide.
+// A hash of the UTF-16 code units of a key, with two multiplications for up to 8 units. Each process has its own seed, so that an attacker
+// cannot choose keys that collide.
 //
-// After the mixing function of Wang Yi, "wyhash" (public domain): multiply to 128 bits and fold the halves.
+// Based on the mixing function of Wang Yi, "wyhash" (public domain): multiply to 128 bits and fold the halves.
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -15,7 +15,7 @@ internal static class KeyHash
     private static readonly ulong Seed = (ulong)Random.Shared.NextInt64() | 1;
     private static readonly ulong SecondSeed = (ulong)Random.Shared.NextInt64() | 0x8000_0000_0000_0001;
 
-    // Pieces overlap unless they fill the key; its length, which is mixed in, tells such keys apart.
+    // The reads overlap unless they cover the key exactly. The length is mixed in, so it distinguishes keys whose reads are the same.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Of(string key)
     {

@@ -6,17 +6,17 @@ using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Format;
 
-/// <summary>Writes the lines of entries.</summary>
+/// <summary>Writes entries as lines of the file format.</summary>
 internal static class EntryWriter
 {
-    private const int LongestEscape = 6; // A code unit as \u1234; as UTF-8 it takes 3 bytes at most.
+    private const int LongestEscape = 6; // A code unit as \u1234. In UTF-8 a code unit takes at most 3 bytes.
 
-    // What cannot stand in a JSON string as it is, and surrogates, which may be alone.
+    // Characters that JSON requires to be escaped, and surrogates, which may be unpaired.
     private static readonly SearchValues<char> NotPlain = SearchValues.Create(
         [.. Enumerable.Range(0, 32).Select(unit => (char)unit), '"', '\\', .. Enumerable.Range(0xD800, 0x800).Select(unit => (char)unit)]);
 
-    /// <summary>Appends the line of an entry, or of a removal, without what separates it from others.</summary>
-    /// <returns>Its bytes.</returns>
+    /// <summary>Appends the line of an entry or of a removal, without the separator to other lines.</summary>
+    /// <returns>The length of the line in bytes.</returns>
     public static int Write(ArrayBufferWriter<byte> target, Entry entry)
     {
         int start = target.WrittenCount;
@@ -55,7 +55,7 @@ internal static class EntryWriter
         return target.WrittenCount - start;
     }
 
-    /// <summary>Appends the line that says only that an entry now expires at another time.</summary>
+    /// <summary>Appends the line that changes only the expiration of an entry.</summary>
     public static int WriteTouch(ArrayBufferWriter<byte> target, string key, long expiresTicks)
     {
         int start = target.WrittenCount;
@@ -96,7 +96,7 @@ internal static class EntryWriter
         char unit = rest[0];
         if (char.IsHighSurrogate(unit) && rest.Length > 1 && char.IsLowSurrogate(rest[1]))
         {
-            // The whole run of pairs at once: text of another plane is made of nothing else.
+            // Encodes a run of surrogate pairs at once, because text outside the basic plane often consists of pairs only.
             int length = 2;
             while (length + 1 < rest.Length && char.IsHighSurrogate(rest[length]) && char.IsLowSurrogate(rest[length + 1]))
             {

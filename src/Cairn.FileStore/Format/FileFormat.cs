@@ -1,4 +1,4 @@
-// The text of a cache file, as docs/reference/readable-file-format.md has it:
+// The text format of a cache file; docs/reference/readable-file-format.md describes it:
 //
 //   {"format":"cairn.filestore/1","entries":[
 //   {"key":"a","value":"text"},
@@ -7,26 +7,26 @@
 //   {"key":"a","removed":true}
 //   ]}
 //
-//   F1  Lines stand in the order of their changes; the last one about a key counts.
-//   F2  A change is appended in place of the closing brackets, in one write. So a file that ends before its closing brackets
-//       was cut short, and what is complete in it is what was there before the change that was cut.
-//   F3  Written text is UTF-8 without a byte-order mark, one entry a line, no line feed within. Read, any JSON of this shape
-//       will do: spacing, order of properties, escapes, a byte-order mark.
+//   F1  The lines are in the order of their changes; the last line about a key counts.
+//   F2  A change is appended with one write, which starts at the closing brackets and ends with new ones. So a file without closing
+//       brackets was truncated, and its complete lines are the content before the interrupted change.
+//   F3  The writer produces UTF-8 without a byte-order mark, one entry per line, without line feeds inside an entry. The reader accepts
+//       any JSON of this shape: other spacing, order of properties and escapes, and a byte-order mark.
 namespace Cairn.FileStore.Format;
 
 internal static class FileFormat
 {
-    /// <summary>Deepest nesting of a value; a file made to be deep must not exhaust the stack.</summary>
+    /// <summary>The deepest nesting of a value. The limit prevents a malicious file from exhausting the stack.</summary>
     public const int DeepestValue = 512;
 
-    /// <summary>Bytes of the line of an entry whose key and value are empty, with what separates it from the next.</summary>
+    /// <summary>The length in bytes of the line of an entry with an empty key and value, including the separator.</summary>
     public const int ShortestLine = 23;
 
     public static ReadOnlySpan<byte> Header => "{\"format\":\"cairn.filestore/1\",\"entries\":["u8;
 
     public static ReadOnlySpan<byte> Name => "cairn.filestore/1"u8;
 
-    /// <summary>What follows the last entry.</summary>
+    /// <summary>Gets the text after the last entry.</summary>
     public static ReadOnlySpan<byte> Closing => "\n]}\n"u8;
 
     public static ReadOnlySpan<byte> FirstSeparator => "\n"u8;

@@ -6,21 +6,21 @@ using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Format;
 
-/// <summary>What a text turned out to be.</summary>
+/// <summary>The result of reading a text.</summary>
 internal enum ReadOutcome
 {
-    /// <summary>All of it is as it should be.</summary>
+    /// <summary>The text is complete and valid.</summary>
     Complete,
 
-    /// <summary>It ends too early (F2).</summary>
+    /// <summary>The text ends too early (F2).</summary>
     Torn,
 
-    /// <summary>It is not a cache file, or a broken one.</summary>
+    /// <summary>The text is not a cache file, or it is malformed.</summary>
     Invalid,
 }
 
-// Reads the text of a cache file, or of the lines that were appended to one, into a table. One pass, no recursion but for the
-// nesting of values, no exceptions for what is wrong in the text.
+// Reads the text of a cache file, or of lines appended to one, into a table. It makes one pass, uses recursion only for nested values, and
+// throws no exceptions for errors in the text.
 internal ref struct FileReader
 {
     private delegate bool OldValueReader<TTarget>(ref FileReader reader, string key, TTarget target);
@@ -42,21 +42,21 @@ internal ref struct FileReader
 
     public FileReader(ReadOnlySpan<byte> text)
     {
-        // After a power loss the file may be longer than what reached the disk; the rest reads as zeros.
+        // After a power loss, the file may be longer than the data that reached the disk. The missing part reads as zeros.
         _text = text.TrimEnd((byte)0);
         _endsInZeros = _text.Length < text.Length;
     }
 
-    /// <summary>Where the last complete entry ends: bytes from the beginning.</summary>
+    /// <summary>Gets the offset in bytes where the last complete entry ends.</summary>
     public int EndOfEntries { get; private set; }
 
-    /// <summary>Whether there was any entry.</summary>
+    /// <summary>Gets whether the text has entries.</summary>
     public bool HasEntries { get; private set; }
 
-    /// <summary>Whether it is a file of Net.DistributedFileStoreCache.</summary>
+    /// <summary>Gets whether the text is a file of Net.DistributedFileStoreCache.</summary>
     public bool IsOldFormat { get; private set; }
 
-    /// <summary>What is wrong with an invalid text.</summary>
+    /// <summary>Gets the error in an invalid text; null if there is none.</summary>
     public readonly FormatProblem? Problem => _error is null ? null : FormatProblem.At(_text, _errorAt, _error);
 
     /// <summary>Reads a whole file.</summary>
@@ -76,13 +76,13 @@ internal ref struct FileReader
         return Finish(ReadHeader(out bool isEmptyOldFile) && (isEmptyOldFile || (IsOldFormat ? ReadOldFile(table) : ReadEntries(table) && ReadClosing())));
     }
 
-    /// <summary>Reads entries that were appended, beginning with what separates them from those before.</summary>
-    /// <param name="table">Takes them in.</param>
+    /// <summary>Reads appended entries. The text begins with their separator from the earlier entries.</summary>
+    /// <param name="table">The table that receives the entries.</param>
     public ReadOutcome ReadAppended(EntryTable table)
     {
         _isOurs = true;
         SkipSpace();
-        TryTake((byte)','); // The first entries of a file have none before them.
+            TryTake((byte)','); // No comma precedes the first entries of a file.
 
         while (true)
         {
@@ -107,13 +107,13 @@ internal ref struct FileReader
 
     private readonly ReadOutcome Finish(bool isDone)
     {
-        // A text of nothing but white space is an empty file; the engine asks before it comes here.
+        // A text of white space is an empty file, which the engine detects before it calls the reader.
         if (isDone)
         {
             return _endsInZeros ? ReadOutcome.Torn : ReadOutcome.Complete;
         }
 
-        // Cut short in the middle of the old format says nothing of what is missing; only our own lines are complete or not.
+        // A truncated file of the old format does not show what is missing. Only the lines of the current format are either complete or not.
         return _errorAt >= _text.Length && _isOurs ? ReadOutcome.Torn : ReadOutcome.Invalid;
     }
 
@@ -133,7 +133,7 @@ internal ref struct FileReader
 
         if (FileFormat.Header.StartsWith(_text[_position..]))
         {
-            _isOurs = true; // Not even the header is complete (F2).
+                _isOurs = true; // The header itself is incomplete (F2).
             _position = _text.Length;
             return Fail(_position, "the file ends in its first line");
         }
@@ -296,7 +296,7 @@ internal ref struct FileReader
             table.Put(new Entry(key, value)
             {
                 ExpiresTicks = expirations.GetValueOrDefault(key, Entry.Never),
-                LineBytes = (key.Length + value.Length) * 2, // Of no consequence: the file is about to be rewritten.
+                    LineBytes = (key.Length + value.Length) * 2, // The value does not matter, because the file is about to be rewritten.
             });
         }
 
@@ -338,7 +338,7 @@ internal ref struct FileReader
             return true;
         });
 
-    // An object whose keys are the cache's, or null.
+    // Reads an object with the keys of the cache, or null.
     private bool ReadOldObject<TTarget>(string what, TTarget target, OldValueReader<TTarget> readValue)
     {
         if (TryTakeWord("null"u8))
@@ -386,7 +386,7 @@ internal ref struct FileReader
         return true;
     }
 
-    // {"key":"...","value":"..."} just as it is written. False without an error: it is something else.
+    // Reads {"key":"...","value":"..."} exactly as the writer writes it. Returns false without an error if the text has another form.
     private bool ReadPlainEntry(out string key, out object? value)
     {
         int start = _position;
@@ -408,7 +408,7 @@ internal ref struct FileReader
 
     private bool Back(int start)
     {
-        // Whatever was wrong, the careful reading finds it again and says it better.
+        // ReadAnyEntry finds the same error again and reports it more precisely.
         _position = start;
         _error = null;
         return false;
@@ -499,7 +499,7 @@ internal ref struct FileReader
     {
         if (table.Find(key) is { Value: not null } before)
         {
-            table.Put(before.With(expires, before.LineBytes)); // The line of its value stays the one that counts.
+                table.Put(before.With(expires, before.LineBytes)); // The line with the value still determines the length.
         }
 
         EndOfEntries = _position;
@@ -543,10 +543,10 @@ internal ref struct FileReader
         ReadOnlySpan<byte> json = _text[start.._position];
         if (!Utf8.IsValid(json))
         {
-            return TryDecode(start, _position, out _); // Which says where.
+                return TryDecode(start, _position, out _); // Reports the position of the invalid byte.
         }
 
-        // One entry is one line, also after a person has laid a value out over several.
+        // Removes line feeds, so that an entry is one line even if a person has formatted its value over several lines.
         value = new JsonText(json.IndexOfAny((byte)'\n', (byte)'\r') >= 0 ? JsonLayout.OnOneLine(json) : json.ToArray());
         return true;
     }
@@ -732,7 +732,7 @@ internal ref struct FileReader
             code = (code << 4) | digit;
         }
 
-        built?.Append((char)code); // Also half a pair: what was stored comes back.
+            built?.Append((char)code); // An unpaired surrogate is also accepted, so that any stored string can be read.
         position += Length;
         return true;
     }
@@ -906,7 +906,7 @@ internal ref struct FileReader
         ReadOnlySpan<byte> bytes = _text[start..end];
         if (Ascii.IsValid(bytes))
         {
-            text = Encoding.Latin1.GetString(bytes); // The same, in one pass.
+                text = Encoding.Latin1.GetString(bytes); // For ASCII the result is the same, in one pass.
             return true;
         }
 

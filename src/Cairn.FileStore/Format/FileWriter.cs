@@ -6,7 +6,7 @@ namespace Cairn.FileStore.Format;
 /// <summary>Writes whole files.</summary>
 internal static class FileWriter
 {
-    /// <summary>Appends a file of these entries, each of which learns the length of its line.</summary>
+    /// <summary>Appends a whole file with these entries, and sets the line length of each entry.</summary>
     public static void Write(ArrayBufferWriter<byte> target, ReadOnlySpan<Entry> entries)
     {
         target.Write(FileFormat.Header);

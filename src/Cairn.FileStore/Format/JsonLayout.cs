@@ -2,7 +2,7 @@ namespace Cairn.FileStore.Format;
 
 internal static class JsonLayout
 {
-    /// <summary>Valid JSON in UTF-8 without the white space between its parts.</summary>
+    /// <summary>Returns JSON without the white space between its tokens. The input must be valid JSON in UTF-8.</summary>
     public static byte[] OnOneLine(ReadOnlySpan<byte> json)
     {
         var text = new byte[json.Length];
@@ -16,7 +16,7 @@ internal static class JsonLayout
                 text[length++] = unit;
                 if (unit == (byte)'\\')
                 {
-                    text[length++] = json[++i]; // Valid, so something follows.
+                        text[length++] = json[++i]; // The JSON is valid, so another byte follows.
                 }
                 else if (unit == (byte)'"')
                 {

@@ -2,7 +2,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore.Moved;
 
-/// <summary>The Bytes version over any distributed cache. See <see cref="MovedStrings"/>.</summary>
+/// <summary>An adapter that provides the Bytes interface over any distributed cache. See <see cref="MovedStrings"/>.</summary>
 internal sealed class MovedBytes(IDistributedCache cache) : IDistributedFileStoreCacheBytes
 {
     public byte[]? Get(string key) => cache.Get(key);

@@ -3,8 +3,12 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore.Moved;
 
-/// <summary>The String and Class versions over any distributed cache: for an application that has outgrown one machine.</summary>
-/// <remarks>A distributed cache cannot list or clear its keys, so <see cref="GetAllKeyValues"/> and <see cref="ClearAll"/> are not supported.</remarks>
+/// <summary>
+/// An adapter that provides the String and Class interfaces over any distributed cache, for an application that no longer runs on one machine.
+/// </summary>
+/// <remarks>
+/// A distributed cache cannot list or clear its keys, so <see cref="GetAllKeyValues"/> and <see cref="ClearAll"/> are not supported.
+/// </remarks>
 internal sealed class MovedStrings(IDistributedCache cache, DistributedFileStoreCacheOptions options) : IDistributedFileStoreCacheClass
 {
     private static readonly DistributedCacheEntryOptions Never = new();

@@ -3,7 +3,10 @@ using System.Text;
 
 namespace Cairn.FileStore.Moved;
 
-/// <summary>Strings as bytes: UTF-8, which others can read, or, if there is half a surrogate pair in it, a byte that UTF-8 does not have and UTF-16.</summary>
+/// <summary>
+/// Converts strings to bytes and back. The bytes are UTF-8, which other programs can read. A string with half of a surrogate pair is stored as
+/// the byte 0xFF, which does not occur in UTF-8, followed by UTF-16.
+/// </summary>
 internal static class MovedText
 {
     private const byte Utf16Mark = 0xFF;
@@ -18,7 +21,7 @@ internal static class MovedText
         }
         catch (EncoderFallbackException)
         {
-            return [Utf16Mark, .. MemoryMarshal.AsBytes(text.AsSpan())]; // Encoding.Unicode would replace the half.
+                return [Utf16Mark, .. MemoryMarshal.AsBytes(text.AsSpan())]; // Encoding.Unicode would replace the unpaired surrogate.
         }
     }
 

@@ -5,17 +5,21 @@ using Microsoft.Extensions.Hosting;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Registers a cache in a JSON file.</summary>
+/// <summary>Extension methods that register a cache in a JSON file.</summary>
 public static class DistributedFileStoreCacheServiceCollectionExtensions
 {
-    /// <summary>Adds one cache file: a singleton of the version that the options ask for.</summary>
-    /// <param name="services">Where to.</param>
+    /// <summary>Adds a cache file as a singleton of the interface that the options select.</summary>
+    /// <param name="services">The service collection.</param>
     /// <param name="optionsAction">Sets the options; null for the defaults.</param>
-    /// <param name="environment">Gives the file's directory and the second part of its name, where the options do not.</param>
-    /// <returns>The options, as they are used.</returns>
-    /// <exception cref="ArgumentException">An option is out of its range.</exception>
-    /// <exception cref="DistributedFileStoreCacheException">Neither the options nor the environment say where the file is.</exception>
-    /// <remarks>The file is opened when the cache is first resolved, and closed with the services.</remarks>
+    /// <param name="environment">
+    /// The environment, which provides the directory and the second part of the file name unless the options do.
+    /// </param>
+    /// <returns>The options in use.</returns>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    /// <exception cref="DistributedFileStoreCacheException">
+    /// Neither the options nor the environment specify the location of the file.
+    /// </exception>
+    /// <remarks>The file is opened when the cache is first resolved, and closed with the service provider.</remarks>
     public static DistributedFileStoreCacheOptions AddDistributedFileStoreCache(
         this IServiceCollection services, Action<DistributedFileStoreCacheOptions>? optionsAction = null, IHostEnvironment? environment = null)
     {
@@ -40,14 +44,18 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
         return options;
     }
 
-    /// <summary>Adds one of several cache files: a keyed singleton of the version that the options ask for.</summary>
-    /// <param name="services">Where to.</param>
-    /// <param name="serviceKey">The key to resolve it by. The files must differ: in directory, or in a part of the name.</param>
+    /// <summary>Adds one of several cache files as a keyed singleton of the interface that the options select.</summary>
+    /// <param name="services">The service collection.</param>
+    /// <param name="serviceKey">The key of the service. The files must differ in their directory or in a part of their name.</param>
     /// <param name="optionsAction">Sets the options; null for the defaults.</param>
-    /// <param name="environment">Gives the file's directory and the second part of its name, where the options do not.</param>
-    /// <returns>The options, as they are used.</returns>
-    /// <exception cref="ArgumentException">An option is out of its range.</exception>
-    /// <exception cref="DistributedFileStoreCacheException">Neither the options nor the environment say where the file is.</exception>
+    /// <param name="environment">
+    /// The environment, which provides the directory and the second part of the file name unless the options do.
+    /// </param>
+    /// <returns>The options in use.</returns>
+    /// <exception cref="ArgumentException">An option is out of range.</exception>
+    /// <exception cref="DistributedFileStoreCacheException">
+    /// Neither the options nor the environment specify the location of the file.
+    /// </exception>
     public static DistributedFileStoreCacheOptions AddKeyedDistributedFileStoreCache(
         this IServiceCollection services,
         object serviceKey,
@@ -83,7 +91,7 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
         options.PathToCacheFileDirectory ??= environment?.ContentRootPath;
         options.SecondPartOfCacheFileName ??= environment?.EnvironmentName;
 
-        // A mistake shows when the application starts.
+        // Validates the options now, so that an error appears when the application starts.
         if (options.DistributedCache is null)
         {
             _ = options.ToEngineOptions();

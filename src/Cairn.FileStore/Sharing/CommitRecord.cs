@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.FileStore.Sharing;
 
-/// <summary>What a writer says of the file when its change is complete. Lies in the side file.</summary>
+/// <summary>The state of the file after a complete change, as its writer records it in the side file.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct CommitRecord
 {
@@ -12,17 +12,17 @@ internal struct CommitRecord
     public ulong Device;
     public ulong Inode;
 
-    /// <summary>Bytes of the file.</summary>
+    /// <summary>The length of the file in bytes.</summary>
     public long Length;
 
     /// <summary><see cref="FileStamp.ChangedTicks"/> after the change.</summary>
     public long ChangedTicks;
 
-    /// <summary>Where the last entry ends and the closing brackets begin.</summary>
+    /// <summary>The offset where the last entry ends and the closing brackets begin.</summary>
     public long End;
 
     public readonly bool IsOfFile(in FileStamp stamp) => Device == stamp.Device && Inode == stamp.Inode && stamp.Exists && BaseGeneration != 0;
 
-    /// <summary>Whether nobody has touched the file since.</summary>
+    /// <summary>Returns whether the file has not changed since the record was written.</summary>
     public readonly bool Matches(in FileStamp stamp) => IsOfFile(stamp) && Length == stamp.Length && ChangedTicks == stamp.ChangedTicks;
 }

@@ -3,15 +3,15 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Sharing;
 
-/// <summary>What tells one state of a file from another without reading it. Equal: nobody has touched it in between.</summary>
-/// <param name="Device">With <paramref name="Inode"/>, which file it is; both 0 where the system does not tell.</param>
-/// <param name="Inode">See <paramref name="Device"/>.</param>
-/// <param name="Length">Bytes; -1 if there is no such file.</param>
-/// <param name="ChangedTicks">When content, name or permissions last changed; no other meaning than to be compared.</param>
-/// <param name="IsWritable">Whether somebody at all may write it.</param>
+/// <summary>Identifies a state of a file without its content. If two stamps are equal, the file has not changed between them.</summary>
+/// <param name="Device">The device. It identifies the file together with <paramref name="Inode"/>; both are 0 if unknown.</param>
+/// <param name="Inode">The inode; see <paramref name="Device"/>.</param>
+/// <param name="Length">The length in bytes; -1 if the file does not exist.</param>
+/// <param name="ChangedTicks">The time of the last change of content, name or permissions. It is only compared for equality.</param>
+/// <param name="IsWritable">Whether the permissions allow any user to write to the file.</param>
 internal readonly record struct FileStamp(ulong Device, ulong Inode, long Length, long ChangedTicks, bool IsWritable)
 {
-    /// <summary>No file.</summary>
+    /// <summary>Gets the stamp of a file that does not exist.</summary>
     public static FileStamp Missing => new(0, 0, -1, 0, false);
 
     private static bool HasIdentities { get; } = OperatingSystem.IsLinux() && LinuxNative.IsSupportedArchitecture;
@@ -20,8 +20,8 @@ internal readonly record struct FileStamp(ulong Device, ulong Inode, long Length
 
     public bool IsSameFile(in FileStamp other) => Device == other.Device && Inode == other.Inode && Exists == other.Exists;
 
-    /// <summary>The file that has this path now.</summary>
-    /// <exception cref="UnauthorizedAccessException">A directory on the way may not be searched.</exception>
+    /// <summary>Returns the stamp of the file that currently has this path.</summary>
+    /// <exception cref="UnauthorizedAccessException">The user has no permission to search a directory of the path.</exception>
     public static FileStamp Of(string path)
     {
         if (!HasIdentities)
@@ -40,7 +40,7 @@ internal readonly record struct FileStamp(ulong Device, ulong Inode, long Length
         };
     }
 
-    /// <summary>An open file.</summary>
+    /// <summary>Returns the stamp of an open file.</summary>
     public static FileStamp Of(SafeFileHandle handle, string path)
     {
         if (!HasIdentities)

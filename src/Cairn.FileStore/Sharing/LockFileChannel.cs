@@ -6,13 +6,13 @@ using Microsoft.Win32.SafeHandles;
 namespace Cairn.FileStore.Sharing;
 
 /// <summary>
-/// For network file systems, and wherever else memory is not shared: the side file is only opened, by one process at a time,
-/// and its content means nothing.
+/// A channel for network file systems and other places where memory cannot be shared. One process at a time opens the side file; the content of
+/// the side file has no meaning.
 /// </summary>
 /// <remarks>
-/// Where the system could share memory but this process was told not to, others may not have been told. So a turn then is also
-/// the byte that they lock: whoever polls and whoever does not never write at once. On network file systems everybody polls,
-/// and both locks may be one and the same there, which would be in its own way.
+/// If this process is configured to poll although the system can share memory, other processes may still use a <see cref="MappedChannel"/>.
+/// Therefore a turn then also locks the byte that they lock, so that a polling process and a mapping process never write at the same time. On a
+/// network file system every process polls, and both locks may be the same lock there, so a process that took both would block itself.
 /// </remarks>
 internal sealed unsafe class LockFileChannel : Channel
 {
@@ -26,7 +26,7 @@ internal sealed unsafe class LockFileChannel : Channel
     public LockFileChannel(string path)
     {
         _path = path;
-        Word = (long*)Unsafe.AsPointer(ref _word[0]); // Pinned, and referenced for as long as this object is.
+            Word = (long*)Unsafe.AsPointer(ref _word[0]); // The array is pinned, and referenced as long as this object is.
     }
 
     public override bool IsShared => false;
@@ -75,7 +75,7 @@ internal sealed unsafe class LockFileChannel : Channel
     {
     }
 
-    // Null if somebody else has the turn; an IOException may say the same.
+    // Returns null if another process has the turn. An IOException can mean the same.
     private IDisposable? TryLock()
     {
         SafeFileHandle handle = File.OpenHandle(_path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Protocol.Memcached;
 
-// The words of a command line. As in memcached, no more than 23 are told apart; what follows them counts for nothing.
+// Splits a command line into words. As in memcached, it finds at most 23 words and ignores the text after them.
 internal ref struct LineTokens
 {
     public const int MaxCount = 23;
@@ -41,7 +41,7 @@ internal ref struct LineTokens
 
     public readonly ByteRange RangeOf(int index) => _words[index];
 
-    // From the first to the last of them; empty if there are none.
+    // Returns the range from this word to the last one; empty if there is no such word.
     public readonly ByteRange RangeFrom(int first) =>
         first >= Count ? default : new ByteRange(_words[first].Offset, _words[Count - 1].End - _words[first].Offset);
 

@@ -1,6 +1,6 @@
 namespace Cairn.Protocol.Memcached;
 
-// The error lines, each with its end.
+// The error lines, including their line ends.
 internal static class MemcachedErrorText
 {
     public static ReadOnlySpan<byte> Of(MemcachedError error) => error switch

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol.Memcached;
 
-// Numbers in command lines, read as leniently as memcached reads them through the C library: white space before, a sign,
-// digits, and after white space anything. Out of range is an error here, where memcached may cut off high bits.
+// Reads numbers in command lines as leniently as memcached does through the C library: white space, a sign, digits, and then white space
+// and any text. A number out of range is an error here; memcached may drop its high bits.
 internal static class MemcachedNumber
 {
     public static bool TryParseInt64(ReadOnlySpan<byte> text, out long value)
@@ -63,6 +63,6 @@ internal static class MemcachedNumber
         return position > firstDigit && (position == text.Length || IsSpace(text[position]));
     }
 
-    // What isspace knows and a command line may hold.
+    // Returns whether the byte is white space for isspace of C. A command line contains no other white space.
     private static bool IsSpace(byte value) => value is (byte)' ' or (>= (byte)'\t' and <= (byte)'\r');
 }

@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Protocol.Memcached;
 
-// The requests that make up nearly all traffic, in the form that clients write: words parted by one space each, numbers of
-// plain digits. What is written otherwise is declined, and so is anything wrong.
+// Reads the requests of nearly all traffic in the form that clients write: words separated by one space, and numbers of plain digits. It
+// declines other forms and all errors.
 internal static class QuickRequests
 {
     private const uint Get = 'g' | ('e' << 8) | ('t' << 16) | ((uint)' ' << 24);
@@ -119,7 +119,7 @@ internal static class QuickRequests
         int position = start + keyLength;
         while (position < line.Length)
         {
-            // A space and a letter; the next turn finds the space behind it, or declines.
+            // Expects a space and a letter. The next iteration finds the space after the letter, or declines.
             if (line[position] != ' ' || position + 1 >= line.Length)
             {
                 return false;
@@ -149,7 +149,7 @@ internal static class QuickRequests
         return true;
     }
 
-    // A space and one to eighteen digits. Leaves the position behind the last digit.
+    // Reads a space and one to eighteen digits, and leaves the position after the last digit.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool TryReadNumber(ReadOnlySpan<byte> line, ref int position, out long value)
     {

@@ -1,6 +1,6 @@
 namespace Cairn.Protocol.Memcached;
 
-// The first line of a reply. False if it begins as one kind and goes on as none.
+// Reads the first line of a reply. Returns false if the line begins like a known kind but is not valid.
 internal static class ReplyLines
 {
     public static bool TryRead(ReadOnlySpan<byte> line, ref MemcachedReply reply)
@@ -64,7 +64,7 @@ internal static class ReplyLines
         _ => MemcachedReplyKind.Text,
     };
 
-    // A name and, behind one space, the rest of the line.
+    // Splits the text into a name and, after one space, the rest of the line.
     private static void SplitWord(ReadOnlySpan<byte> line, int start, ref MemcachedReply reply)
     {
         int length = line[start..].IndexOf((byte)' ');
@@ -107,7 +107,7 @@ internal static class ReplyLines
         return true;
     }
 
-    // True if the name is a meta command's code.
+    // Returns true if the name is the code of a meta command.
     private static bool TryReadMeta(ReadOnlySpan<byte> line, ReadOnlySpan<byte> name, ref MemcachedReply reply, out bool isValid)
     {
         isValid = true;

@@ -2,16 +2,16 @@ using System.Buffers.Text;
 
 namespace Cairn.Protocol.Memcached;
 
-// Any command line, cut into words and judged in the order in which memcached judges it, so that of two errors in a line
-// the same one is reported. Where a rule looks arbitrary, it is memcached's.
+// Splits any command line into words and checks them in memcached's order, so that a line with two errors reports the same one. Rules that
+// look arbitrary are memcached's.
 internal static class WordRequests
 {
     public const int MaxValueBytes = int.MaxValue - 2;
 
     public const byte BinaryMagic = 0x80;
 
-    private const int MaxMetaTokens = 19; // The command, the key and 17 flags; ms spends one on its length.
-    private const int MaxOpaqueBytes = 32; // With the letter.
+    private const int MaxMetaTokens = 19; // The command, the key and 17 flags. In ms, the length takes the place of one flag.
+    private const int MaxOpaqueBytes = 32; // Including the letter.
 
     public static ParseStatus Read(ReadOnlySpan<byte> input, ReadOnlySpan<byte> line, ref MemcachedRequest request)
     {
@@ -21,7 +21,7 @@ internal static class WordRequests
             return ParseStatus.Fatal;
         }
 
-        // memcached ends such a line at the zero byte and acts on what is before it.
+        // memcached ends such a line at the zero byte and executes the part before it.
         if (line.Contains((byte)0))
         {
             return Malformed(ref request, MemcachedError.BadCommandLineFormat);
@@ -96,7 +96,7 @@ internal static class WordRequests
                 return ReadUnknown(tokens, ref request);
 
             default:
-                return ParseStatus.Complete; // Nothing to judge: mn, stats, version, quit, shutdown, lru_crawler.
+                return ParseStatus.Complete; // Nothing to check: mn, stats, version, quit, shutdown, lru_crawler.
         }
     }
 
@@ -122,7 +122,7 @@ internal static class WordRequests
         return name switch
         {
             _ when name.SequenceEqual("get"u8) => MemcachedCommand.Get,
-            _ when name.SequenceEqual("bget"u8) => MemcachedCommand.Get, // An ancient name that memcached still knows.
+            _ when name.SequenceEqual("bget"u8) => MemcachedCommand.Get, // An old name that memcached still accepts.
             _ when name.SequenceEqual("set"u8) => MemcachedCommand.Set,
             _ when name.SequenceEqual("gets"u8) => MemcachedCommand.Gets,
             _ when name.SequenceEqual("gat"u8) => MemcachedCommand.Gat,
@@ -160,7 +160,7 @@ internal static class WordRequests
 
     private static ParseStatus Unknown(ref MemcachedRequest request) => Malformed(ref request, MemcachedError.UnknownCommand);
 
-    // A browser, or worse, a page in a browser that was made to send a request here.
+    // A browser sends HTTP, possibly for a page that an attacker made to send a request to this server.
     private static ParseStatus ReadUnknown(in LineTokens tokens, ref MemcachedRequest request)
     {
         if (!tokens.Last.StartsWith("HTTP/"u8))
@@ -174,7 +174,7 @@ internal static class WordRequests
 
     private static bool IsNoReply(in LineTokens tokens) => tokens.Last.SequenceEqual("noreply"u8);
 
-    // The keys of the get family: any number of words up to the end of the line.
+    // Reads the keys of the get family: any number of words up to the end of the line.
     public static ParseStatus ReadKeys(ReadOnlySpan<byte> line, int start, ref MemcachedRequest request)
     {
         int count = 0;
@@ -209,7 +209,7 @@ internal static class WordRequests
         return ParseStatus.Complete;
     }
 
-    // gat EXPTIME KEY*; without a key it is a get of nothing.
+    // gat EXPTIME KEY*. Without a key, it is a get without keys.
     private static ParseStatus ReadGetAndTouch(ReadOnlySpan<byte> line, in LineTokens tokens, ref MemcachedRequest request)
     {
         if (tokens.Count < 2)
@@ -256,7 +256,7 @@ internal static class WordRequests
         return request.Key.Length <= MemcachedReader.MaxKeyBytes;
     }
 
-    // delete KEY [0] [noreply]; the 0 was once a time for which the key could not be added again.
+    // delete KEY [0] [noreply]. The 0 was the time during which the key could not be added again.
     private static ParseStatus ReadDelete(in LineTokens tokens, ref MemcachedRequest request)
     {
         if (tokens.Count > 2)
@@ -383,7 +383,7 @@ internal static class WordRequests
         var error = ReadFlags(tokens, 2, ref request);
         if (error != MemcachedError.None)
         {
-            // mg says what is wrong, the other two do not.
+            // mg reports the kind of error; the other two commands do not.
             return Malformed(
                 ref request, request.Command == MemcachedCommand.MetaGet ? error : MemcachedError.InvalidOrDuplicateFlag);
         }
@@ -421,7 +421,7 @@ internal static class WordRequests
             return Malformed(ref request, MemcachedError.BadCommandLineFormat);
         }
 
-        // From here on the data block's length is known, so that an error does not make requests of its bytes.
+        // From here on, the length of the data block is known. After an error, its bytes are skipped and not read as requests.
         var error = ReadFlags(tokens, 3, ref request);
         if (error == MemcachedError.None)
         {
@@ -443,7 +443,8 @@ internal static class WordRequests
         return ParseStatus.Complete;
     }
 
-    // A repeated or unknown flag ends it; of other errors the last one counts, except that F has none of its own.
+    // A repeated or unknown flag ends the check. Of other errors the last one is reported, except that an error of F does not replace an
+    // earlier one.
     private static MemcachedError ReadFlags(in LineTokens tokens, int first, ref MemcachedRequest request)
     {
         request.Delta = 1;
@@ -551,7 +552,7 @@ internal static class WordRequests
         }
     }
 
-    // Only the one text that encoding gives: memcached skips what is no base64, so that a key has many texts there.
+    // Accepts only the canonical text of a key. memcached skips bytes that are not base64, so there a key has many texts.
     private static bool IsBase64(ReadOnlySpan<byte> text) =>
         !text.ContainsAnyInRange((byte)0, (byte)' ') && Base64.IsValid(text, out int decodedLength) && decodedLength > 0;
 

@@ -2,11 +2,11 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Protocol.Resp;
 
-// The decimal length behind a type byte, and its line end.
+// Reads the decimal length after a type byte, with its line end.
 internal static class BulkLength
 {
-    // One to nine digits without a leading zero and their line end: what clients write. Whatever else there is, or is not there
-    // yet, is left to ReadAnyLine. Moves the position behind the line.
+    // Reads the form that clients write: one to nine digits without a leading zero, and the line end. Leaves other forms and incomplete
+    // lines to ReadAnyLine. Moves the position after the line.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ParseStatus TryRead(ReadOnlySpan<byte> input, ref int position, out long length)
     {
@@ -36,8 +36,8 @@ internal static class BulkLength
         return ParseStatus.Complete;
     }
 
-    // Any line, from its type byte on: malformed if it holds no number, fatal if it is too long to hold one. As in Redis the
-    // \r ends it, and the byte behind that only has to be there.
+    // Reads any line from its type byte on. Malformed if it contains no number, fatal if it is too long to contain one. As in Redis, the \r
+    // ends the line, and the byte after it may have any value.
     public static ParseStatus ReadAnyLine(ReadOnlySpan<byte> input, ref int position, int maxBytes, out long length)
     {
         length = 0;

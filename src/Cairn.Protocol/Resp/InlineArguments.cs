@@ -1,11 +1,11 @@
 namespace Cairn.Protocol.Resp;
 
-// The words of an inline request, by the rules of Redis' sdssplitargs: white space parts them; "double quotes" know \xHH, \n \r
-// \t \b \a and \ANY; 'single quotes' know \' only. Quotes may begin within a word; their end is the word's, and must be
-// followed by white space or by nothing.
+// Splits an inline request into words by the rules of Redis' sdssplitargs. White space separates words. "Double quotes" support \xHH, \n,
+// \r, \t, \b, \a and \ANY; 'single quotes' support only \'. Quotes may begin within a word. The closing quote ends the word, and white
+// space or the end of the line must follow.
 //
-// A word without quotes stays where it is. What had quotes is copied here without them, and its range has the complement of
-// its offset here, which is negative.
+// A word without quotes stays in the input. A word with quotes is copied to _unquoted without them. Its range has the complement of its
+// offset there, which is negative.
 internal struct InlineArguments
 {
     private const int KeptCapacity = 4096;
@@ -74,10 +74,10 @@ internal struct InlineArguments
         return true;
     }
 
-    // From the first quote of a word, before which it has plain bytes from start on.
+    // Reads a word from its first quote on. The bytes from start to that quote are plain.
     private bool TryReadQuoted(ReadOnlySpan<byte> line, int start, ref int position, out ByteRange range)
     {
-        // Without its quotes a word is never longer.
+        // Removing quotes never makes a word longer.
         int room = _unquotedBytes + line.Length - start;
         if (_unquoted is null || _unquoted.Length < room)
         {
@@ -148,7 +148,7 @@ internal struct InlineArguments
         };
     }
 
-    // Within single quotes a backslash is itself, except before a single quote.
+    // Within single quotes, a backslash is literal except before a single quote.
     private static byte ReadEscapedQuote(ReadOnlySpan<byte> line, ref int position)
     {
         if (line[position] != '\'')
@@ -160,7 +160,7 @@ internal struct InlineArguments
         return (byte)'\'';
     }
 
-    // Negative if it is none.
+    // Returns a negative number if the byte is not a hexadecimal digit.
     private static int HexDigit(byte value) => value switch
     {
         >= (byte)'0' and <= (byte)'9' => value - '0',
@@ -169,7 +169,7 @@ internal struct InlineArguments
         _ => -1,
     };
 
-    // Fewer than what is skipped before a word: the vertical tab and the form feed may stand within one.
+    // A smaller set than the white space before a word: a word may contain vertical tabs and form feeds.
     private static bool IsWordEnd(byte value) => value is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t';
 
     private static bool IsSpace(byte value) => value is (byte)' ' or (>= (byte)'\t' and <= (byte)'\r');

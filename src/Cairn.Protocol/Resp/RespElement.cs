@@ -2,8 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Protocol.Resp;
 
-// One element without its children: the type byte, the line, and of strings with a length their bytes. Lengths, numbers and line ends
-// are checked here, once, for the scanner, so that the reader can rely on them.
+// One element without its children: the type byte, the line and, for strings with a length, their bytes. TryRead checks lengths, numbers
+// and line ends for the scanner, so the reader can rely on them.
 [StructLayout(LayoutKind.Auto)]
 internal struct RespElement
 {
@@ -12,7 +12,7 @@ internal struct RespElement
     // The text of a string, error or number.
     public ByteRange Value;
 
-    // Elements of an array, set or push; pairs of a map or attributes.
+    // The number of elements of an array, set or push, or of pairs of a map or attributes.
     public int Count;
 
     public long Integer;
@@ -24,8 +24,8 @@ internal struct RespElement
         _ => 0,
     };
 
-    // Reads the element at the position and moves behind it; children come next. If it is incomplete, the position stays and
-    // neededBytes is what the input must at least have.
+    // Reads the element at the position and moves after it; its children follow there. If the element is incomplete, the position does not
+    // change, and neededBytes is the minimum length of the input.
     public static ParseStatus TryRead(
         ReadOnlySpan<byte> input, ref int position, RespReplyLimits limits, out RespElement element, out long neededBytes)
     {

@@ -1,6 +1,6 @@
 namespace Cairn.Protocol.Resp;
 
-// Redis' texts.
+// The texts of Redis.
 internal static class RespProtocolErrorText
 {
     public static int Format(RespProtocolError error, byte offender, Span<byte> destination)

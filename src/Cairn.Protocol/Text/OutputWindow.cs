@@ -5,8 +5,8 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Protocol.Text;
 
-// Where a writer puts its bytes: a span that the caller gave, or one span after the other of a buffer writer. The buffer
-// writer is told of bytes when its span is full and on Flush, so that many small messages cost it two calls.
+// The output of a writer: a span from the caller, or successive spans of a buffer writer. The window advances the buffer writer only when a
+// span is full and on Flush, so many small messages need only two calls.
 internal ref struct OutputWindow
 {
     private readonly IBufferWriter<byte>? _output;
@@ -21,10 +21,10 @@ internal ref struct OutputWindow
         _output = output;
     }
 
-    // Bytes written that the buffer writer was not told of; for a span, all of them.
+    // The number of written bytes that are not in the buffer writer yet; for a span, the number of all written bytes.
     public readonly int Pending => _used;
 
-    // The free part of the span, at least this long.
+    // Returns the free part of the span, with at least this length.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Reserve(int bytes)
     {
@@ -67,7 +67,7 @@ internal ref struct OutputWindow
             _used = 0;
         }
 
-        _span = default; // Others may use the buffer writer now.
+        _span = default; // Other code may use the buffer writer now.
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -109,7 +109,7 @@ internal ref struct OutputWindow
         _used += length;
     }
 
-    // Values may be longer than any one span of the buffer writer should be.
+    // A value may be longer than a single span of the buffer writer should be.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void WriteInPieces(scoped ReadOnlySpan<byte> bytes)
     {

@@ -1,8 +1,8 @@
-// Which node serves which slot. Read from any node that can be reached, again after every sign of a change, and now and then.
+// The map from slots to nodes. It is read from any node that can be reached, again after every sign of a change, and at intervals.
 //
-//   I1  A slot names a node that some node said serves it. It may be out of date: then that node refuses with MOVED, or cannot be
-//       reached, and the caller asks again.
-//   I2  A node that no slot names any more is closed after the slots were replaced, so callers find the new one.
+//   I1  A slot names a node that some node reported as serving it. The map may be out of date: then that node replies with MOVED or cannot
+//       be reached, and the caller reads the map again.
+//   I2  A node that no slot names is closed only after the slots were replaced, so that callers find the new node.
 using System.Globalization;
 using System.Net;
 using Cairn.Redis.Connections;
@@ -35,10 +35,10 @@ internal sealed class ClusterTopology : IAsyncDisposable
             static topology => _ = ((ClusterTopology)topology!).RefreshAsync(), this, options.TopologyRefreshInterval, options.TopologyRefreshInterval);
     }
 
-    /// <summary>Tells that the set of masters is another.</summary>
+    /// <summary>Gets or sets the callback for a change of the set of masters.</summary>
     public Action? Changed { get; set; }
 
-    /// <summary>The nodes that serve slots.</summary>
+    /// <summary>Gets the nodes that serve slots.</summary>
     public IReadOnlyCollection<RedisNode> Masters
     {
         get
@@ -52,7 +52,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
 
     public RedisNode? NodeOf(int slot) => _slots[slot];
 
-    /// <summary>The node that a redirection names. MOVED is believed at once, and the rest of the map asked for.</summary>
+    /// <summary>Returns the node that a redirection names. MOVED updates its slot immediately and starts a refresh of the map.</summary>
     public RedisNode? Follow(Redirection redirection, RedisNode from)
     {
         string host = redirection.Host.Length > 0 ? redirection.Host : HostOf(from.Place);
@@ -72,7 +72,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
         return node;
     }
 
-    /// <summary>Asks for the map again, unless that is being done or was done a moment ago. Does not throw.</summary>
+    /// <summary>Reads the map again, at the earliest 100 ms after the last read. Joins a read in progress. Does not throw.</summary>
     public Task RefreshAsync(bool isFirst = false, RedisNode? seed = null)
     {
         lock (_gate)
@@ -157,7 +157,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
         {
             await Task.Delay(TimeSpan.FromMilliseconds(waitMs), _end.Token).ConfigureAwait(false);
 
-            // Those with a connection first; the seeds of the configuration last, in case all have gone.
+            // Nodes with a connection come first. The end points of the configuration come last, in case none of the known nodes can be reached.
             RedisNode[] known = [.. Masters.OrderBy(node => node.Current is null)];
             if (seed is not null)
             {
@@ -186,7 +186,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
         }
         catch (OperationCanceledException)
         {
-            // The client ends.
+            // The client is being disposed of.
         }
         finally
         {
@@ -223,7 +223,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
                 return false;
             }
 
-            // A node that does not know its own address leaves it out: it is the one that was asked.
+            // A node that does not know its own address leaves the host out. It is the node that was asked.
             string host = range.Items[2].Items[0].Text is { Length: > 0 } told and not "?" ? told : HostOf(from.Place);
             long first = range.Items[0].Integer;
             long last = range.Items[1].Integer;

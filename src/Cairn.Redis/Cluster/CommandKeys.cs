@@ -1,6 +1,6 @@
 namespace Cairn.Redis.Cluster;
 
-/// <summary>Where a command's first key stands: what a Cluster needs to know to choose the node.</summary>
+/// <summary>Finds the first key of a command, which decides the node in a Cluster.</summary>
 internal static class CommandKeys
 {
     private static readonly string[] s_keyless =
@@ -14,7 +14,7 @@ internal static class CommandKeys
 
     private static readonly string[] s_after = ["OBJECT", "MEMORY", "XGROUP", "XINFO", "BITOP"];
 
-    /// <summary>The place of the first key; -1 if the command has none.</summary>
+    /// <summary>Returns the position of the first key; -1 if the command has none.</summary>
     public static int FirstKey(ReadOnlySpan<RedisArgument> command)
     {
         if (command.Length < 2 || IsOneOf(command[0], s_keyless))

@@ -2,7 +2,9 @@ using System.Text;
 
 namespace Cairn.Redis.Cluster;
 
-/// <summary>Which of the 16,384 slots of a Cluster a key belongs to: CRC-16 (XMODEM) of the key, or of the part in braces.</summary>
+/// <summary>
+/// Computes which of the 16,384 slots of a Cluster a key belongs to: CRC-16 (XMODEM) of the key, or of the part between braces.
+/// </summary>
 /// <remarks>Redis Cluster specification, "Key distribution model" and "Hash tags".</remarks>
 internal static class HashSlot
 {
@@ -22,7 +24,7 @@ internal static class HashSlot
 
     public static int Of(ReadOnlySpan<byte> key) => Crc(TagOf(key)) & (Count - 1);
 
-    /// <summary>What of the key is hashed: what is between the first brace and the next closing one, unless that is nothing.</summary>
+    /// <summary>Returns the part that is hashed: the text between the first opening brace and the next closing one, or the whole key.</summary>
     public static ReadOnlySpan<byte> TagOf(ReadOnlySpan<byte> key)
     {
         int open = key.IndexOf((byte)'{');
@@ -38,14 +40,14 @@ internal static class HashSlot
         return key;
     }
 
-    /// <summary>A key that belongs to the same slot as another and says what it is for.</summary>
+    /// <summary>Returns a key with a prefix that belongs to the same slot as the given key.</summary>
     public static string Companion(string prefix, string key)
     {
         int open = key.IndexOf('{', StringComparison.Ordinal);
         int close = open < 0 ? -1 : key.IndexOf('}', open + 1);
         if (close > open + 1)
         {
-            return prefix + key; // Its own tag comes first in the new key, too.
+                return prefix + key; // The key's own tag is also the first tag of the new key.
         }
 
         if (!key.Contains('}', StringComparison.Ordinal) && key.Length > 0)
@@ -53,7 +55,7 @@ internal static class HashSlot
             return $"{prefix}{{{key}}}";
         }
 
-        // A brace within would end the tag. Another tag of the slot does as well; there is one among some ten thousand numbers.
+        // A closing brace within the key would end the tag. Another tag of the same slot serves as well. The loop finds one among some ten thousand numbers.
         int slot = Of(Encoding.UTF8.GetBytes(key));
         for (int number = 0; ; number++)
         {

@@ -3,11 +3,11 @@ using System.Net;
 
 namespace Cairn.Redis.Cluster;
 
-/// <summary>Where a node of a Cluster sends a caller: <c>MOVED 3999 127.0.0.1:6381</c> or <c>ASK ...</c>.</summary>
-/// <param name="IsAsk">For this one request only: the slot is being moved.</param>
+/// <summary>A redirection to another node of a Cluster: <c>MOVED 3999 127.0.0.1:6381</c> or <c>ASK ...</c>.</summary>
+/// <param name="IsAsk">True if it applies to this one request only, because the slot is being moved.</param>
 /// <param name="Slot">The slot.</param>
-/// <param name="Host">The node; empty for the one that was asked, with another port.</param>
-/// <param name="Port">Its port.</param>
+/// <param name="Host">The node's host; empty for the host of the node that sent the redirection.</param>
+/// <param name="Port">The node's port.</param>
 internal readonly record struct Redirection(bool IsAsk, int Slot, string Host, int Port)
 {
     public static bool TryParse(string error, out Redirection redirection)

@@ -1,10 +1,10 @@
-// Outcomes on their way to their callers. The thread that received a batch of replies starts the next receive and then runs the
-// callers' continuations itself, one after the other: handing each to the pool would cost more than the call. While it does, what
-// those continuations send is held back until the last of them, so that a batch of replies becomes a batch of requests.
+// Calls with an outcome that wait to be completed. The thread that received a batch of replies starts the next receive. Then it runs the
+// callers' continuations itself, one after the other, because passing each to the thread pool would cost more than the call. Requests that
+// these continuations send are held back until the last continuation has run, so that a batch of replies causes a batch of requests.
 //
-//   I1  A continuation that blocks delays the others of its batch, and what was held back, by no longer than two ticks of the
-//       connection's timer: then another thread of the pool goes on.
-//   I2  Continuations of a busy connection spread over the processors: who has drained for longer than FairShare asks for help.
+//   I1  A continuation that blocks delays the others of its batch, and the requests held back, by at most two ticks of the connection's
+//       timer. Then another thread of the pool takes over.
+//   I2  Continuations of a busy connection spread over the processors: a thread that has drained for longer than s_fairShare requests help.
 using System.Collections.Concurrent;
 using System.Diagnostics;
 
@@ -27,19 +27,19 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
     private int _finishedAtLastTick;
     private volatile bool _isStalled;
 
-    /// <summary>True if this thread runs continuations and others wait behind: what they send can wait for those.</summary>
+    /// <summary>Gets whether this thread runs continuations and more are queued, so that requests can be held back.</summary>
     public bool IsBatching => t_draining == this && !_queue.IsEmpty;
 
     public bool IsEmpty => _queue.IsEmpty;
 
-    /// <summary>Puts an outcome into the queue and lets the pool see to it.</summary>
+    /// <summary>Adds a call with an outcome, and queues work to the thread pool.</summary>
     public void Add(PendingCall call)
     {
         _queue.Enqueue(call);
         Wake();
     }
 
-    /// <summary>Lets the pool see to what is in the queue, unless a thread does already.</summary>
+    /// <summary>Queues work to the thread pool if the queue has entries that no thread drains.</summary>
     public void Wake()
     {
         if (!_queue.IsEmpty && (_isStalled || Volatile.Read(ref _drainers) == 0))
@@ -48,17 +48,17 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
         }
     }
 
-    /// <summary>Puts an outcome into the queue; the caller calls <see cref="Drain"/> soon.</summary>
+    /// <summary>Adds a call with an outcome. The caller calls <see cref="Drain"/> soon.</summary>
     public void AddQuietly(PendingCall call) => _queue.Enqueue(call);
 
-    /// <summary>Runs continuations until there are none left, unless another thread does.</summary>
+    /// <summary>Runs continuations until the queue is empty. Returns if another thread drains it already.</summary>
     public void Drain()
     {
         while (!_queue.IsEmpty)
         {
             if (_isStalled)
             {
-                Interlocked.Increment(ref _drainers); // Beside the one that is blocked.
+                    Interlocked.Increment(ref _drainers); // Runs in addition to the blocked thread.
             }
             else if (Interlocked.CompareExchange(ref _drainers, 1, 0) != 0)
             {
@@ -69,7 +69,7 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
         }
     }
 
-    /// <summary>Sees that no continuation that blocks holds up the others (I1).</summary>
+    /// <summary>Detects a continuation that blocks, and lets another thread run the rest (I1). The connection's timer calls it.</summary>
     public void Tick()
     {
         int finished = Volatile.Read(ref _finished);
@@ -95,7 +95,7 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
             return;
         }
 
-        // Beside a drainer that takes its time, or is blocked.
+        // Runs in addition to a drainer that is slow or blocked.
         Interlocked.Increment(ref _drainers);
         Run();
         Drain();

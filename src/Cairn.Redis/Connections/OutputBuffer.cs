@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Redis.Connections;
 
-/// <summary>Requests in a row, in one array of the pool that grows with them.</summary>
+/// <summary>A growing buffer of consecutive requests, in one array from the shared pool.</summary>
 internal sealed class OutputBuffer : IBufferWriter<byte>
 {
     private const int InitialBytes = 16 << 10;
@@ -28,10 +28,10 @@ internal sealed class OutputBuffer : IBufferWriter<byte>
         return _bytes.AsSpan(Count);
     }
 
-    /// <summary>Takes back what was written since there were so many bytes.</summary>
+    /// <summary>Shortens the buffer to the given number of bytes.</summary>
     public void Truncate(int count) => Count = count;
 
-    /// <summary>Empties it. One that became large gives its array back.</summary>
+    /// <summary>Empties the buffer. An array of more than 1 MiB returns to the pool.</summary>
     public void Clear()
     {
         Count = 0;

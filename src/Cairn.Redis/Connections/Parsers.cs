@@ -4,15 +4,15 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-/// <summary>Results of replies. Kept in fields: a method group would be a new delegate for each call.</summary>
+/// <summary>Parsers of replies. They are fields, because a method group would allocate a delegate for each call.</summary>
 internal static class Parsers
 {
     public static readonly ReplyParser<RedisReply> Reply = static (ref RespReplyReader reply, object? _) => RedisReply.Read(ref reply);
 
-    /// <summary>A copy of the bytes; null if there are none.</summary>
+    /// <summary>Returns a copy of the bytes; null for a null reply.</summary>
     public static readonly ReplyParser<byte[]?> Bytes = static (ref RespReplyReader reply, object? _) => reply.IsNull ? null : reply.Value.ToArray();
 
-    /// <summary>The bytes into the buffer writer that is the state.</summary>
+    /// <summary>Writes the bytes to the buffer writer that is the state. Returns false for a null reply.</summary>
     public static readonly ReplyParser<bool> Into = static (ref RespReplyReader reply, object? target) =>
     {
         if (reply.IsNull)
@@ -27,10 +27,12 @@ internal static class Parsers
     public static readonly ReplyParser<long> Number = static (ref RespReplyReader reply, object? _) =>
         reply.TryGetInt64(out long number) ? number : ThrowUnexpected<long>("a whole number", reply.Type);
 
-    /// <summary>Whether there is anything: a condition that did not hold is nothing.</summary>
+    /// <summary>Returns whether the reply is not null. A null reply means that a condition did not hold.</summary>
     public static readonly ReplyParser<bool> NotNull = static (ref RespReplyReader reply, object? _) => !reply.IsNull;
 
-    /// <summary>What a transaction's commands replied; null if it was given up. An error within is thrown.</summary>
+    /// <summary>
+    /// Returns the replies of a transaction's commands; null if the server aborted it. Throws if one of the replies is an error.
+    /// </summary>
     public static readonly ReplyParser<RedisReply[]?> Transaction = static (ref RespReplyReader reply, object? _) =>
     {
         if (reply.IsNull)

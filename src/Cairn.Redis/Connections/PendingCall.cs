@@ -1,14 +1,14 @@
-// A request that was sent, or waits to be, and whose reply has not been handed to the caller. Calls are pooled: a call costs no
-// allocation beyond what its result needs.
+// A request that is queued or sent, and whose outcome the caller has not yet taken. Calls are pooled, so a call allocates nothing except its
+// result.
 //
 //   Waiting --TryDecide--> Decided --Finish--> (the caller's continuation) --both references released--> pool
 //
-//   I1  Who changes Waiting to Decided, and nobody else, sets the outcome: the reader with a reply, the sweep with a time-out, a
-//       cancellation, the end of the connection.
-//   I2  A call has a reference for its caller until the outcome was taken, and one for its place in the connection's queue until
-//       the reply was received or the connection ended. It goes back to the pool with the last, so a late reply never reaches
+//   I1  Only the thread that changes Waiting to Decided sets the outcome: the reader with a reply, the sweep with a time-out, a
+//       cancellation, or the end of the connection.
+//   I2  A call has two references: one for its caller until the outcome is taken, and one for its place in the connection's queue until
+//       the reply is received or the connection ends. It returns to the pool with the last reference, so a late reply never reaches
 //       another caller.
-//   I3  Who decides holds a reference until Finish has returned.
+//   I3  The thread that decides holds a reference until Finish has returned.
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 
@@ -26,21 +26,21 @@ internal abstract class PendingCall
     private int _references;
     private CancellationTokenRegistration _registration;
 
-    /// <summary>When the caller is no longer kept waiting, by <see cref="Environment.TickCount64"/>.</summary>
+    /// <summary>Gets the time at which the call fails with a time-out, in units of <see cref="Environment.TickCount64"/>.</summary>
     public long DeadlineMs { get; private set; }
 
-    /// <summary>When it was sent or queued, likewise.</summary>
+    /// <summary>Gets the time at which the call was sent or queued, in units of <see cref="Environment.TickCount64"/>.</summary>
     public long StartedMs { get; private set; }
 
-    /// <summary>Where its outcome goes on the way to the caller.</summary>
+    /// <summary>Gets or sets the queue that completes the call.</summary>
     public CompletionQueue? Completions { get; set; }
 
-    /// <summary>The text of an error among the replies before the last, as of a command that a transaction did not accept.</summary>
+    /// <summary>Gets or sets the first error among the replies before the last, such as that of a command that a transaction refused.</summary>
     public string? EarlierError { get; set; }
 
     protected Exception? Error { get; private set; }
 
-    /// <summary>Prepares it for a new request, with the references of I2.</summary>
+    /// <summary>Prepares the call for a new request and sets both references (I2).</summary>
     public void Start(long nowMs, long timeoutMs)
     {
         _state = Waiting;
@@ -51,7 +51,7 @@ internal abstract class PendingCall
         Error = null;
     }
 
-    /// <summary>Lets a token cancel it. Called by the caller's thread, before the caller can take the outcome.</summary>
+    /// <summary>Registers a token that cancels the call. The caller's thread calls it before the caller can take the outcome.</summary>
     public void CancelWith(CancellationToken cancellationToken)
     {
         if (cancellationToken.CanBeCanceled)
@@ -60,16 +60,16 @@ internal abstract class PendingCall
         }
     }
 
-    /// <summary>Takes the right to set the outcome (I1).</summary>
+    /// <summary>Claims the right to set the outcome. Returns false if another thread has decided already (I1).</summary>
     public bool TryDecide() => Interlocked.CompareExchange(ref _state, Decided, Waiting) == Waiting;
 
-    /// <summary>Takes the outcome of a reply. Only after <see cref="TryDecide"/>.</summary>
+    /// <summary>Sets the outcome from a reply. Requires a successful <see cref="TryDecide"/>.</summary>
     public abstract void Accept(ReadOnlySpan<byte> reply);
 
-    /// <summary>Sets an error as outcome. Only after <see cref="TryDecide"/>.</summary>
+    /// <summary>Sets an error as the outcome. Requires a successful <see cref="TryDecide"/>.</summary>
     public void Reject(Exception error) => Error = error;
 
-    /// <summary>Decides for an error, if nothing was decided, and hands it to the caller by way of the completions.</summary>
+    /// <summary>Sets an error as the outcome unless the call is decided, and queues the call for completion.</summary>
     public void TryReject(Func<PendingCall, Exception> error)
     {
         if (TryDecide())
@@ -80,7 +80,7 @@ internal abstract class PendingCall
         }
     }
 
-    /// <summary>Gives the outcome to the caller, whose continuation may run within this call.</summary>
+    /// <summary>Completes the call. The caller's continuation may run inside this method.</summary>
     public abstract void Finish();
 
     public void AddReference() => Interlocked.Increment(ref _references);
@@ -98,7 +98,7 @@ internal abstract class PendingCall
 
     protected abstract void Recycle();
 
-    // Waits for a cancellation that is under way on another thread, so that none reaches the object's next use.
+    // Waits for a cancellation in progress on another thread, so that it cannot affect the next use of the object.
     protected void EndCancellation()
     {
         _registration.Dispose();

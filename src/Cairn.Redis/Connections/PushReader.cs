@@ -2,7 +2,7 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-/// <summary>Is told of what a server sends without being asked, on the thread that receives and in order with replies.</summary>
-/// <param name="connection">Who received it.</param>
-/// <param name="push">Stands on the push itself; its elements come next.</param>
+/// <summary>Handles a push: data that a server sends without a request. Runs on the receiving thread, in order with replies.</summary>
+/// <param name="connection">The connection that received the push.</param>
+/// <param name="push">The reader, positioned at the push itself; the next read returns its first element.</param>
 internal delegate void PushReader(ServerConnection connection, ref RespReplyReader push);

@@ -13,7 +13,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
     private static readonly ConcurrentQueue<ReplyCall<T>> s_pool = new();
     private static int s_pooled;
 
-    // What a thread gave back last: who runs continuations takes it for the next request of one of them.
+    // The call that this thread returned last. A thread that runs continuations uses it for the next request of one of them.
     [ThreadStatic]
     private static ReplyCall<T>? t_spare;
 
@@ -48,7 +48,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
         return call;
     }
 
-    /// <summary>One whose reply is not RESP.</summary>
+    /// <summary>Returns a call whose reply is not RESP.</summary>
     public static ReplyCall<T> RentWritten(
         WrittenReplyParser<T> parser, object? parserState, CompletionQueue completions, long nowMs, long timeoutMs)
     {
@@ -79,7 +79,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
             return;
         }
 
-#pragma warning disable CA1031 // Whatever the caller's buffer throws is the caller's, not the connection's.
+#pragma warning disable CA1031 // An exception of the caller's buffer fails this call, not the connection.
         try
         {
             _result = _parser!(ref reader, _parserState);
@@ -93,7 +93,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
 
     private void AcceptWritten(ReadOnlySpan<byte> reply)
     {
-#pragma warning disable CA1031 // Whatever the caller's buffer throws is the caller's, not the connection's.
+#pragma warning disable CA1031 // An exception of the caller's buffer fails this call, not the connection.
         try
         {
             _result = _writtenParser!(reply, _parserState);
@@ -143,7 +143,7 @@ internal sealed class ReplyCall<T> : PendingCall, IValueTaskSource<T>
     public void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         _core.OnCompleted(continuation, state, token, flags);
 
-    /// <summary>Gives both references back for a request that was never queued.</summary>
+    /// <summary>Releases both references of a request that was never queued.</summary>
     public void Abandon()
     {
         EndCancellation();

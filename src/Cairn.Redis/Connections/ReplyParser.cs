@@ -2,12 +2,12 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-/// <summary>Makes a result of a reply that is no error. Runs on the thread that receives: it copies, and calls nothing that waits.</summary>
-/// <param name="reply">Stands on the reply's first element.</param>
-/// <param name="state">What the caller gave along, such as where the bytes go.</param>
+/// <summary>Converts a reply without an error to a result. Runs on the receiving thread: it must copy the bytes and must not block.</summary>
+/// <param name="reply">The reader, positioned at the reply's first element.</param>
+/// <param name="state">The state that the caller provided, such as the destination of the bytes.</param>
 internal delegate T ReplyParser<out T>(ref RespReplyReader reply, object? state);
 
-/// <summary>The same of a reply that is not RESP.</summary>
-/// <param name="reply">All of it.</param>
-/// <param name="state">What the caller gave along.</param>
+/// <summary>Converts a reply that is not RESP to a result, under the same conditions as <see cref="ReplyParser{T}"/>.</summary>
+/// <param name="reply">The bytes of the whole reply.</param>
+/// <param name="state">The state that the caller provided.</param>
 internal delegate T WrittenReplyParser<out T>(ReadOnlySpan<byte> reply, object? state);

@@ -2,7 +2,7 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-/// <summary>Redis' protocol, RESP2 and RESP3.</summary>
+/// <summary>The Redis protocol, RESP2 and RESP3.</summary>
 internal sealed class RespFormat : WireFormat
 {
     private readonly RespReplyScanner _scanner = new();
@@ -10,7 +10,10 @@ internal sealed class RespFormat : WireFormat
 
     public override int NeededBytes => _scanner.NeededBytes;
 
-    /// <summary>Without RESP3, what a subscriber is told looks like a reply. Of its own requests none but PING is answered, with two elements.</summary>
+    /// <summary>
+    /// Gets or sets whether the connection is subscribed under RESP2, where a message looks like a reply. Messages have three elements. Of the
+    /// connection's own requests, only PING has a reply, with two elements.
+    /// </summary>
     public bool IsSubscriber
     {
         get => _isSubscriber;

@@ -1,14 +1,14 @@
 namespace Cairn.Redis.Connections;
 
-/// <summary>Whether a request needs room in a connection's queue.</summary>
+/// <summary>The claim of a request to room in a connection's queue.</summary>
 internal enum SendTurn
 {
-    /// <summary>It needs room, and comes behind those that wait for some.</summary>
+    /// <summary>The request needs room. Requests that already wait for room come first.</summary>
     New,
 
-    /// <summary>Its caller has waited for room, and was given a place.</summary>
+    /// <summary>The caller has waited for room and has a reserved place.</summary>
     Waited,
 
-    /// <summary>The client's own: it needs no room.</summary>
+    /// <summary>A request of the client itself. It needs no room.</summary>
     Own,
 }

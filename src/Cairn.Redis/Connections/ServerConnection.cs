@@ -1,14 +1,14 @@
-// One connection to a server, shared by all callers: requests are written one after the other and replies come in the same order.
+// One connection to a server, shared by all callers. Requests are written one after the other, and replies arrive in the same order.
 //
 //   callers --lock--> _output --one flusher--> socket ... socket --one receive at a time--> format --> calls, in order
 //
 //   I1  The order of _inFlight is the order of requests in the stream. Both change under _gate, in one step.
-//   I2  One thread flushes at a time (_isFlushing). What is appended meanwhile goes with its next round: the more callers there
-//       are, the more requests travel together.
-//   I3  One receive is under way at a time. The next one begins before the callers' continuations run.
-//   I4  After Close nothing is queued, and every call that was in flight has an outcome.
-//   I5  A waiter that gives up leaves the queue. One that was woken has a place until it sends or gives up; at most WokenAtOnce
-//       have one, because nobody knows how long their requests are. Whatever makes room or frees a place wakes the next.
+//   I2  One thread flushes at a time (_isFlushing). Requests that are appended in the meantime are sent in its next round, so more
+//       concurrent callers produce larger batches.
+//   I3  One receive is in progress at a time. The next one begins before the callers' continuations run.
+//   I4  After Close, nothing is queued, and every call that was in flight has an outcome.
+//   I5  A waiter that gives up leaves the queue. A woken waiter has a reserved place until it sends or gives up. At most WokenAtOnce waiters
+//       have one, because the length of their requests is unknown. Every operation that makes room or frees a place wakes the next waiters.
 //
 //   Open --Close--> Closed
 using System.Buffers;
@@ -20,7 +20,7 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-// Each GetResult is of what has completed; nothing waits here. And whatever goes wrong with a connection ends it, not the process.
+// Every GetResult here is called on a completed operation, so nothing blocks. Any failure ends the connection, not the process.
 #pragma warning disable VSTHRD002, CA2012, CA1031
 
 internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
@@ -70,22 +70,22 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         _timer = TimeProvider.System.CreateTimer(static connection => ((ServerConnection)connection!).OnTick(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>The server, as messages call it.</summary>
+    /// <summary>Gets the server's name in messages.</summary>
     public string Name { get; }
 
     public CompletionQueue Completions { get; }
 
-    /// <summary>Ends with the reason when the connection does.</summary>
-#pragma warning disable VSTHRD003 // Completed by whoever ends the connection; it needs no thread of anybody's.
+    /// <summary>Gets a task that completes with the reason when the connection ends.</summary>
+#pragma warning disable VSTHRD003 // Close completes the task, so it does not need the calling thread.
     public Task<Exception> Closed => _closed.Task;
 #pragma warning restore VSTHRD003
 
     public bool IsOpen => !Volatile.Read(ref _isClosed);
 
-    /// <summary>From now on, only subscriptions and PING are sent over it.</summary>
+    /// <summary>Switches the connection to a RESP2 subscriber. After that, only subscriptions and PING may be sent.</summary>
     public void BecomeSubscriber() => ((RespFormat)_format).IsSubscriber = true;
 
-    /// <summary>Requests without a reply, waiting to be sent or sent.</summary>
+    /// <summary>Gets the number of requests without a reply, queued or sent.</summary>
     public int InFlightCount
     {
         get
@@ -97,7 +97,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
     }
 
-    /// <summary>Takes over a stream to a server and begins to receive.</summary>
+    /// <summary>Takes ownership of a stream to a server and begins to receive.</summary>
     public static ServerConnection Start(Stream stream, WireFormat format, RedisClientOptions options, string name, PushReader? onPush)
     {
         var connection = new ServerConnection(stream, format, options, name, onPush);
@@ -105,10 +105,10 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return connection;
     }
 
-    /// <summary>Queues a request, if there is room.</summary>
-    /// <param name="command">Its words.</param>
-    /// <param name="call">Gets the reply; null to drop it.</param>
-    /// <param name="turn">Whether it needs room.</param>
+    /// <summary>Queues a request if there is room.</summary>
+    /// <param name="command">The words of the command.</param>
+    /// <param name="call">The call that gets the reply; null to discard the reply.</param>
+    /// <param name="turn">The request's claim to room.</param>
     /// <returns>False if there is no room.</returns>
     /// <exception cref="RedisConnectionException">The connection has ended.</exception>
     public bool TrySend(ReadOnlySpan<RedisArgument> command, PendingCall? call, SendTurn turn = SendTurn.New)
@@ -144,7 +144,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return true;
     }
 
-    /// <summary>Queues requests that are written already; the call gets the last reply.</summary>
+    /// <summary>Queues encoded requests if there is room. The call gets the last reply.</summary>
     public bool TrySendWritten(ReadOnlySpan<byte> requests, int replies, PendingCall? call, SendTurn turn = SendTurn.New)
     {
         lock (_gate)
@@ -166,7 +166,9 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return true;
     }
 
-    /// <summary>Queues several requests that nobody's come between; the call gets the last reply, and the others' errors.</summary>
+    /// <summary>
+    /// Queues several requests with no other request between them. The call gets the last reply and the first error of the others.
+    /// </summary>
     public bool TrySendMany(IReadOnlyList<RedisArgument[]> commands, PendingCall? call, SendTurn turn = SendTurn.New)
     {
         lock (_gate)
@@ -204,7 +206,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return true;
     }
 
-    /// <summary>Sends a command whose reply comes as a push, such as SUBSCRIBE.</summary>
+    /// <summary>Sends a command whose reply arrives as a push, such as SUBSCRIBE.</summary>
     public void SendUnanswered(ReadOnlySpan<RedisArgument> command)
     {
         lock (_gate)
@@ -218,8 +220,8 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         FlushHeldBack();
     }
 
-    /// <summary>Waits for room. The caller then sends with <see cref="SendTurn.Waited"/>, at once.</summary>
-    /// <exception cref="TimeoutException">There was none in time.</exception>
+    /// <summary>Waits for room. The caller must then immediately send with <see cref="SendTurn.Waited"/>.</summary>
+    /// <exception cref="TimeoutException">There was no room within the time-out.</exception>
     public async Task WaitForRoomAsync(TimeSpan timeout, CancellationToken cancellationToken)
     {
         LinkedListNode<TaskCompletionSource> waiter;
@@ -248,7 +250,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 }
                 else
                 {
-                    // It was woken just before it gave up.
+                    // The waiter was woken just before it gave up, so it returns its place.
                     _placesKept--;
                     WakeWaiters();
                 }
@@ -258,7 +260,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
     }
 
-    /// <summary>Sends a request and gives the reply. For the few that are sent by the client itself.</summary>
+    /// <summary>Sends a request of the client itself, which needs no room, and returns the reply.</summary>
     public async ValueTask<RedisReply> AskAsync(RedisArgument[] command, TimeSpan timeout, CancellationToken cancellationToken = default)
     {
         ReplyCall<RedisReply> call = ReplyCall<RedisReply>.Rent(
@@ -273,7 +275,9 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return await call.Task.ConfigureAwait(false);
     }
 
-    /// <summary>Sends what is held back until a batch of continuations has run. For who is about to block this thread.</summary>
+    /// <summary>
+    /// Sends the requests that are held back until a batch of continuations has run. A caller that is about to block its thread calls this first.
+    /// </summary>
     public void FlushHeldBack()
     {
         lock (_gate)
@@ -289,7 +293,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         Flush();
     }
 
-    /// <summary>Ends the connection. Calls that have no reply fail.</summary>
+    /// <summary>Ends the connection. Calls without a reply fail.</summary>
     public void Close(Exception reason)
     {
         InFlight[] left;
@@ -310,7 +314,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
 
         _timer.Dispose();
-        _stream.Dispose(); // A receive or send that is under way fails, and finds the connection closed.
+            _stream.Dispose(); // A receive or send in progress fails and finds the connection closed.
         foreach (InFlight entry in left)
         {
             if (entry.Call is { } call)
@@ -334,7 +338,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return ValueTask.CompletedTask;
     }
 
-    // A flusher that has done its share lets the pool go on.
+    // The flusher passes the work to the pool after FlushesAtOnce rounds.
     void IThreadPoolWorkItem.Execute() => Flush();
 
     private static void Write(ref RespWriter writer, ReadOnlySpan<RedisArgument> command)
@@ -363,7 +367,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return turn != SendTurn.New || (_waiters.Count == 0 && HasRoom);
     }
 
-    // Of a request that could not be written. It took the place of a waiter, perhaps.
+    // Removes a request that could not be written. The request may have held a reserved place, so this wakes waiters.
     private void TakeBack(int start)
     {
         _output.Truncate(start);
@@ -382,7 +386,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
     }
 
-    // Under the gate. True if the caller has become the one who flushes (I2).
+    // Requires the gate. True if the caller has become the flusher (I2).
     private bool MustFlush()
     {
         if (_isFlushing || Completions.IsBatching)
@@ -414,7 +418,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 ValueTask sent = _stream.WriteAsync(_sending.Written);
                 if (!sent.IsCompleted)
                 {
-                    _ = FinishFlushAsync(sent); // It does not throw.
+                        _ = FinishFlushAsync(sent); // The task never faults.
                     return;
                 }
 
@@ -469,7 +473,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                     return;
                 }
 
-                // More was there at once. This thread goes on receiving; what is complete shall not wait for that.
+                // The read completed synchronously. This thread continues to receive, and the complete calls must not wait for that.
                 Completions.Wake();
             }
         }
@@ -499,7 +503,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         Completions.Drain();
     }
 
-    // Handles what has come in. False if the connection has ended with it.
+    // Processes received bytes. Returns false if the connection has ended.
     private bool TryTake(int bytes)
     {
         if (bytes == 0)
@@ -541,7 +545,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return true;
     }
 
-    // Keeps what is incomplete at the start of an array that is long enough for all of it.
+    // Moves an incomplete reply to the start of an array that is long enough for all of it.
     private void MakeRoom(int consumed)
     {
         int left = _receivedBytes - consumed;
@@ -561,7 +565,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         _receivedBytes = left;
     }
 
-    // Pushes come in between replies and belong to no call.
+    // Assigns the received replies to calls. Pushes arrive between replies and belong to no call.
     private bool Answer()
     {
         int replies = 0;
@@ -614,7 +618,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
     private void Tell(ref RespReplyReader push)
     {
-#pragma warning disable CA1031 // Who is told of pushes cannot be allowed to lose the replies behind them.
+#pragma warning disable CA1031 // A failing reader of pushes must not lose the replies behind them.
         try
         {
             _onPush?.Invoke(this, ref push);
@@ -628,7 +632,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
     private bool IsPush(Range range) => _format.IsPush(_received.AsSpan(range));
 
-    // The calls of the next replies; an Earlier for those before the last of several.
+    // Takes the calls of the next replies. For all replies of a multi-reply call except the last, the entry is an Earlier.
     private bool TryTakeCalls(int replies)
     {
         if (_answered.Length < replies)
@@ -647,7 +651,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
                 if (next.Replies > 1)
                 {
-                    // A struct at the queue's head cannot be changed in place; how many of its replies have come is kept beside it.
+                    // A struct at the head of the queue cannot change in place, so _headReplies counts the replies that have arrived.
                     _answered[i] = next.Call is null ? null : new Earlier(next.Call);
                     if (++_headReplies == next.Replies)
                     {
@@ -669,7 +673,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         return true;
     }
 
-    // Under the gate, wherever room was made (I5).
+    // Requires the gate. Called after each change that makes room (I5).
     private void WakeWaiters()
     {
         while (_waiters.First is { } waiter && _placesKept < WokenAtOnce && HasRoom)
@@ -680,7 +684,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
     }
 
-    // While there are calls: time-outs, and whatever is stuck.
+    // Runs while calls are in flight: fails late calls, and handles blocked continuations and a silent server.
     private void OnTick()
     {
         long nowMs = Environment.TickCount64;
@@ -701,7 +705,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
             foreach (InFlight entry in _inFlight)
             {
-                // Time-outs are the same for nearly all calls, so the first that has time left is nearly the last to look at.
+                // Nearly all calls have the same time-out, so the loop ends at the first call with time left.
                 if (entry.Call is { } call)
                 {
                     if (call.DeadlineMs > nowMs)
@@ -750,10 +754,10 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
     private RedisConnectionException ClosedException() => new($"The connection to {Name} is closed: {_closeReason?.Message}", _closeReason);
 
-    /// <summary>A call, or none if the replies are dropped, and how many replies belong to it.</summary>
+    /// <summary>A call, or null if the replies are discarded, and the number of replies that belong to it.</summary>
     private readonly record struct InFlight(PendingCall? Call, int Replies);
 
-    // Stands for a call whose last reply has not come. Its call has its place in the queue, and so its reference, until then.
+    // Stands for a call whose last reply has not arrived. Until then, the call keeps its place in the queue, and so its reference.
     private sealed class Earlier(PendingCall call) : PendingCall
     {
         public void Note(ReadOnlySpan<byte> reply)

@@ -2,15 +2,17 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Connections;
 
-/// <summary>Where replies end in what a server sends. One serves one connection.</summary>
+/// <summary>Finds the boundaries of replies in received bytes. An instance serves one connection.</summary>
 internal abstract class WireFormat
 {
-    /// <summary>After an incomplete reply: how many bytes there have to be for another look to be worth it.</summary>
+    /// <summary>Gets the number of input bytes to wait for after an incomplete reply, before the next scan.</summary>
     public abstract int NeededBytes { get; }
 
-    /// <summary>Looks for the end of the reply at the start of the input. After an incomplete one, the next input begins with the same bytes.</summary>
+    /// <summary>
+    /// Finds the end of the reply at the start of the input. After an incomplete reply, the next input must begin with the same bytes.
+    /// </summary>
     public abstract ParseStatus TryScan(ReadOnlySpan<byte> input, out int replyBytes);
 
-    /// <summary>Whether a whole reply is none, but something that the server sent by itself.</summary>
+    /// <summary>Returns whether a complete message is a push, not the reply to a request.</summary>
     public virtual bool IsPush(ReadOnlySpan<byte> reply) => false;
 }

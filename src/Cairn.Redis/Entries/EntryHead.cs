@@ -1,14 +1,14 @@
 namespace Cairn.Redis.Entries;
 
-/// <summary>An entry without its value, as Microsoft's RedisCache writes it: times in ticks of 100 ns, -1 for none.</summary>
+/// <summary>The expiration of an entry in the format of Microsoft's RedisCache. Times are in ticks of 100 ns; -1 means none.</summary>
 /// <param name="IsFound">False if there is no value.</param>
-/// <param name="AbsoluteTicks"><c>absexp</c>: when it expires in any case, in UTC.</param>
-/// <param name="SlidingTicks"><c>sldexp</c>: how long it lives after each use.</param>
+/// <param name="AbsoluteTicks"><c>absexp</c>: the latest time of expiration, in UTC.</param>
+/// <param name="SlidingTicks"><c>sldexp</c>: the lifetime after each use.</param>
 internal readonly record struct EntryHead(bool IsFound, long AbsoluteTicks, long SlidingTicks)
 {
     public bool Slides => SlidingTicks > 0;
 
-    /// <summary>How long it is to live when it is used now, in milliseconds.</summary>
+    /// <summary>Returns the lifetime from now on, in milliseconds, if the entry is used now.</summary>
     public long LifeMs(DateTimeOffset now)
     {
         long ticks = SlidingTicks;

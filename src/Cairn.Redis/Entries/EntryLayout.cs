@@ -8,14 +8,14 @@ using Microsoft.Extensions.Caching.Distributed;
 namespace Cairn.Redis.Entries;
 
 /// <summary>
-/// How entries are written: hashes with the fields absexp, sldexp and data, as Microsoft's RedisCache has them, so that both read each
-/// other's entries.
+/// The layout of entries: hashes with the fields absexp, sldexp and data, as in Microsoft's RedisCache, so that each library reads the other's
+/// entries.
 /// </summary>
 internal static class EntryLayout
 {
     public const string LeasePrefix = "cairn-lease:";
 
-    /// <summary>Of HMGET absexp sldexp data: the data goes into the buffer writer that is the state.</summary>
+    /// <summary>Parses the reply to HMGET absexp sldexp data. Writes the data to the buffer writer that is the state.</summary>
     public static readonly ReplyParser<EntryHead> ReadInto = static (ref RespReplyReader reply, object? target) =>
     {
         EntryHead head = ReadTimes(ref reply);
@@ -28,20 +28,20 @@ internal static class EntryLayout
         return head with { IsFound = true };
     };
 
-    /// <summary>Of HMGET absexp sldexp data: a copy of the data.</summary>
+    /// <summary>Parses the reply to HMGET absexp sldexp data. Returns a copy of the data.</summary>
     public static readonly ReplyParser<(EntryHead Head, byte[]? Data)> Read = static (ref RespReplyReader reply, object? _) =>
     {
         EntryHead head = ReadTimes(ref reply);
         return !reply.Read() || reply.IsNull ? default : (head with { IsFound = true }, reply.Value.ToArray());
     };
 
-    /// <summary>Of HMGET absexp sldexp.</summary>
+    /// <summary>Parses the reply to HMGET absexp sldexp.</summary>
     public static readonly ReplyParser<EntryHead> ReadHead = static (ref RespReplyReader reply, object? _) => ReadTimes(ref reply);
 
-    /// <summary>The second key of an entry: who may make its value. It belongs to the same slot of a Cluster.</summary>
+    /// <summary>Returns the key of an entry's lease. It belongs to the same slot of a Cluster.</summary>
     public static string LeaseKey(string key) => HashSlot.Companion(LeasePrefix, key);
 
-    /// <summary>What an entry is written with; null if it has expired already.</summary>
+    /// <summary>Returns the expiration fields of a new entry; null if it has expired already.</summary>
     public static EntryTimes? TimesOf(DistributedCacheEntryOptions options, DateTimeOffset now)
     {
         long absoluteTicks = -1;
@@ -70,7 +70,7 @@ internal static class EntryLayout
             : new EntryTimes(absoluteTicks, slidingTicks, (lifeTicks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond);
     }
 
-    /// <summary>A message of a change: who made it, 16 bytes, and the key without the instance's name.</summary>
+    /// <summary>Returns the message of a change: the sender, 16 bytes, and the key without the instance name in UTF-8.</summary>
     public static byte[] Message(Guid sender, string key)
     {
         byte[] message = new byte[16 + Encoding.UTF8.GetByteCount(key)];

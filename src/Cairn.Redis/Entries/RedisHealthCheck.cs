@@ -2,7 +2,7 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace Cairn.Redis.Entries;
 
-/// <summary>Asks servers for a sign of life.</summary>
+/// <summary>A health check that sends a PING to each server.</summary>
 internal sealed class RedisHealthCheck(RedisClient client) : IHealthCheck
 {
     public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)

@@ -1,14 +1,14 @@
 namespace Cairn.Redis.Invalidation;
 
-/// <summary>How changes are heard of.</summary>
+/// <summary>The mode in which a process receives changes.</summary>
 internal enum ChannelMode
 {
-    /// <summary>The connection that makes changes is told of all others' (RESP3).</summary>
+    /// <summary>The connection that makes changes receives the changes of all other connections (RESP3).</summary>
     Tracking,
 
-    /// <summary>The same, told over a second connection, because RESP2 has no pushes.</summary>
+    /// <summary>A second connection receives the changes of all other connections, because RESP2 has no pushes.</summary>
     RedirectedTracking,
 
-    /// <summary>Writers publish.</summary>
+    /// <summary>Writers publish each change.</summary>
     PublishSubscribe,
 }

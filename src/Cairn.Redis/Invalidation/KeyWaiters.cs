@@ -1,13 +1,13 @@
 namespace Cairn.Redis.Invalidation;
 
-/// <summary>Callers that wait until a key is said to have changed. A key has a place as long as somebody waits for it, and no longer.</summary>
+/// <summary>The callers that wait for a change of a key. A key has an entry only while a caller waits for it.</summary>
 internal sealed class KeyWaiters
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<string, Waiting> _byKey = new(StringComparer.Ordinal);
     private volatile int _count;
 
-    /// <summary>Keys that are waited for.</summary>
+    /// <summary>Gets the number of keys with waiting callers.</summary>
     public int Count => _count;
 
     public async Task WaitAsync(string key, CancellationToken cancellationToken)
@@ -43,7 +43,7 @@ internal sealed class KeyWaiters
 
     public void Wake(string key)
     {
-        // Nearly always nobody waits. Who begins to just now has not looked at the key yet.
+        // There is nearly always no waiter. A caller that starts to wait at this moment has not read the key yet, so it misses nothing.
         if (_count == 0)
         {
             return;

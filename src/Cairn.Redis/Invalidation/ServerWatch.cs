@@ -1,9 +1,9 @@
-// What is heard of one server's changes: over the connection that makes changes, or over a second one to the same server.
+// Receives the changes of one server, over the connection that makes changes or over a second connection to the same server.
 //
-//   Deaf --connected, tracking on or subscribed, PING answered--> Hearing --a connection was lost--> Deaf
+//   Not live --connected, tracking on or subscribed, PING answered--> Live --a connection was lost--> Not live
 //
-//   I1  Hearing means: the very connections that were set up are still the current ones.
-//   I2  Pushes and the reply to PING come over the same connection, in order.
+//   I1  In the state Live, the connections that were set up are still the current ones.
+//   I2  Pushes and the reply to PING arrive on the same connection, in order.
 using Cairn.Redis.Connections;
 using Cairn.Redis.Nodes;
 
@@ -22,14 +22,14 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
 
     public RedisNode Main { get; } = server;
 
-    /// <summary>Sees that changes are heard of, and waits for a sign that all until now were.</summary>
-    /// <param name="mode">How they are heard of.</param>
-    /// <param name="prefixes">What keys begin with, none of them the beginning of another.</param>
-    /// <param name="version">Changes with the prefixes.</param>
-    /// <param name="channel">Where changes are published.</param>
-    /// <param name="timeout">For each step.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <returns>True if some may have been missed since the last time.</returns>
+    /// <summary>Sets up tracking or the subscription if necessary, then sends a PING. Its reply follows all changes so far (I2).</summary>
+    /// <param name="mode">The mode in which changes are received.</param>
+    /// <param name="prefixes">The prefixes of the keys; no prefix begins with another.</param>
+    /// <param name="version">The version of the prefixes, which changes with them.</param>
+    /// <param name="channel">The Redis channel on which changes are published.</param>
+    /// <param name="timeout">The time limit of each step.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <returns>True if changes may have been missed since the last call.</returns>
     public async ValueTask<bool> TendAsync(
         ChannelMode mode, IReadOnlyList<string> prefixes, int version, string channel, TimeSpan timeout, CancellationToken cancellationToken)
     {
@@ -55,13 +55,13 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
 
         await (subscriber ?? main!).AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
 
-        // Until it was told once, it stays true: the sign of life may not come.
+        // The flag is cleared only here, after the PING succeeded. If the PING fails, the next call reports the missed changes.
         bool hasMissed = _hasMissed;
         _hasMissed = false;
         return hasMissed;
     }
 
-    /// <summary>What is heard from now on is not of interest.</summary>
+    /// <summary>Stops tracking and closes the second connection.</summary>
     public async ValueTask DisposeAsync()
     {
         if (_readyMain is { IsOpen: true } main)
@@ -72,7 +72,7 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
             }
             catch (RedisException)
             {
-                // Then the connection is gone, and the tracking with it.
+                // The connection is lost, and its tracking with it.
             }
         }
 
@@ -116,7 +116,7 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
             redirection = ["REDIRECT", _subscriberId!];
         }
 
-        // Off first: prefixes add up, and may not overlap.
+        // Turns tracking off first: the server adds new prefixes to the old ones and refuses overlaps.
         await main!.AskAsync(s_off, timeout, cancellationToken).ConfigureAwait(false);
         await main.AskAsync(
             ["CLIENT", "TRACKING", "ON", .. redirection, "BCAST", "NOLOOP", .. prefixes.SelectMany(prefix => new RedisArgument[] { "PREFIX", prefix })],

@@ -1,5 +1,5 @@
-// For servers without scripts: a change that is made only if a key holds an owner's text. WATCH belongs to a connection, and any EXEC
-// on it ends it; so these changes have a connection of their own to each server, and follow one another on it.
+// For servers without scripts: changes that are made only if a key holds an owner's text. WATCH applies to a connection, and any EXEC on
+// that connection ends it. So these changes use a separate connection to each server, one change at a time.
 using Cairn.Redis.Connections;
 using Cairn.Redis.Nodes;
 
@@ -10,8 +10,8 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
     private readonly SemaphoreSlim _turn = new(1, 1);
     private readonly Dictionary<string, RedisNode> _nodes = new(StringComparer.Ordinal);
 
-    /// <summary>Makes the changes, if the key holds the text, as one step.</summary>
-    /// <returns>False if it does not; nothing was changed then.</returns>
+    /// <summary>Makes the changes in one transaction if the key holds the text.</summary>
+    /// <returns>False if the key holds another text; nothing has changed then.</returns>
     public async ValueTask<bool> TryChangeAsync(RedisArgument key, string text, RedisArgument[][] changes, CancellationToken cancellationToken)
     {
         long deadlineMs = Environment.TickCount64 + (long)client.Options.OperationTimeout.TotalMilliseconds;
@@ -45,7 +45,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
             }
             catch (Exception failure) when (failure is not RedisServerException)
             {
-                // What it watches is not known any more.
+                // The set of watched keys is unknown after a failure, so the connection cannot be used again.
                 connection.Close(failure);
                 throw;
             }

@@ -1,5 +1,5 @@
-// Leases as second keys: SET NX PX with the owner's text, renewed, released and used only by who knows it. Where the server runs
-// scripts, each is one step and one round trip; elsewhere GuardConnections does the same in two.
+// Leases are separate keys, set with SET NX PX to the owner's text. Only a caller that knows the text can renew, release or use the lease.
+// If the server runs scripts, each operation is one atomic step and one round trip. Otherwise GuardConnections needs two round trips.
 using Cairn.Caching;
 using Cairn.Redis.Connections;
 using Cairn.Redis.Entries;
@@ -8,7 +8,7 @@ namespace Cairn.Redis.Leasing;
 
 internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
 {
-    // KEYS: the entry, its lease. 1: given; 0: held; 2: the entry has a value.
+    // KEYS: the entry, its lease. Returns 1 if the lease is acquired, 0 if another owner holds it, 2 if the entry has a value.
     private static readonly ServerScript s_acquire = new(
         "if ARGV[3] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end "
         + "if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end return 0");
@@ -19,7 +19,7 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
     private static readonly ServerScript s_release = new(
         "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0");
 
-    // ARGV: owner, absexp, sldexp, data, life in ms or -1, and to publish it channel and message.
+    // ARGV: owner, absexp, sldexp, data, lifetime in ms or -1, and optionally the channel and the message to publish.
     private static readonly ServerScript s_set = new(
         "if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end "
         + "redis.call('HSET', KEYS[1], 'absexp', ARGV[2], 'sldexp', ARGV[3], 'data', ARGV[4]) "
@@ -79,7 +79,7 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
     public ValueTask<bool> ReleaseAsync(string leaseKey, string owner, CancellationToken cancellationToken) =>
         ChangeIfHeldAsync(s_release, [leaseKey], [owner], leaseKey, owner, [["DEL", leaseKey]], cancellationToken);
 
-    /// <summary>Writes an entry and ends the lease, if the owner has it.</summary>
+    /// <summary>Writes an entry and ends the lease, if the owner holds it.</summary>
     public ValueTask<bool> TrySetAsync(
         string key, string leaseKey, string owner, EntryTimes times, ReadOnlyMemory<byte> data, RedisArgument[]? publication, CancellationToken cancellationToken)
     {

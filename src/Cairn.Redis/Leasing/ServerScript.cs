@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Cairn.Redis.Leasing;
 
-/// <summary>A script that the server runs as one step, known to it by its digest once it was sent.</summary>
+/// <summary>A script that the server executes atomically. After the first execution, the client refers to it by its digest.</summary>
 internal sealed class ServerScript
 {
     [SuppressMessage("Security", "CA5350:Do not use weak cryptographic algorithms", Justification = "Redis names scripts by their SHA-1; nothing is secured by it.")]
@@ -18,8 +18,8 @@ internal sealed class ServerScript
 
     public string Digest { get; }
 
-    /// <summary>Runs it. In a Cluster, all keys are of one slot.</summary>
-    /// <returns>The number it returned.</returns>
+    /// <summary>Executes the script. In a Cluster, all keys must belong to one slot.</summary>
+    /// <returns>The number that the script returns.</returns>
     public async ValueTask<long> RunAsync(RedisClient client, RedisArgument[] keys, RedisArgument[] arguments, CancellationToken cancellationToken)
     {
         try
@@ -35,7 +35,7 @@ internal sealed class ServerScript
             Connections.Parsers.Number, null, [command, script, keys.Length, .. keys, .. arguments], 3, cancellationToken);
     }
 
-    /// <summary>Whether an error says that the server runs no scripts, or not for this user.</summary>
+    /// <summary>Returns whether an error means that the server runs no scripts, or none for this user.</summary>
     public static bool IsRefusal(RedisServerException error) =>
         error.Code == "NOPERM" || (error.Code == "ERR" && (error.Message.Contains("EVAL", StringComparison.OrdinalIgnoreCase)
             || error.Message.Contains("script", StringComparison.OrdinalIgnoreCase) || error.Message.Contains("Lua", StringComparison.OrdinalIgnoreCase)));

@@ -8,8 +8,9 @@ using System.Text;
 namespace Cairn.Redis.Memcached;
 
 /// <summary>
-/// Which server a key belongs to: the next point on a ring of hashes, of which each server has 160. A server that comes or goes moves no more
-/// keys than its own. The points are those of libmemcached with ketama hashing and MD5, so other clients find the same entries.
+/// Maps keys to servers with a ring of hashes, on which each server has 160 points. A key belongs to the server of the next point. Adding or
+/// removing a server moves only that server's keys. The points are those of libmemcached with ketama hashing and MD5, so other clients find the
+/// same entries.
 /// </summary>
 [SuppressMessage("Security", "CA5351:Do Not Use Broken Cryptographic Algorithms", Justification = "The ring is defined by it; nothing is secured by it.")]
 internal sealed class KetamaRing
@@ -42,11 +43,11 @@ internal sealed class KetamaRing
         _points = [.. points];
     }
 
-    /// <summary>The server of a key, of those that are there.</summary>
+    /// <summary>Returns the server of a key, among the available servers.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="isThere">Whether a server is there; asked first of the one that the key belongs to.</param>
-    /// <param name="owner">The server that the key belongs to when all are there.</param>
-    /// <returns>-1 if none is.</returns>
+    /// <param name="isThere">Returns whether a server is available. The owner of the key is checked first.</param>
+    /// <param name="owner">The server that owns the key when all servers are available.</param>
+    /// <returns>The index of the server; -1 if none is available.</returns>
     public int ServerOf(ReadOnlySpan<byte> key, Func<int, bool> isThere, out int owner)
     {
         Span<byte> hash = stackalloc byte[MD5.HashSizeInBytes];
@@ -78,7 +79,7 @@ internal sealed class KetamaRing
         return -1;
     }
 
-    // libmemcached leaves the default port out.
+    // libmemcached omits the default port from the name that it hashes.
     private static string NameOf(EndPoint place) => place switch
     {
         DnsEndPoint { Port: DefaultPort } dns => dns.Host,

@@ -4,20 +4,20 @@ using Cairn.Redis.Connections;
 
 namespace Cairn.Redis.Memcached;
 
-/// <summary>What a server replied, copied out of the connection. The value is in the buffer writer of the call.</summary>
-/// <param name="Kind">What kind of reply it is.</param>
-/// <param name="Code">Of a meta command.</param>
-/// <param name="ValueBytes">Length of the value; -1 if there is none.</param>
-/// <param name="Version">The entry's version; 0 if it was not told.</param>
-/// <param name="ClientFlags">The client's flags; 0 if they were not told.</param>
-/// <param name="SecondsLeft">To live; -1 for no end, or if it was not told.</param>
-/// <param name="IsWon">The right to make the value was given with this reply (W).</param>
-/// <param name="IsTaken">It was given to another (Z), or the entry is stale (X).</param>
-/// <param name="Error">The text of an error; null if it is none.</param>
+/// <summary>A server's reply, without references to the receive buffer. The value is in the buffer writer of the call.</summary>
+/// <param name="Kind">The kind of reply.</param>
+/// <param name="Code">The code of a meta reply.</param>
+/// <param name="ValueBytes">The length of the value; -1 if there is none.</param>
+/// <param name="Version">The entry's version; 0 if not reported.</param>
+/// <param name="ClientFlags">The client flags; 0 if not reported.</param>
+/// <param name="SecondsLeft">The remaining time to live in seconds; -1 for no expiration, or if not reported.</param>
+/// <param name="IsWon">True if the reply grants the right to create the value (W).</param>
+/// <param name="IsTaken">True if another client has that right (Z), or the entry is stale (X).</param>
+/// <param name="Error">The text of an error reply; otherwise null.</param>
 internal readonly record struct MemcachedAnswer(
     MemcachedReplyKind Kind, MemcachedMetaCode Code, int ValueBytes, ulong Version, uint ClientFlags, long SecondsLeft, bool IsWon, bool IsTaken, string? Error)
 {
-    /// <summary>Reads a reply; a value goes into the buffer writer that is the state, if there is one.</summary>
+    /// <summary>Parses a reply. Writes the value to the buffer writer that is the state, unless the state is null.</summary>
     public static readonly WrittenReplyParser<MemcachedAnswer> Parser = static (reply, target) =>
     {
         MemcachedReplyReader.TryRead(reply, out MemcachedReply parsed, out _);

@@ -4,14 +4,14 @@ using Cairn.Redis.Nodes;
 
 namespace Cairn.Redis.Memcached;
 
-/// <summary>Makes connections to memcached servers.</summary>
+/// <summary>Establishes connections to memcached servers.</summary>
 internal sealed class MemcachedConnectionFactory(RedisClientOptions options) : ConnectionFactory(options)
 {
     private readonly RedisClientOptions _options = options;
 
     protected override WireFormat NewFormat() => new MemcachedFormat();
 
-    // In place of RESP's version: 3 stands for a server with meta commands, 2 for one without.
+    // The status has no RESP version here: IsResp3 means that the server has meta commands.
     protected override async Task<NodeStatus> LogInAsync(ServerConnection connection, CancellationToken cancellationToken)
     {
         if (_options.Password is { } password)

@@ -3,7 +3,7 @@ using Cairn.Redis.Connections;
 
 namespace Cairn.Redis.Memcached;
 
-/// <summary>memcached's text protocol. What a get replies is one reply, from the first value to END.</summary>
+/// <summary>The memcached text protocol. The whole response to a get, from the first value to END, counts as one reply.</summary>
 internal sealed class MemcachedFormat : WireFormat
 {
     private int _neededBytes;

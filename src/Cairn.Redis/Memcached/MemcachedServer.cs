@@ -1,9 +1,10 @@
-// One server of the ring, and whether keys are given to it.
+// One server of the ring, and whether it currently serves keys.
 //
 //   Serving --failures in a row, or refused--> Ejected --reached again, and emptied--> Serving
 //
-//   I1  While a server is ejected, its keys belong to the next one on the ring, and live there no longer than StandInLifetime.
-//   I2  For as long after its return no other takes its place: what stood in for it has expired before anything may again.
+//   I1  While a server is ejected, its keys belong to the next server on the ring and live there for at most StandInLifetime.
+//   I2  For the same time after its return, no other server may replace it. So all entries of its last absence have expired before another
+//       server replaces it again.
 using Cairn.Protocol;
 using Cairn.Redis.Connections;
 using Cairn.Redis.Nodes;
@@ -12,7 +13,7 @@ namespace Cairn.Redis.Memcached;
 
 internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions options, RedisClientOptions clientOptions) : IAsyncDisposable
 {
-    // A call that was given up sooner says nothing of the server.
+    // A call that the caller canceled sooner does not count as a failure of the server.
     private const long PatienceMs = 100;
 
     [ThreadStatic]
@@ -30,17 +31,17 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
 
     public bool IsServing => !_isEjected;
 
-    /// <summary>Whether another may take its place while it is ejected (I2).</summary>
+    /// <summary>Gets whether another server may take its place while it is ejected (I2).</summary>
     public bool MayBeReplaced => Environment.TickCount64 >= Volatile.Read(ref _noStandInBeforeMs);
 
-    /// <summary>True if the server has meta commands; only to be asked of one that was reached.</summary>
+    /// <summary>Gets whether the server has meta commands. Also true before the first connection.</summary>
     public bool HasMeta => node.Status?.IsResp3 != false;
 
-    /// <summary>Sends a request and reads what it replies.</summary>
-    /// <param name="write">Writes the requests, each of which has one reply.</param>
-    /// <param name="replies">How many they are; the last reply counts.</param>
-    /// <param name="destination">Where a value goes; null to drop it.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <summary>Sends requests and returns the last reply.</summary>
+    /// <param name="write">Writes the requests; each request has one reply.</param>
+    /// <param name="replies">The number of requests, and so of replies.</param>
+    /// <param name="destination">The buffer for a value; null to discard it.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="MemcachedException">There was no reply, or it was an error.</exception>
     public async ValueTask<MemcachedAnswer> AskAsync(
         RequestWriter write, int replies, System.Buffers.IBufferWriter<byte>? destination, CancellationToken cancellationToken)
@@ -57,7 +58,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
         }
         catch (OperationCanceledException given) when (Environment.TickCount64 - startedMs >= PatienceMs)
         {
-            // A caller's time-out, shorter than the server's own, tells the same.
+            // A caller's time-out that is shorter than OperationTimeout also counts as a failure of the server.
             OnFailure(given);
             throw;
         }
@@ -70,7 +71,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
 
     public async ValueTask DisposeAsync()
     {
-        // A container disposes of a cache as often as it is registered.
+        // A container disposes of a cache once for each service type that it is registered as.
         lock (_gate)
         {
             if (_isEnded)
@@ -189,7 +190,7 @@ internal sealed class MemcachedServer(RedisNode node, CairnMemcachedOptions opti
             }
             catch (Exception failure) when (failure is RedisException or TimeoutException or OperationCanceledException or ObjectDisposedException)
             {
-                // It is tried again.
+                // The next iteration tries again.
             }
         }
     }

@@ -2,6 +2,6 @@ using Cairn.Protocol;
 
 namespace Cairn.Redis.Memcached;
 
-/// <summary>Writes a request.</summary>
-/// <param name="writer">Where to.</param>
+/// <summary>Writes requests.</summary>
+/// <param name="writer">The writer.</param>
 internal delegate void RequestWriter(ref MemcachedRequestWriter writer);

@@ -9,13 +9,13 @@ using Cairn.Redis.Connections;
 
 namespace Cairn.Redis.Nodes;
 
-/// <summary>Makes connections: the socket, TLS, logging in, the protocol, the database.</summary>
+/// <summary>Establishes connections: socket, TLS, authentication, protocol version and database.</summary>
 internal class ConnectionFactory(RedisClientOptions options)
 {
     private readonly string _clientName = options.ClientName ?? NameOfMachine();
 
-    /// <summary>Connects, within the connect time-out.</summary>
-    /// <exception cref="RedisConnectionException">It could not be done. The message says what failed.</exception>
+    /// <summary>Connects to a server within the connect time-out.</summary>
+    /// <exception cref="RedisConnectionException">The connection could not be established. The message says what failed.</exception>
     public async Task<(ServerConnection Connection, NodeStatus Status)> ConnectAsync(
         EndPoint place, PushReader? onPush, CancellationToken cancellationToken)
     {
@@ -58,7 +58,7 @@ internal class ConnectionFactory(RedisClientOptions options)
         }
     }
 
-    /// <summary>A server, as messages and logs call it.</summary>
+    /// <summary>Returns the name of a server in messages and logs.</summary>
     public static string NameOf(EndPoint place) => place switch
     {
         DnsEndPoint dns => string.Create(CultureInfo.InvariantCulture, $"{dns.Host}:{dns.Port}"),
@@ -172,7 +172,7 @@ internal class ConnectionFactory(RedisClientOptions options)
 
     protected virtual WireFormat NewFormat() => new RespFormat();
 
-    /// <summary>Says who we are, and finds out what the server is.</summary>
+    /// <summary>Authenticates the connection, and returns what kind of server it is.</summary>
     protected virtual async Task<NodeStatus> LogInAsync(ServerConnection connection, CancellationToken cancellationToken)
     {
         NodeStatus? status = options.Protocol == RedisProtocol.Resp2
@@ -198,7 +198,7 @@ internal class ConnectionFactory(RedisClientOptions options)
             await AskAsync("SELECT", options.Database).ConfigureAwait(false);
         }
 
-        // For CLIENT LIST only; a server without does no harm.
+        // These names only appear in CLIENT LIST, so an error is ignored.
         await TryAskAsync("CLIENT", "SETNAME", _clientName).ConfigureAwait(false);
         await TryAskAsync("CLIENT", "SETINFO", "LIB-NAME", "Cairn").ConfigureAwait(false);
         return status;
@@ -218,7 +218,7 @@ internal class ConnectionFactory(RedisClientOptions options)
         }
     }
 
-    // Null if the server has no HELLO, or none of version 3.
+    // Returns null if the server has no HELLO command, or does not support RESP3.
     private async Task<NodeStatus?> SayHelloAsync(ServerConnection connection, CancellationToken cancellationToken)
     {
         RedisArgument[] hello = options.Password is { } password ? ["HELLO", 3, "AUTH", options.User ?? "default", password] : ["HELLO", 3];

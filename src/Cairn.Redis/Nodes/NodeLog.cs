@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Redis.Nodes;
 
-/// <summary>What a client logs of its connections; docs/reference/redis.md has the table.</summary>
+/// <summary>The log messages about a client's connections. docs/reference/redis.md lists them.</summary>
 internal static partial class NodeLog
 {
     [LoggerMessage(600, LogLevel.Information, "Connected to {Server} with RESP{Version}.")]

@@ -7,10 +7,10 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Redis.Registration;
 
-/// <summary>What the registrations of distributed caches have in common.</summary>
+/// <summary>The common part of the registrations of distributed caches.</summary>
 internal static class CacheRegistration
 {
-    /// <summary>Adds one cache as itself and as the distributed cache.</summary>
+    /// <summary>Adds one cache as a singleton, under its own type and as the distributed cache.</summary>
     public static IServiceCollection AddCache<TCache, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicParameterlessConstructor)] TOptions>(
         IServiceCollection services, Action<TOptions> configure, Func<TOptions, ILogger<TCache>?, TCache> make)
         where TCache : class, IBufferDistributedCache

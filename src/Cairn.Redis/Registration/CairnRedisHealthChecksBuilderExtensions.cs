@@ -4,15 +4,17 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Adds health checks of Redis servers.</summary>
+/// <summary>Extension methods that add health checks of Redis servers.</summary>
 public static class CairnRedisHealthChecksBuilderExtensions
 {
-    /// <summary>Adds a check that asks the server of <see cref="CairnRedisCache"/>, or each master of its Cluster, for a sign of life.</summary>
-    /// <param name="builder">The checks.</param>
+    /// <summary>Adds a check that sends a <c>PING</c> to the server of <see cref="CairnRedisCache"/>, or to each master of its Cluster.</summary>
+    /// <param name="builder">The health checks builder.</param>
     /// <param name="name">The check's name. Default <c>cairn_redis</c>.</param>
-    /// <param name="failureStatus">What it means when the server does not reply. Default degraded: a hybrid cache goes on without it.</param>
+    /// <param name="failureStatus">
+    /// The status if the server does not reply. Default degraded, because a hybrid cache continues without its second level.
+    /// </param>
     /// <param name="tags">The check's tags; null for none.</param>
-    /// <returns>The checks.</returns>
+    /// <returns>The same builder.</returns>
     public static IHealthChecksBuilder AddCairnRedis(
         this IHealthChecksBuilder builder,
         string name = "cairn_redis",

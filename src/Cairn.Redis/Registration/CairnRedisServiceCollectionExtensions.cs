@@ -7,24 +7,24 @@ using Microsoft.Extensions.Options;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Registers <see cref="CairnRedisCache"/>.</summary>
+/// <summary>Extension methods that register <see cref="CairnRedisCache"/> and <see cref="RedisChangeChannel"/>.</summary>
 public static class CairnRedisServiceCollectionExtensions
 {
-    /// <summary>Adds a distributed cache on a Redis server or Cluster; under a hybrid cache, also its invalidation and leases.</summary>
-    /// <param name="services">Where to.</param>
+    /// <summary>Adds a distributed cache on a Redis server or Cluster. A hybrid cache also uses its invalidation and leases.</summary>
+    /// <param name="services">The service collection.</param>
     /// <param name="configure">Sets the options, at least <see cref="CairnRedisOptions.Configuration"/>.</param>
-    /// <returns>The same services.</returns>
-    /// <remarks>It is the <see cref="IDistributedCache"/> that is resolved even if another was registered before.</remarks>
+    /// <returns>The same service collection.</returns>
+    /// <remarks>The cache takes precedence over an <see cref="IDistributedCache"/> that was registered before.</remarks>
     public static IServiceCollection AddCairnRedis(this IServiceCollection services, Action<CairnRedisOptions> configure) =>
         CacheRegistration.AddCache(services, configure, static (CairnRedisOptions options, ILogger<CairnRedisCache>? logger) => new CairnRedisCache(options, logger));
 
     /// <summary>
-    /// Adds a channel by which hybrid caches tell each other of changes, for a second level that has none: an application's own
-    /// <see cref="IDistributedCache"/>, or Microsoft's RedisCache.
+    /// Adds a channel through which hybrid caches notify each other of changes. It is for a second level without notifications: an application's
+    /// own <see cref="IDistributedCache"/>, or Microsoft's RedisCache.
     /// </summary>
-    /// <param name="services">Where to.</param>
+    /// <param name="services">The service collection.</param>
     /// <param name="configure">Sets the options, at least <see cref="CairnRedisOptions.Configuration"/>.</param>
-    /// <returns>The same services.</returns>
+    /// <returns>The same service collection.</returns>
     public static IServiceCollection AddCairnRedisInvalidation(this IServiceCollection services, Action<CairnRedisOptions> configure)
     {
         ArgumentNullException.ThrowIfNull(services);

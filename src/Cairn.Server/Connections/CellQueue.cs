@@ -1,14 +1,14 @@
-// Connections whose request waits for a hazard cell of the store, or for memory to copy a value, in the order in which they began to wait.
-// Clients that were not slow to read come before the others: they may take memory that the others may not.
+// A queue of the connections whose request waits for a hazard cell of the store, or for memory to copy a value. It is first in, first
+// out. Clients that read without delay come before the others, because they may take memory that the others may not.
 //
-//   served --no cell, and no room for a copy--> waiting --first, and a cell came free or some time has passed--> served again
+//   served --no cell, and no memory for a copy--> waiting --first, and a cell was released or some time has passed--> served again
 //
-//   Q1  While connections wait, only the first of them takes a cell. Another connection shares a cell, copies, or waits behind.
-//   Q2  A connection keeps its place until the request that waits is done, or the connection ends.
-//   Q3  A thread that releases a cell looks here afterwards. A cell that is released before a connection has joined, or by code that
-//       knows nothing of connections, is found by the periodic look of the connection's worker.
+//   Q1  While connections wait, only the first of them takes a cell. Another connection shares a cell, copies, or waits behind it.
+//   Q2  A connection keeps its place until the waiting request is done, or the connection ends.
+//   Q3  A thread that releases a cell checks this queue afterwards. The periodic check of the connection's worker finds a cell that
+//       was released before the connection joined, or by code that does not know about connections.
 //
-// So a connection waits, and never its worker. The lock is held for a few instructions in which nothing is waited for.
+// Thus a connection waits, never its worker. The lock is held only for a few instructions, none of which waits.
 namespace Cairn.Server.Connections;
 
 internal sealed class CellQueue
@@ -16,18 +16,18 @@ internal sealed class CellQueue
     private readonly Lock _lock = new();
     private readonly LinkedList<ClientConnection> _withCredit = [];
     private readonly LinkedList<ClientConnection> _waiting = [];
-    private int _count; // Of those waiting, to be read without the lock.
+    private int _count; // The number of waiting connections; read without the lock.
 
-    // Under the lock.
+    // Requires the lock.
     private ClientConnection? First => (_withCredit.First ?? _waiting.First)?.Value;
 
-    // Release and acquire are enough: a stale value costs a periodic look (Q3).
+    // Acquire; pairs with the release writes of _count. A stale value only delays the connection until the next periodic check (Q3).
     private bool IsEmpty => Volatile.Read(ref _count) == 0;
 
-    /// <summary>Connections that wait. Any thread.</summary>
+    /// <summary>Gets the number of waiting connections. Thread-safe.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    /// <summary>Whether a connection may take a cell now (Q1). Any thread.</summary>
+    /// <summary>Returns whether a connection may take a cell now (Q1). Thread-safe.</summary>
     public bool MayTake(ClientConnection connection)
     {
         if (IsEmpty)
@@ -41,7 +41,7 @@ internal sealed class CellQueue
         }
     }
 
-    /// <summary>The connection waits, behind those that do, or at the place that it has.</summary>
+    /// <summary>Adds the connection at the end. A connection that waits already keeps its place.</summary>
     public void Join(ClientConnection connection)
     {
         lock (_lock)
@@ -54,7 +54,7 @@ internal sealed class CellQueue
         }
     }
 
-    /// <summary>The connection does not wait any more, if it did. The next one is served: more than one cell may be free.</summary>
+    /// <summary>Removes the connection if it waits, and serves the next one, because more than one cell may be free.</summary>
     public void Leave(ClientConnection connection)
     {
         if (connection.CellQueueNode is null)
@@ -72,7 +72,7 @@ internal sealed class CellQueue
         ServeFirst();
     }
 
-    /// <summary>A cell or memory may have come free: the first connection is served again. Any thread.</summary>
+    /// <summary>Serves the first connection again, because a cell or memory may have been released. Thread-safe.</summary>
     public void ServeFirst()
     {
         if (IsEmpty)

@@ -1,15 +1,15 @@
 namespace Cairn.Server.Connections;
 
-/// <summary>Why a connection ends.</summary>
+/// <summary>The reason why a connection ends.</summary>
 internal enum CloseReason
 {
     None = 0,
 
-    // The client's own end.
+    // The client ends the connection.
     ClosedByClient,
     Reset,
 
-    // What was written before is sent first.
+    // The server sends the remaining output first.
     ClosedBySession,
     Killed,
     ServerStopping,
@@ -18,7 +18,7 @@ internal enum CloseReason
     Idle,
     TlsFailed,
 
-    // At once: the client does not read, or must not have the rest.
+    // The server closes at once: the client does not read, or must not get the remaining output.
     ReaderTooSlow,
     ReaderStalled,
     TooMuchOutput,
@@ -30,10 +30,10 @@ internal enum CloseReason
 
 internal static class CloseReasons
 {
-    /// <summary>Reasons, counted for statistics.</summary>
+    /// <summary>The number of reasons, for statistics.</summary>
     public const int Count = (int)CloseReason.ServerStopped + 1;
 
-    /// <summary>Whether what the connection's output holds is sent first.</summary>
+    /// <summary>Returns whether the connection's remaining output is sent first.</summary>
     public static bool SendsRest(this CloseReason reason) =>
         reason is >= CloseReason.ClosedBySession and <= CloseReason.TlsFailed or CloseReason.ClosedByClient;
 }

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.Server.Connections;
 
-/// <summary>What the bytes of a request look like.</summary>
+/// <summary>The protocol that the first bytes of a request belong to.</summary>
 internal enum RequestForm
 {
     Unknown = 0,
@@ -13,7 +13,7 @@ internal enum RequestForm
     Tls,
 }
 
-/// <summary>Recognises protocols by the first bytes of a connection, and writes bytes so that a log can hold them.</summary>
+/// <summary>Recognises protocols by the first bytes of a connection, and formats bytes for a log.</summary>
 internal static class FirstBytes
 {
     private const int LongestQuote = 48;
@@ -22,10 +22,10 @@ internal static class FirstBytes
     private const byte TlsMajorVersion = 3;
     private const byte MemcachedBinaryRequest = 0x80;
 
-    // Of the array, of the command's length, and of the command itself: what follows may be a password.
+    // The lines of the array, of the command's length, and of the command. The next line may be a password.
     private const int LinesOfRespCommand = 3;
 
-    /// <summary>Whether the first byte is that of a TLS handshake.</summary>
+    /// <summary>Returns whether the first byte is that of a TLS handshake.</summary>
     public static bool BeginsTls(ReadOnlySpan<byte> bytes) => bytes[0] == TlsHandshake;
 
     public static RequestForm Recognise(ReadOnlySpan<byte> bytes)
@@ -46,7 +46,8 @@ internal static class FirstBytes
         };
     }
 
-    /// <summary>The beginning of a request, without its arguments where they could be a password, and with every byte that does not print as \xHH.</summary>
+    /// <summary>Returns the beginning of a request as text. Leaves out arguments that could be passwords. Bytes that are not printable
+    /// become \xHH.</summary>
     public static string Quote(ReadOnlySpan<byte> bytes, RequestForm form)
     {
         ReadOnlySpan<byte> shown = form switch
@@ -79,7 +80,7 @@ internal static class FirstBytes
         return isCut ? $"\"{text}\"..." : $"\"{text}\"";
     }
 
-    // Commands of memcached that an inline command of RESP is not, or is with fewer words.
+    // Commands of memcached that do not exist as inline commands of RESP, or that have fewer words there.
     private static bool IsMemcachedAlone(ReadOnlySpan<byte> line)
     {
         ReadOnlySpan<byte> word = FirstWord(line);

@@ -5,16 +5,16 @@ using Cairn.Keys;
 namespace Cairn.Server.Connections;
 
 /// <summary>
-/// A long value that a connection holds while its client reads it: pinned in the store or, when no hazard cell is free, copied within the
-/// connection's limits. When neither is possible, the connection waits. Worker only.
+/// A long value that a connection holds while its client reads it. The value is pinned in the store or, if no hazard cell is free, copied
+/// within the connection's limits. If neither is possible, the connection waits. Worker only.
 /// </summary>
 internal struct HeldValue
 {
     private readonly ClientConnection? _connection;
     private Pin _pin;
 
-    /// <summary>Holds nothing yet.</summary>
-    /// <param name="connection">Null for a session without one, which has no limits.</param>
+    /// <summary>Creates an instance that holds nothing yet.</summary>
+    /// <param name="connection">The connection; null for a session without one, which has no limits.</param>
     public HeldValue(ClientConnection? connection) => _connection = connection;
 
     public readonly bool IsHeld => _pin.IsHeld;
@@ -23,8 +23,9 @@ internal struct HeldValue
 
     public readonly ReadOnlySpan<byte> Value => _pin.Value;
 
-    /// <summary>Takes hold of a key's value.</summary>
-    /// <returns>With <see cref="PinStatus.NoFreeCell"/> the connection waits: the session leaves the request, and executes it again.</returns>
+    /// <summary>Pins or copies a key's value.</summary>
+    /// <returns>The result. With <see cref="PinStatus.NoFreeCell"/> the connection waits: the session does not consume the request, and
+    /// executes it again.</returns>
     public PinStatus TryHold(StoreEngine engine, in KeyRef key, bool isUse)
     {
         if (_connection is null)
@@ -43,7 +44,7 @@ internal struct HeldValue
         return status;
     }
 
-    /// <summary>Gives up the value. A connection that waits may be served.</summary>
+    /// <summary>Releases the value. A waiting connection may then be served.</summary>
     public void Release()
     {
         if (_pin.IsHeld)

@@ -1,14 +1,14 @@
 namespace Cairn.Server.Connections;
 
-/// <summary>Makes the sessions of a listener.</summary>
+/// <summary>Creates the sessions of a listener.</summary>
 internal abstract class SessionFactory
 {
-    /// <summary>What a client is told when there are too many connections, before it is closed; empty for nothing.</summary>
+    /// <summary>Gets the reply to a client that is refused because there are too many connections; empty for none.</summary>
     public virtual ReadOnlyMemory<byte> TooManyConnections => default;
 
-    /// <summary>What the sessions understand.</summary>
+    /// <summary>Gets the protocols that the sessions speak.</summary>
     public virtual SpokenProtocols Spoken => SpokenProtocols.Unknown;
 
-    /// <summary>Makes the session of a new connection, on the connection's worker.</summary>
+    /// <summary>Creates the session of a new connection. Called on the connection's worker.</summary>
     public abstract Session Create(ClientConnection connection);
 }

@@ -1,10 +1,10 @@
 namespace Cairn.Server.Connections;
 
-/// <summary>What a listener understands.</summary>
+/// <summary>The protocols that a listener speaks.</summary>
 [Flags]
 internal enum SpokenProtocols
 {
-    /// <summary>Not known: no client of such a listener is ever called foreign.</summary>
+    /// <summary>Not known. Clients of such a listener are never reported as foreign.</summary>
     Unknown = 0,
     Memcached = 1,
     Resp = 2,

@@ -2,28 +2,29 @@ using Cairn.Server.Io;
 
 namespace Cairn.Server.Connections;
 
-// Closing: a connection's end, and that of all of them.
+// Closing one connection, and all connections.
 internal sealed unsafe partial class Worker
 {
-    // How long a client that was told the end may take to hang up, and how long one that may not even be listening keeps the
-    // server from stopping.
+    // LingerMs: the time for a client to close after the server has ended its side. StoppingLingerMs: the same while the server stops,
+    // because a client that may not even read must not delay the stop.
     private const int LingerMs = 2000;
     private const int StoppingLingerMs = 100;
 
-    // While draining: how often to look whether a connection has fallen silent.
+    // The interval at which a draining worker checks whether connections have become silent.
     private const int DrainStepMs = 10;
 
     private long _drainUntil;
     private long _drainTurn;
 
-    /// <summary>Finishes what was received, sends the replies, and closes all; hard, when this much time has passed.</summary>
+    /// <summary>Finishes the requests that have arrived, sends the replies, and closes all connections. After the time has passed, closes
+    /// them at once.</summary>
     public void BeginDrain(TimeSpan time)
     {
         _drainUntil = Math.Max(1, Now + (long)time.TotalMilliseconds);
         _drainTurn = _turn;
     }
 
-    // The engine has a reason: the protocol may have an error for it.
+    // Closes for a reason of the engine, after the protocol has written its error, if it has one.
     private void Fail(ClientConnection connection, CloseReason reason)
     {
         if (connection.State != ConnectionState.Open)
@@ -37,7 +38,7 @@ internal sealed unsafe partial class Worker
             {
                 connection.Session.OnClosing(reason, connection.Output);
             }
-#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
             catch (Exception e)
 #pragma warning restore CA1031
             {
@@ -68,7 +69,7 @@ internal sealed unsafe partial class Worker
 
         if (connection.State == ConnectionState.Open)
         {
-            // The rest follows when the output is empty: Settle.
+            // Settle continues when the output is empty.
             connection.State = ConnectionState.Closing;
             connection.DropInput();
             LeaveCellQueue(connection);
@@ -76,9 +77,9 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // All was given to the kernel, which need not have delivered it. If it had to close while input is unread or still comes, it
-    // would reset the connection, and what the client has not read yet could be lost. So the client is told the end, and
-    // hangs up first; what it sends until then is read and dropped.
+    // The kernel has all output, but may not have delivered it. If the kernel closed a socket with unread or arriving input, it would
+    // reset the connection, and the client could lose output that it has not read. So the server ends only its sending side, and the
+    // client closes first. Input that arrives until then is discarded.
     private void FinishClosing(ClientConnection connection)
     {
         if (connection.IsInputEnded)
@@ -125,7 +126,7 @@ internal sealed unsafe partial class Worker
         {
             connection.Session.OnClosed(connection.CloseReason);
         }
-#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -141,13 +142,13 @@ internal sealed unsafe partial class Worker
         CellQueue.Leave(connection);
     }
 
-    /// <summary>The kernel has let go of the connection's memory.</summary>
+    /// <summary>Frees the output after the kernel has released the connection's memory.</summary>
     public void OnChannelClosed(ClientConnection connection)
     {
         _closingChannels--;
         if (connection.Tls is not { IsWriting: true })
         {
-            connection.Output.Clear(); // Else when TLS lets go of it.
+            connection.Output.Clear(); // Otherwise freed when TLS releases it.
         }
 
         connection.WireOutput.Clear();
@@ -179,7 +180,8 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // All that had arrived when the stop began was collected since, executed and answered. What waits for another thread is not waited for.
+    // Returns whether all input that had arrived when the stop began has been collected, executed and answered. Requests that wait for
+    // another thread are not waited for.
     private bool IsSilent(ClientConnection connection) =>
         connection.State == ConnectionState.Open && _isAllCollected && connection.LastInputTurn < _turn - 1 &&
         !connection.IsReady && connection.Output.UnsentBytes == 0 &&

@@ -5,13 +5,14 @@ using Cairn.Server.Listening;
 namespace Cairn.Server.Hosting;
 
 /// <summary>
-/// Refuses to serve strangers by accident. An address that other machines reach needs clients that prove who they are, and TLS, or the word that it is
-/// meant so. Without TLS a password is read by everyone on the way.
+/// Prevents unprotected access by mistake. An address that other machines can reach needs authentication and TLS, unless the options
+/// explicitly allow insecure access. Without TLS, passwords can be read on the network.
 /// </summary>
 internal static class AddressGuard
 {
-    /// <summary>Does nothing if the address may be listened on.</summary>
-    /// <exception cref="ServerException">Others could reach the address without proving who they are or without TLS, or its name is not known.</exception>
+    /// <summary>Checks that the server may listen on the address.</summary>
+    /// <exception cref="ServerException">Other machines could reach the address without authentication or without TLS, or its name is not
+    /// known.</exception>
     public static void Check(string protocol, ListenAddress address, bool isAuthenticated, bool isEncrypted, bool allowsInsecure)
     {
         if ((isAuthenticated && isEncrypted) || allowsInsecure || !IsPublic(address))
@@ -27,8 +28,8 @@ internal static class AddressGuard
                   "Listen on 127.0.0.1, name users and a certificate (--tls-certificate), or say --insecure if the network keeps strangers away.");
     }
 
-    /// <summary>The same for HTTP: without TLS, passwords and values could be read on their way.</summary>
-    /// <exception cref="ServerException">Others could reach the address, or its name is not known.</exception>
+    /// <summary>Checks an address for HTTP. Without TLS, passwords and values could be read on the network.</summary>
+    /// <exception cref="ServerException">Other machines could reach the address, or its name is not known.</exception>
     public static void CheckHttp(ListenAddress address, bool allowsInsecure)
     {
         if (!allowsInsecure && IsPublic(address))

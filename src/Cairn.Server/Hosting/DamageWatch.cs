@@ -1,8 +1,8 @@
 namespace Cairn.Server.Hosting;
 
 /// <summary>
-/// Tells when a store is found to be damaged. Damaged entries are removed and missed by nobody for long; but while more and more are found,
-/// the file is not to be trusted.
+/// Reports when a store turns out to be damaged. Damaged entries are removed, and their values are soon created again. But while more of
+/// them are found, the file should not be trusted.
 /// </summary>
 internal sealed class DamageWatch
 {
@@ -12,7 +12,7 @@ internal sealed class DamageWatch
     private long _damaged = -1;
     private long _foundAtMs = long.MinValue;
 
-    /// <summary>The health of a store in which so many damaged entries have been found so far.</summary>
+    /// <summary>Returns the health of a store with this number of damaged entries found so far.</summary>
     public ServerHealth Look(long damaged, long nowMs)
     {
         lock (_lock)

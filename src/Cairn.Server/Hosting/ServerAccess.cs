@@ -6,12 +6,12 @@ using Cairn.Server.Resp.Security;
 namespace Cairn.Server.Hosting;
 
 /// <summary>
-/// Who may see and do what over HTTP: what they may with the protocols. Where one of those asks who a client is, so does HTTP, and takes the
-/// users of both.
+/// The permissions over HTTP. They are the same as with the protocols. If one of the protocols requires authentication, so does HTTP, and
+/// it accepts the users of both.
 /// </summary>
 internal sealed class ServerAccess(ServerPlan plan, RespServer resp)
 {
-    /// <summary>Names by which the server may be reached, beside addresses and localhost.</summary>
+    /// <summary>Gets the names under which the server may be reached, besides addresses and localhost.</summary>
     public IReadOnlyList<string> Names { get; } =
     [
         .. (plan.Options.HttpNames ?? "").Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries),
@@ -19,7 +19,7 @@ internal sealed class ServerAccess(ServerPlan plan, RespServer resp)
     ];
 
 
-    /// <summary>Whom somebody is who has not said; null if that must be said.</summary>
+    /// <summary>Gets the user of a request without authentication; null if authentication is required.</summary>
     public RespUser? Anonymous
     {
         get
@@ -34,7 +34,7 @@ internal sealed class ServerAccess(ServerPlan plan, RespServer resp)
         }
     }
 
-    /// <summary>The user of that name, if the password is right; null if not.</summary>
+    /// <summary>Returns the user with this name if the password is right; otherwise null.</summary>
     public RespUser? Authenticate(string name, string password)
     {
         byte[] nameBytes = Encoding.UTF8.GetBytes(name);
@@ -43,7 +43,7 @@ internal sealed class ServerAccess(ServerPlan plan, RespServer resp)
         RespUser? user = servesResp ? resp.Users.Authenticate(nameBytes.Length == 0 ? Encoding.UTF8.GetBytes(RespUser.DefaultName) : nameBytes, passwordBytes) : null;
         if (user is null && servesMemcached && plan.MemcachedUsers is { } memcached && memcached.Check(nameBytes, passwordBytes))
         {
-            user = new RespUser { Name = Text.Latin(nameBytes) }; // Users of memcached's protocol may do everything.
+            user = new RespUser { Name = Text.Latin(nameBytes) }; // Users of memcached's protocol may execute every command.
         }
 
         return user;

@@ -8,7 +8,7 @@ using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Hosting;
 
-/// <summary>Options that were checked, with everything filled in that was left open.</summary>
+/// <summary>Options that were checked, with all defaults filled in.</summary>
 internal sealed class ServerPlan
 {
     private const string HttpName = "HTTP";
@@ -31,25 +31,25 @@ internal sealed class ServerPlan
         Http = http;
     }
 
-    /// <summary>The options, with the store's file.</summary>
+    /// <summary>Gets the options, including the store's file.</summary>
     public ServerOptions Options { get; }
 
-    /// <summary>Whether the store's place is the default one, whose folder is made if need be.</summary>
+    /// <summary>Gets whether the store is at the default location, whose folder is created if necessary.</summary>
     public bool HasDefaultStore { get; private init; }
 
-    /// <summary>Who may use memcached's protocol; null for anybody.</summary>
+    /// <summary>Gets the users of memcached's protocol; null for no authentication.</summary>
     public MemcachedCredentials? MemcachedUsers { get; private init; }
 
-    /// <summary>The keyspace events that are sent from the start.</summary>
+    /// <summary>Gets the keyspace events that are sent from the start.</summary>
     public EventClasses Events { get; private init; }
 
-    /// <summary>Who may use RESP, and how.</summary>
+    /// <summary>Gets the users of RESP and their permissions.</summary>
     public RespUsers RespUsers { get; private init; } = RespUsers.Nobody;
 
-    /// <summary>Whether RESP, or memcached's protocol, is spoken anywhere.</summary>
+    /// <summary>Gets whether RESP, and whether memcached's protocol, is spoken on any address.</summary>
     public (bool Resp, bool Memcached) Serves => (_resp.Count + _both.Count > 0, _memcached.Count + _both.Count > 0);
 
-    /// <summary>Where to listen for HTTP.</summary>
+    /// <summary>Gets the addresses for HTTP.</summary>
     public IReadOnlyList<ListenAddress> Http { get; }
 
     public static ServerPlan Make(ServerOptions options, Func<string, string?> environment)
@@ -100,7 +100,7 @@ internal sealed class ServerPlan
         };
     }
 
-    /// <summary>What to listen on, and what is spoken there.</summary>
+    /// <summary>Returns the options of all listeners.</summary>
     public IReadOnlyList<ListenerOptions> Listeners(ServerProtocols protocols)
     {
         var listeners = new List<ListenerOptions>();
@@ -143,7 +143,7 @@ internal sealed class ServerPlan
         bool isCertified = options.Tls?.ClientCertificates == ClientCertificateMode.Required;
         if (protocol == HttpName)
         {
-            AddressGuard.CheckHttp(address, options.AllowsInsecure); // It speaks no TLS.
+            AddressGuard.CheckHttp(address, options.AllowsInsecure); // HTTP is served without TLS.
         }
         else
         {

@@ -1,17 +1,17 @@
 namespace Cairn.Server.Hosting;
 
-/// <summary>Where a server keeps its store when nobody said where.</summary>
+/// <summary>The default location of a server's store.</summary>
 internal static class StorePlace
 {
     private const string FolderName = "cairn";
     private const string FileName = "server.cairn";
 
-    // What systemd names for a unit with StateDirectory=; several are separated by colons.
+    // systemd sets it for a unit with StateDirectory=. Several directories are separated by colons.
     private const string StateDirectoryVariable = "STATE_DIRECTORY";
 
     /// <summary>
-    /// The store's file in the service's state directory, if the service manager gives one, else in the data folder of the current user.
-    /// The folder need not exist yet: see <see cref="Make"/>.
+    /// Returns the path of the store's file: in the service's state directory, if the service manager sets one, else in the data folder
+    /// of the current user. The folder need not exist yet: see <see cref="Make"/>.
     /// </summary>
     /// <exception cref="ServerException">The user has no data folder.</exception>
     public static string Default(Func<string, string?> environment)
@@ -20,9 +20,9 @@ internal static class StorePlace
         return Path.Combine(string.IsNullOrEmpty(state) ? UserFolder() : state, FileName);
     }
 
-    /// <summary>Makes the folder of the default store, for its owner alone.</summary>
-    /// <returns>Whether it was missing.</returns>
-    /// <exception cref="ServerException">It cannot be made.</exception>
+    /// <summary>Creates the folder of the default store, with access for its owner only.</summary>
+    /// <returns>Whether the folder did not exist.</returns>
+    /// <exception cref="ServerException">The folder cannot be created.</exception>
     public static bool Make(string store)
     {
         string folder = Path.GetDirectoryName(store)!;
@@ -43,7 +43,7 @@ internal static class StorePlace
         }
     }
 
-    /// <summary>Removes the folder that <see cref="Make"/> made, if it is empty.</summary>
+    /// <summary>Removes the folder that <see cref="Make"/> created, if it is empty.</summary>
     public static void Unmake(string store)
     {
         try
@@ -52,12 +52,12 @@ internal static class StorePlace
         }
         catch (IOException)
         {
-            // Another program has put a file there.
+            // Another program has created a file there.
         }
     }
 
-    /// <summary>A file in memory that no other process uses.</summary>
-    /// <exception cref="ServerException">The system keeps the name of a file for as long as it is mapped.</exception>
+    /// <summary>Returns the path of a file in memory that no other process uses.</summary>
+    /// <exception cref="ServerException">The system does not allow the removal of a mapped file.</exception>
     public static string Ephemeral()
     {
         if (OperatingSystem.IsWindows())

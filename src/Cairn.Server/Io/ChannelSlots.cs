@@ -1,5 +1,5 @@
-// Gives channels short numbers that the kernel hands back with its events. A number is a slot and the slot's generation, so
-// that an event that was under way when its channel went is not taken for its successor's.
+// Gives channels short numbers that the kernel returns with its events. A number consists of a slot and the slot's generation. So an
+// event for a channel that has been removed is not delivered to the next channel in the slot.
 namespace Cairn.Server.Io;
 
 internal sealed class ChannelSlots<T>
@@ -13,7 +13,7 @@ internal sealed class ChannelSlots<T>
     private readonly Stack<int> _free = new();
     private int _used;
 
-    /// <summary>Below 2^56.</summary>
+    /// <summary>Adds a channel. Returns its number, below 2^56.</summary>
     public ulong Add(T channel)
     {
         if (!_free.TryPop(out int slot))

@@ -2,40 +2,42 @@ using System.Net;
 
 namespace Cairn.Server.Io;
 
-/// <summary>What a loop knows about a connection. Called by the connection's worker only, but for <see cref="Remote"/>.</summary>
+/// <summary>A connection's socket, as a loop uses it. Only the connection's worker calls it, except <see cref="Remote"/>.</summary>
 internal abstract class IoChannel
 {
-    /// <summary>The client's address; null if there is none or it is not to be had any more. Any thread.</summary>
+    /// <summary>Gets the client's address; null if there is none or it is no longer available. Thread-safe.</summary>
     public abstract IPEndPoint? Remote { get; }
 
-    /// <summary>Whether output waits because the client does not take it.</summary>
+    /// <summary>Gets whether output waits because the client does not read it.</summary>
     public bool IsBlocked { get; protected set; }
 
-    /// <summary>Bytes that the kernel has taken and the client's system has not received. 0 where the kernel does not say.</summary>
+    /// <summary>Gets the number of bytes that the kernel has taken and that the client's system has not received; 0 if the kernel does
+    /// not report it.</summary>
     public virtual int UndeliveredBytes => 0;
 
     /// <summary>Starts to receive.</summary>
     public abstract void Start();
 
-    /// <summary>Starts to send what the connection's wire output holds, unless a send is under way, and goes on until it is empty. What
-    /// was sent leaves the output; the worker is told when this happens later than now.</summary>
+    /// <summary>Starts to send the connection's wire output, unless a send is already in progress, and continues until the output is
+    /// empty. Bytes that were sent are removed from the output. If that happens after the call has returned, the loop reports it to the
+    /// worker.</summary>
     public abstract void Send();
 
-    /// <summary>Receives nothing more. What is on its way may still arrive.</summary>
+    /// <summary>Stops receiving. Input that is on its way may still arrive.</summary>
     public abstract void PauseReceive();
 
     public abstract void ResumeReceive();
 
-    /// <summary>Has input received in the next turn that the kernel has, and that the loop was not told of. Loops that ask the kernel
-    /// themselves were told of all input.</summary>
-    /// <returns>Whether there is some.</returns>
+    /// <summary>Makes the next turn receive input that the kernel has but that was not reported to the loop. Loops that query the kernel
+    /// themselves know about all input, and do nothing here.</summary>
+    /// <returns>Whether there is such input.</returns>
     public virtual bool CollectUnread() => false;
 
-    /// <summary>Tells the client that nothing more comes.</summary>
+    /// <summary>Ends the sending side of the connection.</summary>
     public abstract void ShutdownSend();
 
-    /// <summary>Ends it. Nothing arrives any more.</summary>
-    /// <param name="isHard">Whether the kernel drops what it has not delivered.</param>
-    /// <returns>Whether the kernel has let go of the output's memory; if not, the worker is told when it has.</returns>
+    /// <summary>Closes the connection. No input arrives afterwards.</summary>
+    /// <param name="isHard">Whether the kernel discards output that it has not delivered.</param>
+    /// <returns>Whether the kernel has released the output's memory. If not, the loop reports to the worker when it has.</returns>
     public abstract bool Close(bool isHard);
 }

@@ -4,24 +4,24 @@ using System.Net;
 
 namespace Cairn.Server.Listening;
 
-/// <summary>Where a listener is to be reached: a host and port, or the path of a Unix socket.</summary>
+/// <summary>The address of a listener: a host and port, or the path of a Unix socket.</summary>
 internal sealed record ListenAddress
 {
     private ListenAddress()
     {
     }
 
-    /// <summary>A name, an IPv4 or IPv6 address without brackets, or * for every address of the machine; empty for a Unix
+    /// <summary>Gets the name, the IPv4 or IPv6 address without brackets, or * for every address of the machine; empty for a Unix
     /// socket.</summary>
     public string Host { get; private init; } = "";
 
-    /// <summary>0 lets the system choose.</summary>
+    /// <summary>Gets the port; 0 lets the system choose.</summary>
     public int Port { get; private init; }
 
-    /// <summary>The Unix socket's path; null for TCP.</summary>
+    /// <summary>Gets the Unix socket's path; null for TCP.</summary>
     public string? UnixPath { get; private init; }
 
-    /// <summary>The permission bits of the Unix socket's file: who may connect.</summary>
+    /// <summary>Gets the permissions of the Unix socket's file, which determine the users that may connect.</summary>
     public UnixFileMode UnixMode { get; private init; }
 
     public static ListenAddress Tcp(string host, int port)
@@ -32,20 +32,21 @@ internal sealed record ListenAddress
         return new ListenAddress { Host = host, Port = port };
     }
 
-    /// <summary>A Unix socket.</summary>
-    /// <param name="path">Of the socket's file, in a directory that exists.</param>
-    /// <param name="mode">Who may connect: those who may write to the file. By default its owner, as with memcached.</param>
+    /// <summary>Creates the address of a Unix socket.</summary>
+    /// <param name="path">The path of the socket's file, in a directory that exists.</param>
+    /// <param name="mode">The permissions of the file. Users with write permission may connect. Default: the owner, as in
+    /// memcached.</param>
     public static ListenAddress Unix(string path, UnixFileMode mode = UnixFileMode.UserRead | UnixFileMode.UserWrite)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         return new ListenAddress { UnixPath = Path.GetFullPath(path), UnixMode = mode };
     }
 
-    /// <summary>Understands HOST:PORT, [IPV6]:PORT, *:PORT and :PORT (both every address), HOST alone, PORT alone (127.0.0.1),
-    /// and unix:PATH.</summary>
-    /// <param name="text">What somebody wrote.</param>
-    /// <param name="defaultPort">The port where none is named.</param>
-    /// <param name="address">The address; null if it is none.</param>
+    /// <summary>Parses HOST:PORT, [IPV6]:PORT, *:PORT and :PORT (both for every address), HOST alone, PORT alone (127.0.0.1), and
+    /// unix:PATH.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="defaultPort">The port if the text has none.</param>
+    /// <param name="address">The address; null if the text is not valid.</param>
     public static bool TryParse(string text, int defaultPort, [NotNullWhen(true)] out ListenAddress? address)
     {
         const string UnixPrefix = "unix:";
@@ -69,7 +70,7 @@ internal sealed record ListenAddress
         return true;
     }
 
-    /// <summary>The addresses to listen on.</summary>
+    /// <summary>Returns the IP addresses to listen on.</summary>
     /// <exception cref="System.Net.Sockets.SocketException">The name is not known.</exception>
     public IReadOnlyList<IPAddress> Resolve()
     {
@@ -106,7 +107,7 @@ internal sealed record ListenAddress
         {
             if (TryPort(text, out int portAlone))
             {
-                host = "127.0.0.1"; // Strangers are let in only where somebody writes so.
+                host = "127.0.0.1"; // Other machines get access only if the options say so.
                 port = portAlone;
                 return true;
             }
@@ -116,7 +117,7 @@ internal sealed record ListenAddress
         }
         else if (text.IndexOf(':', StringComparison.Ordinal) != colon)
         {
-            host = text; // IPv6 without brackets has no port.
+            host = text; // An IPv6 address without brackets has no port.
             return IPAddress.TryParse(text, out _);
         }
         else

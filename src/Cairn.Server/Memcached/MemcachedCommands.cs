@@ -3,13 +3,13 @@ using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>The commands of memcached's protocol that requests are counted by.</summary>
+/// <summary>The commands of memcached's protocol in the metrics.</summary>
 internal static class MemcachedCommands
 {
-    /// <summary>What metrics call the protocol.</summary>
+    /// <summary>The name of the protocol in metrics.</summary>
     public const string Protocol = "memcached";
 
-    /// <summary>All of them; the first stands for requests that are none.</summary>
+    /// <summary>Gets all commands. The first element stands for requests that are no known command.</summary>
     public static IReadOnlyList<MeteredCommand> Metered { get; } =
     [
         .. Enum.GetValues<MemcachedCommand>().Select(command =>

@@ -1,6 +1,6 @@
 namespace Cairn.Server.Memcached;
 
-/// <summary>What the sessions of one worker have done. Only that worker writes; others may read numbers that are a moment old.</summary>
+/// <summary>The counts of the sessions of one worker. Only that worker writes. Other threads may read slightly stale numbers.</summary>
 internal sealed class MemcachedCounters
 {
     public long Gets;
@@ -28,7 +28,7 @@ internal sealed class MemcachedCounters
     public long TooLarge;
     public long NoMemory;
 
-    /// <summary>Adds another's numbers, or takes them away.</summary>
+    /// <summary>Adds the counts of another instance, or subtracts them.</summary>
     public void Add(MemcachedCounters other, int sign = 1)
     {
         Gets += sign * Volatile.Read(ref other.Gets);

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>The users of a file in memcached's form: a line <c>user:password</c> for each.</summary>
+/// <summary>The users of a file in memcached's form: one <c>user:password</c> per line.</summary>
 internal sealed class MemcachedCredentials
 {
     // memcached's own limits.
@@ -13,7 +13,8 @@ internal sealed class MemcachedCredentials
     private readonly List<(byte[] User, byte[] Password)> _users = [];
 
     /// <summary>Reads a file.</summary>
-    /// <exception cref="ServerException">It has no user, or a line without a colon, or one that is too long.</exception>
+    /// <exception cref="ServerException">The file cannot be read, has no user or too many, or a line has no colon or is too
+    /// long.</exception>
     public static MemcachedCredentials Load(string path)
     {
         try
@@ -27,7 +28,7 @@ internal sealed class MemcachedCredentials
     }
 
     /// <summary>Reads the text of a file.</summary>
-    /// <exception cref="ServerException">As for <see cref="Load"/>.</exception>
+    /// <exception cref="ServerException">The text has no user or too many, or a line has no colon or is too long.</exception>
     public static MemcachedCredentials Parse(string text, string name)
     {
         var credentials = new MemcachedCredentials();
@@ -58,7 +59,7 @@ internal sealed class MemcachedCredentials
         return credentials;
     }
 
-    /// <summary>Whether there is such a user with this password. Takes as long for a wrong one as for a right one.</summary>
+    /// <summary>Returns whether there is a user with this password. The time does not depend on the result.</summary>
     public bool Check(ReadOnlySpan<byte> user, ReadOnlySpan<byte> password)
     {
         bool isKnown = false;

@@ -3,37 +3,38 @@ using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>How memcached's protocol is served.</summary>
+/// <summary>The options of memcached's protocol.</summary>
 internal sealed record MemcachedOptions
 {
-    /// <summary>The largest item as memcached counts it: key, value and some 60 bytes; 1 KiB to 64 MiB. Default 1 MiB, memcached's. A
-    /// store may allow less.</summary>
+    /// <summary>Gets the maximum size of an item as memcached counts it: key, value and some 60 bytes; 1 KiB to 64 MiB. Default 1 MiB, as
+    /// in memcached. A store may allow less.</summary>
     public int MaxItemBytes { get; init; } = 1 << 20;
 
-    /// <summary>Longest line of a <c>get</c>, in bytes. Default 1 MiB.</summary>
+    /// <summary>Gets the maximum length of the line of a <c>get</c>, in bytes. Default 1 MiB.</summary>
     public int MaxMultigetBytes { get; init; } = 1 << 20;
 
-    /// <summary>Called when a client says <c>shutdown</c>, with whether gracefully; null, the default, if clients may not.</summary>
+    /// <summary>Gets the action that a client's <c>shutdown</c> calls. Its argument is whether the stop is graceful. Null, the default,
+    /// if clients may not stop the server.</summary>
     public Action<bool>? Shutdown { get; init; }
 
-    /// <summary>Whether clients may empty the store. Default true.</summary>
+    /// <summary>Gets whether clients may remove all entries. Default true.</summary>
     public bool AllowFlush { get; init; } = true;
 
-    /// <summary>Whether clients may list the keys. Default true.</summary>
+    /// <summary>Gets whether clients may list the keys. Default true.</summary>
     public bool AllowDump { get; init; } = true;
 
-    /// <summary>Who may use the server; null, the default, for anybody.</summary>
+    /// <summary>Gets the users that may connect; null, the default, for no authentication.</summary>
     public MemcachedCredentials? Credentials { get; init; }
 
-    /// <summary>Source of time.</summary>
+    /// <summary>Gets the source of time.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
-    /// <summary>Where requests are counted.</summary>
+    /// <summary>Gets the metrics that count requests.</summary>
     public ServerMetrics Metrics { get; init; } = new();
 
-    /// <summary>Where changes of keys are reported. Default: nowhere.</summary>
+    /// <summary>Gets the receiver of the changes of keys. Default: none.</summary>
     public KeyspaceEvents Events { get; init; } = KeyspaceEvents.Off;
 
-    /// <summary>What <c>stats</c> tells of the server around the sessions.</summary>
+    /// <summary>Gets the information about the server that <c>stats</c> reports.</summary>
     public MemcachedSurroundings Surroundings { get; init; } = new();
 }

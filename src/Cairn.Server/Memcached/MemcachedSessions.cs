@@ -2,10 +2,11 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>Makes the sessions that serve a store through memcached's protocol, and holds what they share.</summary>
+/// <summary>Creates the sessions that serve a store by memcached's protocol, and holds their shared state.</summary>
 internal sealed class MemcachedSessions : SessionFactory, IDisposable
 {
-    /// <summary>What clients are told: three numbers and nothing else, which they compare with the version that brought a command.</summary>
+    /// <summary>The version that clients see. It must consist of three numbers only, because clients compare it with the version that
+    /// introduced a command.</summary>
     public const string Version = "1.6.18";
 
     private static readonly ReadOnlyMemory<byte> TooMany = "ERROR Too many open connections\r\n"u8.ToArray();
@@ -38,16 +39,16 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
 
     public DateTimeOffset StartedAt { get; }
 
-    /// <summary>Time since the start, by a clock that nobody sets.</summary>
+    /// <summary>Gets the time since the start, by a monotonic clock.</summary>
     public TimeSpan Uptime => Options.Clock.GetElapsedTime(_startedAt);
 
-    /// <summary>Whether a <c>flush_all</c> waits for its time.</summary>
+    /// <summary>Gets whether a <c>flush_all</c> waits for its time.</summary>
     public bool IsFlushWaiting => Volatile.Read(ref _flushAtMs) != long.MaxValue;
 
-    /// <summary>The level of <c>verbosity</c>, which changes nothing.</summary>
+    /// <summary>Gets or sets the level of <c>verbosity</c>, which has no effect.</summary>
     public int Verbosity { get; set; }
 
-    /// <summary>The <c>stats detail</c> of all sessions.</summary>
+    /// <summary>Gets the <c>stats detail</c> of all sessions.</summary>
     public PrefixStatistics Prefixes { get; } = new();
 
     public override ReadOnlyMemory<byte> TooManyConnections => TooMany;
@@ -56,10 +57,10 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
 
     public override Session Create(ClientConnection connection) => new MemcachedSession(this, connection, _counters.Value!, _ahead.Value!);
 
-    /// <summary>A session without a connection, for tests.</summary>
+    /// <summary>Creates a session without a connection, for tests.</summary>
     public MemcachedSession CreateDetached() => new(this, null, _counters.Value!, _ahead.Value!);
 
-    /// <summary>Empties the store now, or when a moment comes.</summary>
+    /// <summary>Empties the store now, or at a later time.</summary>
     public void Flush(long atMs)
     {
         long now = NowMs();
@@ -74,7 +75,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         _flushTimer.Change(TimeSpan.FromMilliseconds(Math.Min(atMs - now, uint.MaxValue - 1)), Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Empties the store if a <c>flush_all</c> has waited until now.</summary>
+    /// <summary>Empties the store if the time of a waiting <c>flush_all</c> has come.</summary>
     public void FlushIfDue()
     {
         long due = Volatile.Read(ref _flushAtMs);
@@ -86,7 +87,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         long now = NowMs();
         if (due > now)
         {
-            // The timer's time is limited.
+            // The timer's interval is limited.
             _flushTimer.Change(TimeSpan.FromMilliseconds(Math.Min(due - now, uint.MaxValue - 1)), Timeout.InfiniteTimeSpan);
         }
         else if (Interlocked.CompareExchange(ref _flushAtMs, long.MaxValue, due) == due)
@@ -97,12 +98,12 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
             }
             catch (ObjectDisposedException)
             {
-                // The server is being stopped.
+                // The server is stopping.
             }
         }
     }
 
-    /// <summary>The numbers of all sessions since the last reset.</summary>
+    /// <summary>Returns the counts of all sessions since the last reset.</summary>
     public MemcachedCounters Total()
     {
         var total = new MemcachedCounters();
@@ -115,7 +116,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         return total;
     }
 
-    /// <summary>The numbers of all sessions since the server started, whatever was reset.</summary>
+    /// <summary>Returns the counts of all sessions since the server started, regardless of resets.</summary>
     public MemcachedCounters TotalSinceStart()
     {
         var total = new MemcachedCounters();
@@ -127,7 +128,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         return total;
     }
 
-    /// <summary>What the store has counted since the start, or since the last reset.</summary>
+    /// <summary>Returns the store's counts since the start or the last reset.</summary>
     public StoreCounts StoreCountsSinceReset(StoreStatistics statistics)
     {
         lock (_countersLock)
@@ -136,7 +137,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         }
     }
 
-    /// <summary>Counts from zero again.</summary>
+    /// <summary>Resets all counts to zero.</summary>
     public void ResetCounters()
     {
         lock (_countersLock)

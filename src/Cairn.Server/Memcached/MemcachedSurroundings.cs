@@ -2,10 +2,10 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>What the sessions know of the server they are part of, to tell it in statistics.</summary>
+/// <summary>Information about the server, which the sessions report in statistics.</summary>
 internal sealed class MemcachedSurroundings
 {
-    /// <summary>The engine that serves them; null in tests.</summary>
+    /// <summary>Gets or sets the engine that serves the sessions; null in tests.</summary>
     public ServerEngine? Engine { get; set; }
 
     public int Port { get; init; }

@@ -2,10 +2,10 @@ using System.Text;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>What <c>stats detail</c> counts while it is on: operations by the part of the key before the first colon.</summary>
+/// <summary>The counts of <c>stats detail</c> while it is on: operations by the part of the key before the first colon.</summary>
 internal sealed class PrefixStatistics
 {
-    // A client may invent as many prefixes as it likes.
+    // A limit, because clients may invent any number of prefixes.
     private const int MaxPrefixes = 10_000;
 
     private readonly Lock _lock = new();
@@ -60,7 +60,7 @@ internal sealed class PrefixStatistics
         }
     }
 
-    /// <summary>A line for each prefix.</summary>
+    /// <summary>Returns one line for each prefix.</summary>
     public byte[] Dump()
     {
         var text = new StringBuilder();

@@ -1,12 +1,12 @@
 namespace Cairn.Server.Metrics;
 
-/// <summary>What kind of request a command is, in whichever protocol.</summary>
+/// <summary>The kind of a command, independent of the protocol.</summary>
 internal enum CommandFamily
 {
-    /// <summary>Management, connections, transactions' bookkeeping, and everything else.</summary>
+    /// <summary>Management, connections, and everything else.</summary>
     Other = 0,
 
-    /// <summary>Reads values or tells of keys.</summary>
+    /// <summary>Reads values or properties of keys.</summary>
     Get,
 
     /// <summary>Writes values.</summary>
@@ -15,7 +15,7 @@ internal enum CommandFamily
     /// <summary>Removes keys.</summary>
     Delete,
 
-    /// <summary>Counts up or down.</summary>
+    /// <summary>Adds to or subtracts from numbers.</summary>
     Arithmetic,
 
     /// <summary>Changes when a key expires.</summary>
@@ -24,16 +24,16 @@ internal enum CommandFamily
     /// <summary>Reads or changes a hash.</summary>
     Hash,
 
-    /// <summary>MULTI to EXEC. What is executed within counts as itself, too.</summary>
+    /// <summary>MULTI to EXEC. The commands within also count in their own families.</summary>
     Transaction,
 
     /// <summary>Publishes or subscribes.</summary>
     PubSub,
 }
 
-/// <summary>A command that requests are counted by.</summary>
-/// <param name="Id">Its place in every recorder: <see cref="RequestRecorder"/>.</param>
-/// <param name="Protocol">memcached or resp.</param>
-/// <param name="Name">As clients write it, in lower case.</param>
-/// <param name="Family">What kind it is.</param>
+/// <summary>A command in the metrics.</summary>
+/// <param name="Id">The command's index in every recorder: <see cref="RequestRecorder"/>.</param>
+/// <param name="Protocol">The protocol: memcached or resp.</param>
+/// <param name="Name">The name, as clients write it, in lower case.</param>
+/// <param name="Family">The kind of the command.</param>
 internal sealed record MeteredCommand(int Id, string Protocol, string Name, CommandFamily Family);

@@ -1,36 +1,36 @@
-// What a random sample says about shares of everything it was taken from.
+// Estimates shares of all requests from a random sample.
 //
-//   I1  StandsOut is true for no key whose share is below LeastShare, with Confidence for all keys of a report together. Of samples requests, such
-//       a key has expected = samples * LeastShare at most. Chernoff's bound on having count or more is
-//       exp(-(count ln(count / expected) - count + expected)), and no more than 1 / LeastShare keys can have a share near LeastShare;
-//       keys with smaller shares add less. So the bound has to be below (1 - Confidence) * LeastShare.
+//   I1  With Confidence for all keys of a report together, StandsOut is true for no key whose share is below LeastShare. Of the
+//       samples, such a key has on average at most expected = samples * LeastShare. Chernoff's bound on having count or more is
+//       exp(-(count ln(count / expected) - count + expected)). At most 1 / LeastShare keys can have a share near LeastShare, and keys
+//       with smaller shares add less. So the bound must be below (1 - Confidence) * LeastShare.
 namespace Cairn.Server.Metrics;
 
-/// <summary>Bounds on the share of a key, from a sample of requests.</summary>
+/// <summary>Computes bounds on the share of a key from a sample of requests.</summary>
 internal static class ShareEstimate
 {
-    /// <summary>How certain the bounds are.</summary>
+    /// <summary>The confidence of the bounds.</summary>
     public const double Confidence = 0.999;
 
-    /// <summary>The share that a key must have to stand out: what each of the keys that are counted would have if all were equal.</summary>
+    /// <summary>The minimum share of a key that stands out: the share of each counted key if all were equally frequent.</summary>
     public const double LeastShare = 1.0 / KeySamples.MaxKeys;
 
     private const double DeviationsOfConfidence = 3.29;
 
-    /// <summary>Whether a key that the sample has so often has at least <see cref="LeastShare"/> of all requests (I1).</summary>
+    /// <summary>Returns whether a key with this count in the sample has at least <see cref="LeastShare"/> of all requests (I1).</summary>
     public static bool StandsOut(long count, long samples)
     {
         double expected = samples * LeastShare;
         return count > expected && (count * Math.Log(count / expected)) - count + expected >= -Math.Log((1 - Confidence) * LeastShare);
     }
 
-    /// <summary>The share that a key has at least, if the sample has it so often.</summary>
+    /// <summary>Returns the lower bound of the share of a key with this count in the sample.</summary>
     public static double Lowest(long count, long samples) => Bound(count, samples, -1);
 
-    /// <summary>The share that a key has at most, if the sample has it so often.</summary>
+    /// <summary>Returns the upper bound of the share of a key with this count in the sample.</summary>
     public static double Highest(long count, long samples) => Bound(count, samples, 1);
 
-    // Wilson's score interval: right for small samples and for shares near 0 and 1 as well.
+    // Wilson's score interval. It is also accurate for small samples and for shares near 0 and 1.
     private static double Bound(double count, double samples, int side)
     {
         const double Z = DeviationsOfConfidence;

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.Server.Notifications;
 
-/// <summary>Which keyspace events are sent, and in which form. Each value has the letter that Redis gives it.</summary>
+/// <summary>The classes of keyspace events that are sent, and their form. Each value corresponds to a letter of Redis.</summary>
 [Flags]
 internal enum EventClasses
 {
@@ -20,16 +20,16 @@ internal enum EventClasses
     /// <summary>$: commands on strings.</summary>
     Strings = 1 << 3,
 
-    /// <summary>l: no event of Cairn belongs to it.</summary>
+    /// <summary>l: Cairn has no events of this class.</summary>
     Lists = 1 << 4,
 
-    /// <summary>s: no event of Cairn belongs to it.</summary>
+    /// <summary>s: Cairn has no events of this class.</summary>
     Sets = 1 << 5,
 
     /// <summary>h: commands on hashes.</summary>
     Hashes = 1 << 6,
 
-    /// <summary>z: no event of Cairn belongs to it.</summary>
+    /// <summary>z: Cairn has no events of this class.</summary>
     SortedSets = 1 << 7,
 
     /// <summary>x: keys that expired.</summary>
@@ -38,10 +38,10 @@ internal enum EventClasses
     /// <summary>e: keys that were evicted.</summary>
     Evicted = 1 << 9,
 
-    /// <summary>t: no event of Cairn belongs to it.</summary>
+    /// <summary>t: Cairn has no events of this class.</summary>
     Streams = 1 << 10,
 
-    /// <summary>d: no event of Cairn belongs to it.</summary>
+    /// <summary>d: Cairn has no events of this class.</summary>
     Modules = 1 << 11,
 
     /// <summary>m: reads of keys that do not exist.</summary>
@@ -53,11 +53,11 @@ internal enum EventClasses
     /// <summary>A: every class except m and n.</summary>
     All = Generic | Strings | Lists | Sets | Hashes | SortedSets | Expired | Evicted | Streams | Modules,
 
-    /// <summary>The forms. Without one of them nothing is sent.</summary>
+    /// <summary>The forms. Without at least one of them, no event is sent.</summary>
     Forms = Keyspace | Keyevent,
 }
 
-/// <summary>The letters of <see cref="EventClasses"/>, as <c>CONFIG SET notify-keyspace-events</c> reads and writes them.</summary>
+/// <summary>Converts <see cref="EventClasses"/> to and from the letters of <c>CONFIG SET notify-keyspace-events</c>.</summary>
 internal static class EventLetters
 {
     // In the order in which Redis writes them.
@@ -69,7 +69,7 @@ internal static class EventLetters
         ('K', EventClasses.Keyspace), ('E', EventClasses.Keyevent), ('m', EventClasses.KeyMiss),
     ];
 
-    /// <summary>False if a letter has no meaning.</summary>
+    /// <summary>Parses letters. Returns false if a letter has no meaning.</summary>
     public static bool TryParse(string text, out EventClasses classes)
     {
         classes = EventClasses.None;
@@ -87,7 +87,7 @@ internal static class EventLetters
         return true;
     }
 
-    /// <summary>The shortest text for these classes, letter by letter as Redis 7.0 writes it: with A it leaves out n.</summary>
+    /// <summary>Returns the shortest text for these classes, in the order of Redis 7.0. With A, it leaves out n.</summary>
     public static string Format(EventClasses classes)
     {
         var text = new StringBuilder();

@@ -2,10 +2,10 @@ using Cairn.Protocol;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>Executes a command, whose number of arguments is right, and writes one reply.</summary>
+/// <summary>Executes a command whose number of arguments has been checked, and writes one reply.</summary>
 internal delegate void CommandHandler(RespSession session, scoped in RespArguments arguments, ref RespWriter writer);
 
-/// <summary>What holds of a command beyond its arguments. The values that clients see are named as in Redis.</summary>
+/// <summary>The properties of a command. The values that clients see have the names that Redis uses.</summary>
 [Flags]
 internal enum CommandFlags
 {
@@ -22,28 +22,28 @@ internal enum CommandFlags
     Stale = 1 << 9,
     NoScript = 1 << 10,
 
-    /// <summary>Executed at once also between MULTI and EXEC.</summary>
+    /// <summary>Executed at once, even between MULTI and EXEC.</summary>
     Immediate = 1 << 20,
 
     /// <summary>Allowed while a RESP2 connection is subscribed.</summary>
     Subscribed = 1 << 21,
 
-    /// <summary>May touch any key.</summary>
+    /// <summary>May access any key.</summary>
     AllKeys = 1 << 22,
 
-    /// <summary>Replies the values of its keys, whole.</summary>
+    /// <summary>Replies with the complete values of its keys.</summary>
     RepliesValues = 1 << 23,
 
-    /// <summary>Comes by one key after the other, and may pause before each (RespSession.Pieces).</summary>
+    /// <summary>Processes one key after the other, and may pause before each (RespSession.Pieces).</summary>
     InPieces = 1 << 24,
 }
 
-/// <summary>A command, or a command's subcommand.</summary>
+/// <summary>A command, or a subcommand of a command.</summary>
 internal sealed class CommandInfo
 {
     private readonly string _name = "";
 
-    /// <summary>In lower case; a subcommand's with its command's before it: client|id.</summary>
+    /// <summary>Gets the name in lower case. The name of a subcommand includes its command: client|id.</summary>
     public required string Name
     {
         get => _name;
@@ -54,45 +54,47 @@ internal sealed class CommandInfo
         }
     }
 
-    /// <summary>Arguments with the name; negative for so many or more.</summary>
+    /// <summary>Gets the number of arguments, including the name; a negative number is a minimum.</summary>
     public required int Arity { get; init; }
 
     public required CommandFlags Flags { get; init; }
 
-    /// <summary>The first key's argument; 0 if it has none.</summary>
+    /// <summary>Gets the index of the first key; 0 if there is none.</summary>
     public int FirstKey { get; init; }
 
-    /// <summary>The last key's argument; negative counts from the end.</summary>
+    /// <summary>Gets the index of the last key; a negative index counts from the end.</summary>
     public int LastKey { get; init; }
 
-    /// <summary>From one key to the next.</summary>
+    /// <summary>Gets the distance from one key to the next.</summary>
     public int KeyStep { get; init; }
 
-    /// <summary>What it belongs to, for COMMAND DOCS.</summary>
+    /// <summary>Gets the group, for COMMAND DOCS.</summary>
     public required string Group { get; init; }
 
     public required CommandHandler Handler { get; init; }
 
-    /// <summary>Whether it sends messages to others.</summary>
+    /// <summary>Gets whether the command sends messages to other clients.</summary>
     public bool IsPublish { get; init; }
 
-    /// <summary>Whether it may take long for other reasons than many arguments: it may look at every key, or holds up others.</summary>
+    /// <summary>Gets or sets whether the command may take long even with few arguments, because it may examine every key or delay other
+    /// clients.</summary>
     public bool MayTakeLong { get; set; }
 
-    /// <summary>Its place in every recorder of requests; given by the table.</summary>
+    /// <summary>Gets or sets the command's index in every recorder of requests. The table assigns it.</summary>
     public int Number { get; set; }
 
-    /// <summary>Whether reading a key that does not exist is an event. Not for subcommands, which look at a key without reading it.</summary>
+    /// <summary>Gets whether reading a key that does not exist is a keyspace event. False for subcommands, which examine a key without
+    /// reading it.</summary>
     public bool ReportsMisses => (Flags & CommandFlags.ReadOnly) != 0 && ShortName.Length == Name.Length;
 
     public CommandInfo[] Subcommands { get; init; } = [];
 
-    /// <summary>The last part of the name.</summary>
+    /// <summary>Gets the last part of the name.</summary>
     public string ShortName { get; private init; } = "";
 
     public bool AcceptsCount(int arguments) => Arity >= 0 ? arguments == Arity : arguments >= -Arity;
 
-    /// <summary>The last key of a request with so many arguments.</summary>
+    /// <summary>Returns the index of the last key of a request with this many arguments.</summary>
     public int LastKeyOf(int arguments) => LastKey >= 0 ? Math.Min(LastKey, arguments - 1) : arguments + LastKey;
 
     public CommandInfo? FindSubcommand(ReadOnlySpan<byte> name)

@@ -5,8 +5,9 @@ using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Resp;
 
-// Commands by name, found without allocating: a name of up to sixteen letters is two words, whose hash is a place in a table
-// four times as large as needed. Setting bit 5 makes letters lower case and no other byte a letter, and names have only letters.
+// Finds commands by name without allocating. A name has up to sixteen letters, which are two words. The hash of the words is a place in a
+// table four times as large as needed. Setting bit 5 converts letters to lower case and turns no other byte into a letter. Names consist
+// of letters only.
 internal static class CommandTable
 {
     private const int LongestName = 16;
@@ -31,7 +32,7 @@ internal static class CommandTable
             .. ServerCommands.All,
         ];
         Executable = [.. All.SelectMany(command => command.Subcommands.Length > 0 ? command.Subcommands : [command])];
-        int number = RequestRecorder.Resp + 1; // The first stands for requests that are none.
+        int number = RequestRecorder.Resp + 1; // The first number stands for requests that are no known command.
         foreach (CommandInfo command in All.SelectMany(command => command.Subcommands.Prepend(command)))
         {
             command.Number = number++;
@@ -51,13 +52,13 @@ internal static class CommandTable
         }
     }
 
-    /// <summary>Every command, by family.</summary>
+    /// <summary>Gets all commands, by family.</summary>
     public static CommandInfo[] All { get; }
 
-    /// <summary>Those that are executed: commands without subcommands, and subcommands.</summary>
+    /// <summary>Gets the commands that are executed: commands without subcommands, and subcommands.</summary>
     public static CommandInfo[] Executable { get; }
 
-    /// <summary>The command of that name, in any case; null if there is none.</summary>
+    /// <summary>Returns the command with this name, in upper or lower case; null if there is none.</summary>
     public static CommandInfo? Find(ReadOnlySpan<byte> name)
     {
         if ((uint)(name.Length - 1) >= LongestName)
@@ -85,7 +86,7 @@ internal static class CommandTable
         ulong low = BinaryPrimitives.ReadUInt64LittleEndian(padded);
         ulong high = BinaryPrimitives.ReadUInt64LittleEndian(padded[8..]);
 
-        // Padding stays zero, which no name holds.
+        // Padding stays zero. No name contains a zero byte.
         return name.Length <= 8
             ? (low | (LowerCase >> (64 - (name.Length * 8))), 0)
             : (low | LowerCase, high | (LowerCase >> (128 - (name.Length * 8))));

@@ -9,11 +9,11 @@ using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
-// The store's keys as commands see them: values and hashes under one roof. Each worker has its own, for the buffer that values
-// are read into when they are worked on; replies get them straight from the store.
+// The store's keys as commands see them: values and hashes in one name space. Each worker has its own instance, because of the buffer
+// into which it reads values in order to change them. Replies are copied directly from the store.
 internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 {
-    /// <summary>Longest key in bytes.</summary>
+    /// <summary>The maximum length of a key in bytes.</summary>
     public const int MaxKeyBytes = 65_536;
 
     private const int SmallestScratch = 1024;
@@ -26,29 +26,29 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
     public StoreEngine Engine => _engine;
 
-    /// <summary>Reads that found a key since the last <see cref="ForgetLookups"/>.</summary>
+    /// <summary>Gets the number of reads since the last <see cref="ForgetLookups"/> that found a key.</summary>
     public int Hits { get; private set; }
 
-    /// <summary>Reads that found none.</summary>
+    /// <summary>Gets the number of reads that found none.</summary>
     public int Misses { get; private set; }
 
-    /// <summary>The longest value that clients may set; at most what the store takes.</summary>
+    /// <summary>Gets the maximum length of a value that clients may set; at most the store's limit.</summary>
     public int MaxValueBytes { get; } = Math.Min(maxValueBytes, store.MaxValueBytes);
 
-    /// <summary>Where changes and misses are reported.</summary>
+    /// <summary>Gets the receiver of changes and misses.</summary>
     public KeyspaceEvents Events { get; init; } = KeyspaceEvents.Off;
 
-    /// <summary>Whether a read that finds no key is an event.</summary>
+    /// <summary>Gets or sets whether a read that finds no key is an event.</summary>
     public bool ReportsMisses { get; set; }
 
     public long NowMs => _engine.Clock.NowMs();
 
     public void ThrowIfClosed() => _engine.ThrowIfClosed();
 
-    /// <summary>Counts reads from zero again.</summary>
+    /// <summary>Resets the counts of reads to zero.</summary>
     public void ForgetLookups() => Hits = Misses = 0;
 
-    /// <summary>Where a key is, if it is.</summary>
+    /// <summary>Returns the place of a key in the index, whether or not the key exists.</summary>
     public KeyPlacement PlaceOf(ReadOnlySpan<byte> key)
     {
         fixed (byte* bytes = key)
@@ -57,7 +57,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>The number by which the store knows a key of a collection.</summary>
+    /// <summary>Returns the hash by which the store identifies a key of a collection.</summary>
     public static ulong HashOf(StoreEngine engine, ReadOnlySpan<byte> key, uint collection)
     {
         fixed (byte* bytes = key)
@@ -68,7 +68,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
     public int PartitionOf(ReadOnlySpan<byte> key) => PlaceOf(key).Partition;
 
-    /// <summary>Copies a plain value. -1 if it must be read the long way, which may find none.</summary>
+    /// <summary>Copies a plain value. Returns its length, or -1 if the slow path must read it. The slow path may find no value.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain(ReadOnlySpan<byte> key, Span<byte> destination)
     {
@@ -77,12 +77,12 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
             int length = _engine.TryGetPlain(
                 new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out _);
-            Hits += ~(length >> 31) & 1; // Whatever is not there is counted by who reads it the long way.
+            Hits += ~(length >> 31) & 1; // The slow path counts everything else.
             return length;
         }
     }
 
-    /// <summary>Replaces a plain value by another. False if it must be written the long way.</summary>
+    /// <summary>Replaces a plain value by another one. Returns false if the slow path must write it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReplacePlain(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
@@ -107,7 +107,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             KeyRef place = _engine.Place(bytes, key.Length, 0);
             ReadOutcome outcome = _engine.TryGet(place, destination, acceptStale: false, out info, acceptHash: true);
             Hits += outcome == ReadOutcome.Hit ? 1 : 0;
-            if (outcome == ReadOutcome.Miss) // What was too long for the destination is read again.
+            if (outcome == ReadOutcome.Miss) // A value too long for the destination is read again.
             {
                 OnMiss(place);
             }
@@ -116,7 +116,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>What is known of a key, without counting as a use.</summary>
+    /// <summary>Gets the properties of a key, without counting as a use.</summary>
     public bool TryGetInfo(ReadOnlySpan<byte> key, out EntryInfo info)
     {
         fixed (byte* bytes = key)
@@ -126,7 +126,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             Hits += isFound ? 1 : 0;
             if (!isFound)
             {
-                info = default; // One that has expired is as if it had not been.
+                info = default; // An expired entry counts as absent.
                 OnMiss(place);
             }
 
@@ -134,10 +134,10 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>Reads a key's value, or a hash's bytes, to work on.</summary>
+    /// <summary>Reads a key's value, or a hash's bytes, into the worker's buffer.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">Valid until the next read.</param>
-    /// <param name="info">What else is known.</param>
+    /// <param name="value">The value, valid until the next read.</param>
+    /// <param name="info">The entry's properties.</param>
     public bool TryRead(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value, out EntryInfo info)
     {
         if (_scratch.Length == 0)
@@ -158,8 +158,8 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>Lets go of a long buffer.</summary>
-    /// <returns>Its bytes.</returns>
+    /// <summary>Frees a long buffer.</summary>
+    /// <returns>The number of bytes freed.</returns>
     public int Trim()
     {
         int bytes = _scratch.Length;
@@ -174,16 +174,16 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
     /// <summary>Reads a key's value to change it.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="room">Bytes wanted behind the value.</param>
-    /// <param name="buffer">The value and the room, which holds anything. Valid until the next read.</param>
-    /// <param name="info">What is known of the value. If there is none, the buffer is all room.</param>
+    /// <param name="room">The number of bytes needed behind the value.</param>
+    /// <param name="buffer">The value, followed by the room, which is not initialised. Valid until the next read.</param>
+    /// <param name="info">The entry's properties. If there is no entry, the buffer consists of the room only.</param>
     public bool TryReadWithRoom(ReadOnlySpan<byte> key, int room, out Span<byte> buffer, out EntryInfo info)
     {
         bool isFound = TryRead(key, out ReadOnlySpan<byte> value, out info);
         int length = value.Length + room;
         if (_scratch.Length < length)
         {
-            // Twice as much, because what grows now will grow again; but not of what is long.
+            // Twice the length, because a value that grows now will probably grow again. Long values get only what they need.
             byte[] larger = GC.AllocateUninitializedArray<byte>(length <= KeptScratch / 2 ? 2 * length : length);
             value.CopyTo(larger);
             _scratch = larger;
@@ -194,8 +194,8 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     }
 
     /// <summary>
-    /// Looks at a value or a hash in place, or at a copy if no hazard cell is free: never waits. Dispose what is returned within the command,
-    /// because what is pinned is not evicted.
+    /// Pins a value or a hash in place, or copies it if no hazard cell is free. Never waits. Dispose the result before the command ends,
+    /// because pinned entries are not evicted.
     /// </summary>
     public PinnedEntry Pin(ReadOnlySpan<byte> key)
     {
@@ -235,14 +235,14 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>Writes a value if the key still is what it was when it was read.</summary>
+    /// <summary>Writes a value if the entry has not changed since it was read.</summary>
     public WriteStatus WriteIfUnchanged(
         ReadOnlySpan<byte> key, EntryType type, ReadOnlySpan<byte> value, in ResolvedExpiration expiration, in EntryInfo old, uint flags = 0) =>
         old.Version == 0
             ? Write(key, type, value, expiration, WriteCondition.IfAbsent, 0, flags)
             : Write(key, type, value, expiration, WriteCondition.IfVersion, old.Version, flags);
 
-    /// <summary>Replaces the bytes of an entry that still is what it was; type, expiration and flags stay.</summary>
+    /// <summary>Replaces the bytes of an entry that has not changed. Type, expiration and flags stay.</summary>
     public WriteStatus Rewrite(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, ulong version)
     {
         if (value.Length > MaxValueBytes)
@@ -256,10 +256,10 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>Adds bytes to the end of a value.</summary>
+    /// <summary>Appends bytes to a value.</summary>
     public WriteStatus Append(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        // The store itself looks after its own limit.
+        // The store checks its own limit.
         if (MaxValueBytes < store.MaxValueBytes && TryGetInfo(key, out EntryInfo info) && info.ValueBytes + value.Length > MaxValueBytes)
         {
             return WriteStatus.TooLarge;
@@ -271,7 +271,8 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>Changes when an entry expires; if <paramref name="version"/> is not 0, only if it still is at that.</summary>
+    /// <summary>Changes when an entry expires. If <paramref name="version"/> is not 0, only if the entry still has this
+    /// version.</summary>
     public WriteStatus Touch(ReadOnlySpan<byte> key, in ResolvedExpiration expiration, ulong version = 0)
     {
         fixed (byte* bytes = key)
@@ -280,24 +281,24 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         }
     }
 
-    /// <summary>Removes a key. False if there was none.</summary>
+    /// <summary>Removes a key. Returns false if it did not exist.</summary>
     public bool Remove(ReadOnlySpan<byte> key) => Remove(key, WriteCondition.Always, 0) == WriteStatus.Stored;
 
-    /// <summary>Removes a key that still is what it was when it was read.</summary>
+    /// <summary>Removes a key if the entry has not changed since it was read.</summary>
     public WriteStatus RemoveIfUnchanged(ReadOnlySpan<byte> key, ulong version) => Remove(key, WriteCondition.IfVersion, version);
 
-    /// <summary>An expiration at a moment.</summary>
+    /// <summary>Returns an expiration at a Unix time.</summary>
     public ResolvedExpiration At(long unixMs) => new(Math.Min(unixMs, long.MaxValue - 1), 0, NowMs);
 
-    /// <summary>The expiration that an entry has. A sliding one becomes the moment at which it would end now.</summary>
+    /// <summary>Returns the expiration of an entry. A sliding expiration becomes the time at which it would end now.</summary>
     public ResolvedExpiration SameAs(in EntryInfo info) =>
         info.Version == 0 || info.DeadlineUnixMs == long.MaxValue ? ResolvedExpiration.Never : At(info.DeadlineUnixMs);
 
-    /// <summary>Whether a write was declined because the key is not what it was: then read and try again.</summary>
+    /// <summary>Returns whether a write was declined because the entry has changed. The caller then reads it and tries again.</summary>
     public static bool IsOvertaken(WriteStatus status) =>
         status is WriteStatus.VersionMismatch or WriteStatus.NotFound or WriteStatus.Exists;
 
-    /// <summary>Makes a key what another one is, whatever it was before. Its first event is <c>new</c> in any case, as with Redis.</summary>
+    /// <summary>Copies an entry to a key, replacing any entry. Its first event is always <c>new</c>, as in Redis.</summary>
     public WriteStatus Duplicate(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, in EntryInfo source)
     {
         if (value.Length > MaxValueBytes)
@@ -320,7 +321,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         return status;
     }
 
-    /// <summary>A command that does more than read did not find the key that it reads.</summary>
+    /// <summary>Reports that a command that also writes did not find the key that it reads.</summary>
     public void ReportMiss(ReadOnlySpan<byte> key) => Events.Notify(EventClasses.KeyMiss, "keymiss"u8, key);
 
     private void OnMiss(in KeyRef key)

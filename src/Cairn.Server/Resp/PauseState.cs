@@ -1,6 +1,6 @@
 namespace Cairn.Server.Resp;
 
-/// <summary>Commands have to wait.</summary>
-/// <param name="UntilMs">When they go on, in the clock's milliseconds.</param>
-/// <param name="IsWritesOnly">Only those that change something.</param>
+/// <summary>A pause of commands.</summary>
+/// <param name="UntilMs">The end of the pause, in the clock's milliseconds.</param>
+/// <param name="IsWritesOnly">Whether only commands that change something wait.</param>
 internal sealed record PauseState(long UntilMs, bool IsWritesOnly);

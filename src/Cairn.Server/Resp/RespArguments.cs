@@ -3,7 +3,7 @@ using Cairn.Protocol;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>A request's arguments, in place in the input. Number 0 is the command's name.</summary>
+/// <summary>A request's arguments, in place in the input. Argument 0 is the command's name.</summary>
 internal readonly ref struct RespArguments
 {
     private readonly RespRequestReader _reader;
@@ -25,8 +25,8 @@ internal readonly ref struct RespArguments
         get => _reader.GetArgument(_input, _request, index);
     }
 
-    /// <summary>Whether an argument is this word, in any case.</summary>
-    /// <param name="index">The argument's number.</param>
-    /// <param name="word">In lower case: letters, and bytes that have no case.</param>
+    /// <summary>Returns whether an argument is this word, in upper or lower case.</summary>
+    /// <param name="index">The argument's index.</param>
+    /// <param name="word">The word in lower case: letters, and bytes that have no case.</param>
     public bool Is(int index, ReadOnlySpan<byte> word) => Text.EqualsIgnoreCase(this[index], word);
 }

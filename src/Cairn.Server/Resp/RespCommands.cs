@@ -2,16 +2,16 @@ using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>The commands of RESP that requests are counted by.</summary>
+/// <summary>The commands of RESP in the metrics.</summary>
 internal static class RespCommands
 {
-    /// <summary>What metrics call the protocol.</summary>
+    /// <summary>The name of the protocol in metrics.</summary>
     public const string Protocol = "resp";
 
-    /// <summary>The place of requests that are no command.</summary>
+    /// <summary>The number of requests that are no known command.</summary>
     public const int Unknown = RequestRecorder.Resp;
 
-    /// <summary>All of them, subcommands included; the first stands for requests that are none.</summary>
+    /// <summary>Gets all commands and subcommands. The first element stands for requests that are no known command.</summary>
     public static IReadOnlyList<MeteredCommand> Metered { get; } =
     [
         new(Unknown, Protocol, "unknown", CommandFamily.Other),

@@ -4,20 +4,21 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-// Looking ahead over a batch of requests. Each is read once, here; its command is found, and the buckets of its keys are fetched,
-// then the entries, while those of other requests and connections are. Executing takes the requests in turn, and by then what
-// they need is in the cache.
+// Looks ahead over a batch of requests. Each request is read once, here. Its command is found, and the buckets of its keys are fetched,
+// then their entries, together with those of other requests and connections. By the time the requests are executed, the data they need is
+// in the CPU's cache.
 //
-//   I1  Requests that were read ahead and not executed are the first of the next input, in order. Their lengths add up to where the
-//       reader goes on.
+//   I1  Requests that were read ahead and not executed are the first of the next input, in order. Their lengths add up to the
+//       position at which the reader continues.
 //   I2  While there are such requests, the reader only reads further ones (TryReadNext), which keeps their arguments.
 internal sealed unsafe partial class RespSession
 {
-    // Requests, as many as are executed before the first one fetched is evicted from the cache again; and keys, of those with many.
+    // The maximum number of requests, so that they are executed before the first data fetched leaves the cache; and of keys, for requests
+    // with many keys.
     private const int MaxAheadRequests = 64;
     private const int MaxAheadKeys = 128;
 
-    // Keys of a longer request.
+    // The number of keys fetched together in a longer request.
     private const int FetchedTogether = 32;
 
     private AheadRequest[] _aheadRequests = [];
@@ -33,7 +34,7 @@ internal sealed unsafe partial class RespSession
         _aheadKeys = 0;
         if (_aheadNext < _aheadRead || !_reader.IsAuthenticated)
         {
-            return; // What is left was looked at; and what may be sent depends on requests that were not executed.
+            return; // Remaining requests were already read. Before authentication, later requests depend on ones not executed yet.
         }
 
         _aheadNext = _aheadRead = 0;
@@ -74,7 +75,7 @@ internal sealed unsafe partial class RespSession
 
     public override void PrefetchFurther()
     {
-        _worker.Ahead.FetchBuckets(Keys.Engine); // Of all connections that are served together, when the first of them comes here.
+        _worker.Ahead.FetchBuckets(Keys.Engine); // The first connection fetches the buckets of all that are served together.
         for (int i = 0; i < _aheadKeys; i++)
         {
             Keys.Engine.PrefetchEntry(_worker.Ahead[_aheadStart + i]);
@@ -83,9 +84,9 @@ internal sealed unsafe partial class RespSession
         _aheadKeys = 0;
     }
 
-    /// <summary>Has the next keys of a request fetched that has more than are looked ahead over.</summary>
-    /// <param name="arguments">The request's.</param>
-    /// <param name="index">The key that is used next. Call with every one.</param>
+    /// <summary>Fetches the next keys of a request that has more keys than a look-ahead covers.</summary>
+    /// <param name="arguments">The request's arguments.</param>
+    /// <param name="index">The index of the key that is used next. Call this method for every key.</param>
     public void FetchMore(scoped in RespArguments arguments, int index)
     {
         if (arguments.Count <= MaxAheadKeys || index % FetchedTogether != 1)

@@ -2,14 +2,14 @@ using Cairn.Protocol;
 
 namespace Cairn.Server.Resp;
 
-// CLIENT PAUSE: a request that has to wait goes back to those that were read ahead, and is not consumed; when the pause ends, the
-// connection is served again without anything having arrived.
+// CLIENT PAUSE. A request that must wait returns to those that were read ahead and is not consumed. When the pause ends, the connection
+// is served again without new input.
 internal sealed partial class RespSession
 {
-    /// <summary>Serves what waits, soon. Any thread.</summary>
+    /// <summary>Serves the waiting requests soon. Thread-safe.</summary>
     public void Resume() => Peer.Resume();
 
-    // True if the request has to wait; it is the next one again then.
+    // Returns true if the request must wait. It is then the next request again.
     private bool MustWait(CommandInfo? command, scoped in RespArguments arguments, RespRequest request, int length)
     {
         if (Server.Pause is not { } pause)

@@ -3,20 +3,20 @@ using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Resp;
 
-// Who the client is. Until it is known, only what makes it known is executed, and requests are kept short.
+// The client's identity. Before authentication, only commands with the flag NoAuth are executed, and requests must be short.
 internal sealed partial class RespSession
 {
-    // Whether commands must be looked at before they are executed.
+    // Whether permissions must be checked before a command is executed.
     private bool _isRestricted;
 
-    // The password that the command at hand waits for, and what has it go on.
+    // The password check that the present command waits for, and the action that resumes the command.
     private PasswordCheck? _check;
     private Action? _goOn;
 
-    /// <summary>Null while nobody was authenticated.</summary>
+    /// <summary>Gets the user; null before authentication.</summary>
     public RespUser? User { get; private set; }
 
-    /// <summary>Becomes a user, or, with null, nobody.</summary>
+    /// <summary>Sets the user; null for none.</summary>
     public void Become(RespUser? user)
     {
         User = user;
@@ -25,10 +25,10 @@ internal sealed partial class RespSession
     }
 
     /// <summary>
-    /// Becomes the user of that name if the password is right; else stays who it is. Where a slow hash must tell, the command pauses until it has:
-    /// a thread of its own computes it (PasswordChecks).
+    /// Sets the user with this name if the password is right; otherwise the user stays the same. If a slow hash is needed, the command
+    /// pauses while a separate thread computes it (PasswordChecks).
     /// </summary>
-    /// <returns>False if the command must return: it pauses, or the error is written.</returns>
+    /// <returns>False if the command must return: it is paused, or the error has been written.</returns>
     public bool TryAuthenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password, ref RespWriter writer)
     {
         PasswordHash? hash = Server.Users.Find(name, out RespUser? user);
@@ -49,7 +49,7 @@ internal sealed partial class RespSession
         return true;
     }
 
-    // False if the command must return. The users may be others when it is called again.
+    // Returns false if the command must return. The users may have changed when it is called again.
     private bool TryCheck(PasswordHash hash, ReadOnlySpan<byte> password, out bool? isRight, ref RespWriter writer)
     {
         isRight = null;
@@ -91,7 +91,7 @@ internal sealed partial class RespSession
         }
     }
 
-    // Whether the user may do this. Else the error is written.
+    // Returns whether the user has the permission. If not, writes the error.
     private bool IsPermitted(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
     {
         if (User is not { } user)

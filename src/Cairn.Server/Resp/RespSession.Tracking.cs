@@ -4,34 +4,35 @@ using Cairn.Server.Resp.Tracking;
 
 namespace Cairn.Server.Resp;
 
-// What the client wants to be told of keys that it has read, and how it is told: pushed, or through another connection that has
-// subscribed to a channel.
+// Client tracking: which keys the client has read, and how it receives invalidations. They are pushed, or sent to another connection that
+// has subscribed to a channel.
 internal sealed partial class RespSession
 {
     private const int KeptOwnHashes = 1024;
 
-    // An object of the heap beside its content.
+    // The size of a heap object, besides its content.
     private const int ObjectBytes = 32;
 
     private volatile TrackingState? _tracking;
     private volatile bool _isRedirectionBroken;
     private bool _hasChanged;
 
-    /// <summary>Null if the client does not follow changes. Any worker.</summary>
+    /// <summary>Gets the tracking state; null if the client does not track keys. Thread-safe.</summary>
     public TrackingState? Tracking => _tracking;
 
-    /// <summary>Whether what the client should be told went to a connection that has ended.</summary>
+    /// <summary>Gets whether invalidations were redirected to a connection that has ended.</summary>
     public bool IsRedirectionBroken => _isRedirectionBroken;
 
-    /// <summary>The keys that the command at hand may change, while the hub knows this as their writer.</summary>
+    /// <summary>Gets the keys that the present command may change, while this session is registered with the hub as their
+    /// writer.</summary>
     public List<ulong> OwnHashes { get; } = [];
 
-    /// <summary>After CLIENT CACHING: the next command is an exception.</summary>
+    /// <summary>Gets or sets whether the next command is an exception, after CLIENT CACHING.</summary>
     public bool IsCachingException { get; set; }
 
     private static ReadOnlySpan<byte> InvalidationChannel => "__redis__:invalidate"u8;
 
-    /// <summary>Follows changes from now on, otherwise than before, or no more.</summary>
+    /// <summary>Starts, changes or ends the tracking of keys.</summary>
     public void Track(TrackingState? state)
     {
         TrackingState? before = _tracking;
@@ -45,7 +46,7 @@ internal sealed partial class RespSession
         }
     }
 
-    /// <summary>Tells the client soon that a key changed, or, with null, that all may have. Any worker.</summary>
+    /// <summary>Sends an invalidation of a key soon or, with null, of all keys. Thread-safe.</summary>
     public void Invalidate(byte[]? key)
     {
         if (_tracking is not { } state)
@@ -65,7 +66,7 @@ internal sealed partial class RespSession
             PublishedMessage.Rent(key, default, Peer.Held.Account), null, key is null ? InboxKind.InvalidateAll : InboxKind.Invalidate, isRedirected: state.Redirection != 0);
     }
 
-    // Executes a command while somebody follows changes.
+    // Executes a command while some client tracks keys.
     private void ExecuteTracked(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
     {
         if ((command.Flags & CommandFlags.Write) != 0)
@@ -93,7 +94,7 @@ internal sealed partial class RespSession
         }
     }
 
-    // The keys that the command may come by before it pauses next: all, or those of a piece.
+    // Returns the range of keys that the command may process before its next pause: all keys, or those of a piece.
     private (int First, int Last) KeysAtHand(CommandInfo command, int arguments)
     {
         int last = command.LastKeyOf(arguments);
@@ -147,7 +148,7 @@ internal sealed partial class RespSession
 
     private static long PrefixBytes(byte[] prefix) => prefix.Length + ObjectBytes;
 
-    // Changes are told before the client that made them has its replies.
+    // Sends invalidations before the client that made the changes gets its replies.
     private void TellChanges()
     {
         if (_hasChanged)

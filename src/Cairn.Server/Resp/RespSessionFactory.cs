@@ -3,7 +3,7 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>Makes the sessions of a listener that speaks RESP.</summary>
+/// <summary>Creates the sessions of a listener that speaks RESP.</summary>
 internal sealed class RespSessionFactory(RespServer server, RespLimits? limits = null) : SessionFactory
 {
     private static readonly byte[] s_tooMany = "-ERR max number of clients reached\r\n"u8.ToArray();

@@ -2,7 +2,7 @@ using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>The numbers of a server since its start, or since they were reset. Any thread.</summary>
+/// <summary>The statistics of a server since its start or the last reset. Thread-safe.</summary>
 internal sealed class RespStatistics(RespServer server)
 {
     private static readonly TimeSpan s_shortestSample = TimeSpan.FromMilliseconds(100);
@@ -13,7 +13,7 @@ internal sealed class RespStatistics(RespServer server)
     private (TimeSpan At, Numbers Numbers)? _sample;
     private Rates _rates = new(0, 0, 0);
 
-    /// <summary>Numbers since the last reset.</summary>
+    /// <summary>Gets the statistics since the last reset.</summary>
     public Numbers Current
     {
         get
@@ -25,7 +25,7 @@ internal sealed class RespStatistics(RespServer server)
         }
     }
 
-    /// <summary>A command's numbers since the last reset.</summary>
+    /// <summary>Returns a command's statistics since the last reset.</summary>
     public CommandNumbers Of(CommandInfo command)
     {
         CommandNumbers total = Sum(command.Number);
@@ -35,7 +35,7 @@ internal sealed class RespStatistics(RespServer server)
         }
     }
 
-    /// <summary>What happened in a second, on average since somebody asked last.</summary>
+    /// <summary>Returns the average rates per second since the last call.</summary>
     public Rates TakeRates()
     {
         lock (_lock)
@@ -56,7 +56,7 @@ internal sealed class RespStatistics(RespServer server)
         }
     }
 
-    /// <summary>Counts from zero again.</summary>
+    /// <summary>Resets all counts to zero.</summary>
     public void Reset()
     {
         lock (_lock)
@@ -86,7 +86,7 @@ internal sealed class RespStatistics(RespServer server)
             ofStore.Expired, ofStore.Evicted);
     }
 
-    // The store counts from its creation, Redis from its start.
+    // The store counts from its creation; Redis counts from its start.
     private static Numbers OfStore(CairnStore store)
     {
         StoreStatistics statistics = store.GetStatistics();
@@ -101,7 +101,7 @@ internal sealed class RespStatistics(RespServer server)
             metrics.Total(recorder => recorder.Rejected(command)), metrics.Total(recorder => recorder.BusyNs(command)));
     }
 
-    /// <summary>What all clients did.</summary>
+    /// <summary>The counts of all clients.</summary>
     public readonly record struct Numbers(
         long Commands, long Connections, long Refused, long Hits, long Misses, long Errors, long BytesReceived, long BytesSent, long Expired,
         long Evicted)
@@ -112,13 +112,13 @@ internal sealed class RespStatistics(RespServer server)
             Expired - other.Expired, Evicted - other.Evicted);
     }
 
-    /// <summary>What came of a command.</summary>
+    /// <summary>The counts of a command.</summary>
     public sealed record CommandNumbers(long Requests, long Errors, long Rejected, long BusyNs)
     {
         public CommandNumbers Minus(CommandNumbers other) =>
             new(Requests - other.Requests, Errors - other.Errors, Rejected - other.Rejected, BusyNs - other.BusyNs);
     }
 
-    /// <summary>What happens in a second.</summary>
+    /// <summary>Rates per second.</summary>
     public sealed record Rates(long Commands, double KilobytesReceived, double KilobytesSent);
 }

@@ -4,7 +4,7 @@ using Cairn.Server.Resp.Hashes;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>What the sessions of one worker share, because one of them executes at a time. Used by that worker only.</summary>
+/// <summary>The state that the sessions of one worker share, because only one of them executes at a time. Worker only.</summary>
 internal sealed class RespWorker(RespServer server)
 {
     private long _commands;
@@ -12,27 +12,28 @@ internal sealed class RespWorker(RespServer server)
     private KeyScan? _keyScan;
     private DiscardingWriter? _discarding;
 
-    /// <summary>Where the keys lie of the requests that are about to be executed.</summary>
+    /// <summary>Gets the places of the keys of the requests that are about to be executed.</summary>
     public KeysAhead Ahead { get; } = new();
 
     public KeySpace Keys { get; } = new(server.Store, server.MaxValueBytes) { Events = server.Events };
 
-    /// <summary>Where hashes are changed.</summary>
+    /// <summary>Gets the editor of hashes.</summary>
     public HashEditor Editor => _editor ??= new HashEditor();
 
-    /// <summary>Where replies go that are not wanted.</summary>
+    /// <summary>Gets the destination of unwanted replies.</summary>
     public DiscardingWriter Discarding => _discarding ??= new DiscardingWriter();
 
-    /// <summary>Where the requests of a transaction are read again.</summary>
+    /// <summary>Gets the reader of a transaction's queued requests.</summary>
     public RespRequestReader QueueReader { get; } = new();
 
-    /// <summary>Where the receivers of a message are gathered.</summary>
+    /// <summary>Gets the list in which the receivers of a message are collected.</summary>
     public List<(RespSession Session, string? Pattern)> Receivers { get; } = [];
 
-    /// <summary>Requests executed. Any thread.</summary>
+    /// <summary>Gets the number of requests executed. Thread-safe.</summary>
     public long CommandCount => Volatile.Read(ref _commands);
 
-    /// <summary>Where a command gathers keys. It may pause with it, and another one takes another.</summary>
+    /// <summary>Takes the worker's scan, for a command that collects keys. If the command pauses with it, the next command gets a new
+    /// one.</summary>
     public KeyScan TakeScan()
     {
         KeyScan scan = _keyScan ?? new KeyScan();
@@ -40,13 +41,14 @@ internal sealed class RespWorker(RespServer server)
         return scan;
     }
 
-    /// <summary>A command needs it no more.</summary>
+    /// <summary>Returns a scan that a command no longer needs.</summary>
     public void ReturnScan(KeyScan scan) => _keyScan ??= scan;
 
-    /// <summary>Requests were executed. One writer, so an addition need not be atomic; it only must not be torn.</summary>
+    /// <summary>Counts executed requests. There is one writer, so the addition need not be atomic; the write only must not be
+    /// torn.</summary>
     public void CountCommands(int count) => Volatile.Write(ref _commands, _commands + count);
 
-    /// <summary>A batch of requests was executed: what only a long value needed is let go.</summary>
+    /// <summary>Frees memory that only a long value needed, after a batch of requests.</summary>
     public void Trim(HeldMemory memory)
     {
         QueueReader.Trim();

@@ -521,7 +521,7 @@ public sealed class HybridOutputTests
         return different.Count;
     }
 
-    // What another thread brings about, and says nothing of.
+    // Another thread brings this about, without a notification.
     private static async Task UntilAsync(Func<bool> isSo)
     {
         while (!isSo())

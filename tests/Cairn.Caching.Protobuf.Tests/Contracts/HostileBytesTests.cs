@@ -5,13 +5,13 @@ using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Tests.Contracts;
 
-/// <summary>Bytes that nobody wrote: an exception that is documented, never anything else, and never more memory than the bytes can stand for.</summary>
+/// <summary>Arbitrary bytes: a documented exception, never anything else, and never more memory than the bytes can stand for.</summary>
 public sealed class HostileBytesTests
 {
     // An item of a list can stand for an object of some hundred bytes in two.
     private const long MostBytesForAByte = 400;
 
-    // What is made once for a type, and once for each kind of exception, is nobody's bytes.
+    // Objects that are created once for a type, and once for each kind of exception, do not count.
     static HostileBytesTests()
     {
         var random = new Random(0);

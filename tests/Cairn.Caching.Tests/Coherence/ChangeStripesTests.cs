@@ -95,7 +95,7 @@ public class ChangeStripesTests
 
     private delegate bool Keeper(ChangeStripes stripes, ChangeMark mark, (ToyLevel Level, int Value) state, Func<(ToyLevel Level, int Value), bool> keep);
 
-    /// <summary>One key: a number in a second level that only grows, and a first level that must never be behind an acknowledged one.</summary>
+    /// <summary>One key: a growing number in a second level, and a first level that must never be behind an acknowledged number.</summary>
     private sealed class ToyLevel : IChangeSink
     {
         private readonly ChangeStripes _stripes = new();
@@ -103,7 +103,7 @@ public class ChangeStripesTests
         private int _second;
         private int _fills;
 
-        // -1 for none.
+        // -1 if there is none.
         private int _first = -1;
 
         public ToyLevel(Keeper keeper)
@@ -116,7 +116,7 @@ public class ChangeStripesTests
 
         public void OnChangedMany(int shift, ulong value) => Volatile.Write(ref _first, -1);
 
-        /// <summary>How often a number was found that was replaced, and acknowledged as such, before.</summary>
+        /// <summary>Returns how often a read found a number whose replacement had been acknowledged before.</summary>
         public async Task<int> CountStaleAsync(int changes)
         {
             using var stop = new CancellationTokenSource();
@@ -143,7 +143,7 @@ public class ChangeStripesTests
                     Volatile.Write(ref _second, i);
                     _stripes.Change(Key);
 
-                    // Acknowledged. The fill that was under way has to end without leaving what it read.
+                    // The change is acknowledged. A fill in progress must end without keeping the value that it read.
                     int fills = Volatile.Read(ref _fills);
                     SpinWait spin = default;
                     while (Volatile.Read(ref _fills) == fills)

@@ -7,7 +7,7 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>How caches over an IDistributedCache hear of each other's changes: in one process, and through a channel.</summary>
+/// <summary>How caches over an IDistributedCache receive each other's changes: in one process, and through a channel.</summary>
 public class ChannelCoherenceTests
 {
     [Fact]
@@ -143,7 +143,7 @@ public class ChannelCoherenceTests
         await a.WriteAsync("key", "0");
         await b.StampAsync("tag");
 
-        // B writes while it is cut off; A writes later, and that is what must stay.
+        // B writes while it is cut off. A writes later, and A's value must stay.
         second.Works = second.Hears = false;
         Assert.Equal(LevelStatus.Failed, await b.WriteAsync("key", "of b"));
         Assert.Equal(LevelStatus.Failed, await b.RenewAsync("tag"));
@@ -213,7 +213,7 @@ public class ChannelCoherenceTests
     [Fact]
     public async Task Without_a_channel_a_clearing_by_others_is_seen_within_the_interval()
     {
-        // Two instances over one content are two processes.
+        // Two instances over the same content act as two processes.
         var server = new FakeServer();
         await using var a = new LevelUnderTest(new Plain(server.Connect()));
         await using var b = new LevelUnderTest(new Plain(server.Connect()), a.Clock);
@@ -234,7 +234,7 @@ public class ChannelCoherenceTests
     private static bool Keep(LevelUnderTest level, ChangeMark mark, ulong hash, int ownChanges) =>
         level.Level.Coherence.TryKeep(mark, hash, ownChanges, 0, static _ => true);
 
-    /// <summary>Only an IDistributedCache, whatever else the other is.</summary>
+    /// <summary>Hides every interface of the other cache except IDistributedCache.</summary>
     private sealed class Plain(FakeMachine machine) : IDistributedCache
     {
         public byte[]? Get(string key) => throw new NotSupportedException();

@@ -3,9 +3,9 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-// One seeded run of changes, fills and hits, each in steps, which a random order takes in turn. Changes are also made inside the coherence's
-// own steps: while it reads a ring, while it tells, and between its look at the changes and the keeping. The runs are on one
-// thread, so what readers do inside those is left to CoherenceThreadTests.
+// One seeded run of changes, fills and hits. Each consists of steps, which run in a random order. Changes also happen inside the
+// coherence's own steps: while it reads a ring, while it notifies the sink, and between its check for changes and the keeping. A run
+// uses one thread. CoherenceThreadTests covers readers inside those steps.
 internal sealed class CoherenceModel
 {
     private const int KeyCount = 3;
@@ -31,7 +31,7 @@ internal sealed class CoherenceModel
         _hashes = [.. _keys.Select(key => stage.Store.HashOf(key))];
     }
 
-    /// <summary>What was found that was older than an acknowledged change; null for nothing.</summary>
+    /// <summary>Gets a description of a value that was found although a change had been acknowledged; null for none.</summary>
     public string? Fault { get; private set; }
 
     public int Hits { get; private set; }
@@ -40,7 +40,7 @@ internal sealed class CoherenceModel
 
     public int Refused { get; private set; }
 
-    /// <summary>Runs until its steps are done or something old was found.</summary>
+    /// <summary>Runs until all steps are done or an outdated value was found.</summary>
     public void Run()
     {
         for (int key = 0; key < KeyCount; key++)
@@ -61,7 +61,7 @@ internal sealed class CoherenceModel
         }
     }
 
-    /// <summary>Takes a step of a change, now and then, in the middle of something else.</summary>
+    /// <summary>Sometimes performs a step of a change in the middle of another operation.</summary>
     public void Inject()
     {
         if (_isInjecting || _random.Next(3) != 0)
@@ -163,7 +163,7 @@ internal sealed class CoherenceModel
         }
     }
 
-    // The sink lets others act before it forgets.
+    // The sink lets other operations run before it removes the value.
     private void Catch(int key)
     {
         _stage.Held.BeforeForgetting = Inject;

@@ -3,7 +3,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>Threads of several processes change, fill and hit the same keys, and one of the processes is killed while it does.</summary>
+/// <summary>Threads of several processes change, fill and hit the same keys. One of the processes is killed meanwhile.</summary>
 public sealed class CoherenceProcessTests(ITestOutputHelper output)
 {
     private const int Processes = 4;

@@ -3,14 +3,14 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>What the second process of a coherence's test does.</summary>
+/// <summary>Implements the roles of child processes in coherence tests.</summary>
 internal static class CoherenceRoles
 {
     public const int Threads = 2;
 
     /// <summary>
-    /// PATH NUMBERS FIRST WRITERS SEED OPERATIONS: works with two threads, the writers from FIRST on; says "working", and then how many hits
-    /// there were, or what was wrong.
+    /// PATH NUMBERS FIRST WRITERS SEED OPERATIONS: works with two threads, which are the writers from FIRST on. Prints "working", and then the
+    /// number of hits or the fault.
     /// </summary>
     public static void Cohere(string[] args)
     {
@@ -23,7 +23,7 @@ internal static class CoherenceRoles
         Console.ReadLine();
     }
 
-    /// <summary>Works with two threads. The number of hits, or what was wrong.</summary>
+    /// <summary>Works with two threads. Returns the number of hits, or the fault.</summary>
     public static string Work(CairnStore store, SharedNumbers shared, int first, int writers, int seed, long operations)
     {
         var held = new HeldValues();

@@ -3,8 +3,8 @@ using Cairn.Caching.Coherence;
 namespace Cairn.Caching.Tests.Coherence;
 
 /// <summary>
-/// What one thread may find while another is in the middle of telling, or of keeping: brought about step by step, with the real coherence,
-/// and with twins of which each leaves one rule out and finds what is old.
+/// The values that one thread may find while another notifies the sink or keeps a value. The situations are created step by step, with the real
+/// coherence and with twins. Each twin leaves out one rule and finds an outdated value.
 /// </summary>
 public sealed class CoherenceThreadTests : IDisposable
 {
@@ -73,7 +73,7 @@ public sealed class CoherenceThreadTests : IDisposable
         Assert.Equal(Old, FoundAfterClearing());
     }
 
-    // What a second reader finds while the first is being told.
+    // Returns what a second reader finds while the first notifies the sink.
     private long? FoundWhileTelling()
     {
         _stage.Keep(_stage.Coherence.Mark(Hash), Hash, Old);
@@ -92,7 +92,7 @@ public sealed class CoherenceThreadTests : IDisposable
         return found;
     }
 
-    // What is found after a change came, and another reader caught up with it, between the look at the ring and the keeping.
+    // Returns what is found if a change arrives, and another reader catches up with it, between the check of the ring and the keeping.
     private long? FoundAfterChangeDuringKeeping()
     {
         Thread? other = null;
@@ -108,7 +108,7 @@ public sealed class CoherenceThreadTests : IDisposable
         return _stage.Find(Hash);
     }
 
-    // What is found after a value was kept that was read before a change which had been told by then.
+    // Returns what is found after keeping a value that was read before a change of which the sink has been notified.
     private long? FoundAfterLateKeeping()
     {
         ChangeMark mark = _stage.Coherence.Mark(Hash);
@@ -136,7 +136,7 @@ public sealed class CoherenceThreadTests : IDisposable
         return reader;
     }
 
-    // Seen blocked many times in a row: by the lock, then, and not in passing.
+    // The thread is seen blocked many times in a row, so the lock blocks it and not something brief.
     private static void UntilEndedOrBlocked(Thread thread)
     {
         for (int blocked = 0; thread.IsAlive && blocked < SeenBlocked; Thread.Yield())

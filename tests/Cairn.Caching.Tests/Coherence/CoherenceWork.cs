@@ -3,7 +3,7 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>One thread among those of several processes that change, fill and hit a few keys at random.</summary>
+/// <summary>One thread of several processes that change, fill and hit a few keys at random.</summary>
 internal sealed class CoherenceWork(
     CairnStore store, ICoherence coherence, HeldValues held, SharedNumbers numbers, int writer, int writers)
 {
@@ -50,7 +50,7 @@ internal sealed class CoherenceWork(
         Volatile.Write(ref numbers.Acknowledged(key), number);
         if (random.Next(500) == 0)
         {
-            store.Collection("another").Clear(); // An overrun.
+            store.Collection("another").Clear(); // Causes an overrun.
         }
     }
 

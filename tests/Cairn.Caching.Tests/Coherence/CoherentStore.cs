@@ -2,7 +2,7 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>A store, opened here and as if by another process, with a coherence and what is held above it.</summary>
+/// <summary>A store with two openings, as of two processes, with a coherence and the values that are held above it.</summary>
 internal sealed class CoherentStore : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -17,7 +17,7 @@ internal sealed class CoherentStore : IDisposable
 
     public CairnStore Store { get; }
 
-    /// <summary>Opened by another.</summary>
+    /// <summary>Gets the opening of the other process.</summary>
     public CairnStore Other { get; }
 
     public ICoherence Coherence { get; private set; }
@@ -26,7 +26,7 @@ internal sealed class CoherentStore : IDisposable
 
     public string FilePath => _directory.FilePath;
 
-    /// <summary>Starts again with another coherence and nothing held.</summary>
+    /// <summary>Starts again with another coherence and without values.</summary>
     public void Use(ICoherence coherence)
     {
         Coherence = coherence;
@@ -34,7 +34,7 @@ internal sealed class CoherentStore : IDisposable
         coherence.Attach(Held);
     }
 
-    /// <summary>What a hit finds: null if it finds nothing.</summary>
+    /// <summary>Returns the value that a hit finds; null for none.</summary>
     public long? Find(ulong hash)
     {
         Assert.True(Coherence.TryCatchUp(hash));

@@ -3,15 +3,15 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>A first level as small as can be: a number for each hash.</summary>
+/// <summary>A minimal first level: a number for each hash.</summary>
 internal sealed class HeldValues : IChangeSink
 {
     private readonly ConcurrentDictionary<ulong, long> _values = new();
 
-    /// <summary>Called before something is forgotten.</summary>
+    /// <summary>Gets or sets the action before a value is removed.</summary>
     public Action? BeforeForgetting { get; set; }
 
-    /// <summary>Hashes that were told, and overruns.</summary>
+    /// <summary>Gets the hashes and overruns of which the sink was notified.</summary>
     public ConcurrentQueue<(int Shift, ulong Value)> Told { get; } = new();
 
     public bool TryFind(ulong hash, out long value) => _values.TryGetValue(hash, out value);

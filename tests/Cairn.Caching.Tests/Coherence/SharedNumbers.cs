@@ -2,7 +2,7 @@ using System.IO.MemoryMappedFiles;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>Of each key, what is true and what was acknowledged, in memory that the processes of a test share.</summary>
+/// <summary>The true and the acknowledged number of each key, in memory that the processes of a test share.</summary>
 internal sealed unsafe class SharedNumbers : IDisposable
 {
     private readonly MemoryMappedFile _file;
@@ -20,10 +20,10 @@ internal sealed unsafe class SharedNumbers : IDisposable
         _numbers = (long*)start;
     }
 
-    /// <summary>What a factory computes. Written by the key's one writer before he changes the key.</summary>
+    /// <summary>Returns the number that a factory computes. The key's only writer sets it before it changes the key.</summary>
     public ref long Truth(int key) => ref _numbers[key];
 
-    /// <summary>The last change that was acknowledged. Written by the key's one writer afterwards.</summary>
+    /// <summary>Returns the number of the last acknowledged change. The key's only writer sets it afterwards.</summary>
     public ref long Acknowledged(int key) => ref _numbers[_keys + key];
 
     public void Dispose()

@@ -4,8 +4,8 @@ using Cairn.Caching.Tests.Levels;
 namespace Cairn.Caching.Tests.Coherence;
 
 /// <summary>
-/// What a machine does not hear of for a while: others change what it has made and not written, or owes. Nothing that it does then or
-/// later takes the place of what they did.
+/// A machine receives no changes for some time. Meanwhile, other machines change keys for which it has created values that it has not written,
+/// or has pending changes. None of its later operations replaces their changes.
 /// </summary>
 public sealed class UnheardChangeTests : IAsyncLifetime
 {
@@ -29,7 +29,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
 
     public async Task InitializeAsync()
     {
-        // Both know the era: what is written is of it.
+        // Both know the era, so their writes belong to it.
         Assert.Null(await _a.ReadAsync("key"));
         Assert.Null(await _b.ReadAsync("key"));
     }
@@ -49,7 +49,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older"));
         await _b.WriteAsync("key", "newer");
 
-        // Commands get through before changes are heard of again.
+        // Commands succeed before changes arrive again.
         _first.Works = true;
         await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
 
@@ -237,7 +237,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         Assert.True(level.Counters.Refused > 0);
         machine.Works = true;
 
-        // The clock stands still.
+        // The clock does not move.
         await LevelUnderTest.UntilAsync(() =>
         {
             machine.Beat();

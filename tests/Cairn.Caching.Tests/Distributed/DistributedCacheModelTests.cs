@@ -5,12 +5,12 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Caching.Tests.Distributed;
 
-/// <summary>The same random operations at the same times do the same to Microsoft's MemoryDistributedCache.</summary>
+/// <summary>The same random operations at the same times have the same effect on Microsoft's MemoryDistributedCache.</summary>
 public sealed class DistributedCacheModelTests : DistributedCacheTest
 {
     private const int Operations = 20_000;
 
-    // Steps are zero or longer than an eighth of any sliding interval: where a store does not slide, nothing is to be seen of it then.
+    // Steps are zero or longer than an eighth of any sliding interval, so that it is not visible when a store does not slide.
     private static readonly int[] StepSeconds = [0, 0, 0, 3, 4, 7, 11];
     private static readonly int[] IntervalSeconds = [8, 10, 16, 20];
     private static readonly string[] Keys = [.. Enumerable.Range(0, 12).Select(number => number == 0 ? "" : $"key:{number}")];
@@ -26,7 +26,7 @@ public sealed class DistributedCacheModelTests : DistributedCacheTest
         {
             Clock = new SystemClock(Clock),
 
-            // Its scan on another thread may remove what is being replaced, and the new value is then refused for want of room.
+            // The scan runs on another thread. It may remove the entry that is being replaced, and the new value is then refused for lack of room.
             ExpirationScanFrequency = TimeSpan.FromDays(10_000),
         }));
 

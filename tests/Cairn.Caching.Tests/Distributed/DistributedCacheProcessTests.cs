@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Tests.Distributed;
 
-/// <summary>Processes share a distributed cache, and it outlives them.</summary>
+/// <summary>Processes share a distributed cache, and its content survives them.</summary>
 public sealed class DistributedCacheProcessTests : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -76,7 +76,7 @@ public sealed class DistributedCacheProcessTests : IDisposable
             using CairnDistributedCache cache = Open();
             for (int number = acknowledged - 900; number <= acknowledged; number++)
             {
-                // It may have set a few more, which it did not get to say.
+                // The process may have set a few more values that it could not report.
                 int found = int.Parse(Encoding.UTF8.GetString(cache.Get(DistributedCacheRoles.KeyOf(number))!), CultureInfo.InvariantCulture);
                 Assert.True(found == number || found == number + 1_000, $"Round {round}: {found} for {number}, of {acknowledged} acknowledged.");
             }
@@ -92,7 +92,7 @@ public sealed class DistributedCacheProcessTests : IDisposable
         return process.ReadLine();
     }
 
-    // The last line may be cut off. A number that lost its end is smaller than the one before.
+    // The last line may be truncated. A truncated number is smaller than the one before.
     private static int? Parse(string line) =>
         line.Length >= 4 && int.TryParse(line, NumberStyles.None, CultureInfo.InvariantCulture, out int number) ? number : null;
 

@@ -4,10 +4,10 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Tests.Distributed;
 
-/// <summary>Other processes that use a distributed cache.</summary>
+/// <summary>Implements child processes that use a distributed cache.</summary>
 internal static class DistributedCacheRoles
 {
-    /// <summary>FILE: does what it is told, line by line ("get KEY", "set KEY TEXT", "remove KEY"), and answers each with a line.</summary>
+    /// <summary>FILE: performs each line of input ("get KEY", "set KEY TEXT", "remove KEY") and answers it with a line.</summary>
     public static void Use(string[] args)
     {
         using var cache = Open(args[0]);
@@ -29,7 +29,7 @@ internal static class DistributedCacheRoles
         }
     }
 
-    /// <summary>FILE: sets "key:0", "key:1" and so on to their number, and says each number once it is set; until it is killed.</summary>
+    /// <summary>FILE: sets "key:0", "key:1" and so on to their number, and prints each number after it is set, until the process is killed.</summary>
     public static void Fill(string[] args)
     {
         using var cache = Open(args[0]);

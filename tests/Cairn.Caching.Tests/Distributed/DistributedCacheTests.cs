@@ -5,7 +5,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Tests.Distributed;
 
-/// <summary>What one process sees of a distributed cache in a store file.</summary>
+/// <summary>A distributed cache in a store file, as one process sees it.</summary>
 public sealed class DistributedCacheTests : DistributedCacheTest
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -271,7 +271,7 @@ public sealed class DistributedCacheTests : DistributedCacheTest
         cache.Set("key", Dune, Sliding(8 * Second));
         Clock.Advance(7 * Second);
 
-        // The first attempt looks at the clock for the deadline and for the extension.
+        // The first attempt reads the clock for the deadline and for the extension.
         clock.AtLook(3, new HeldPartitions(other).Dispose);
         cache.Refresh("key");
 

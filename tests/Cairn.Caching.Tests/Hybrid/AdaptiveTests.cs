@@ -266,7 +266,7 @@ public sealed class AdaptiveTests
         await Assert.ThrowsAsync<ArgumentException>(async () => await cache.RaiseTopicAsync(""));
     }
 
-    // As those of files on shares: it knows, and does not call.
+    // Like the token of a file on a share: it has a state but makes no callbacks.
     private sealed class AskedToken : IChangeToken
     {
         public bool HasChanged { get; set; }

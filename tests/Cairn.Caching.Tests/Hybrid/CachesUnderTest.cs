@@ -5,7 +5,7 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>Caches over one second level, each of which stands for a node, and a clock that the test moves.</summary>
+/// <summary>Caches over one second level, one for each node, and a clock that the test moves.</summary>
 internal sealed class CachesUnderTest : IAsyncDisposable
 {
     public const string None = "none";
@@ -18,10 +18,10 @@ internal sealed class CachesUnderTest : IAsyncDisposable
     /// <summary>Every call hangs until its time-out.</summary>
     public const string Hanging = "hanging";
 
-    /// <summary>Reads answer with another key's value.</summary>
+    /// <summary>Reads return another key's value.</summary>
     public const string Lying = "lying";
 
-    /// <summary>Reads answer with half of the value.</summary>
+    /// <summary>Reads return half of the value.</summary>
     public const string Tearing = "tearing";
 
     private readonly string _kind;
@@ -45,10 +45,10 @@ internal sealed class CachesUnderTest : IAsyncDisposable
         Faulty.Script = (operation, _) => isReadOnly && operation != "get" ? Fault.None : fault;
     }
 
-    /// <summary>Second levels that do what they say, and none.</summary>
+    /// <summary>Gets the second levels that work correctly, and none.</summary>
     public static TheoryData<string> Sound => [None, Memory, Store];
 
-    /// <summary>Second levels that do what they say.</summary>
+    /// <summary>Gets the second levels that work correctly.</summary>
     public static TheoryData<string> Shared => [Memory, Store];
 
     public static TheoryData<string> All => [None, Memory, Store, Throwing, Hanging, Lying, Tearing];
@@ -57,7 +57,7 @@ internal sealed class CachesUnderTest : IAsyncDisposable
 
     public FaultyDistributedCache Faulty { get; } = new();
 
-    /// <summary>False if the second level may lose anything, so that only what is wrong can be told from what is right.</summary>
+    /// <summary>Gets whether the second level keeps its values. If not, a test can only check that no value is wrong.</summary>
     public bool IsSound => _kind is None or Memory or Store;
 
     public string FilePath => _directory.FilePath;
@@ -87,7 +87,7 @@ internal sealed class CachesUnderTest : IAsyncDisposable
 
         if (_kind == Hanging)
         {
-            // Somebody has to let time pass while calls hang: the system does, and soon.
+            // Time must pass while calls hang: the system's clock is used, with a short time-out.
             options.TimeProvider = TimeProvider.System;
             options.DistributedReadTimeout = TimeSpan.FromMilliseconds(10);
             options.DistributedWriteTimeout = TimeSpan.FromMilliseconds(10);
@@ -118,7 +118,7 @@ internal sealed class CachesUnderTest : IAsyncDisposable
         _directory.Dispose();
     }
 
-    // What Microsoft's cache in memory takes for a clock.
+    // The clock interface that Microsoft's memory cache requires.
     private sealed class SystemClockOf(ManualClock clock) : Microsoft.Extensions.Internal.ISystemClock
     {
         public DateTimeOffset UtcNow => clock.Now;

@@ -2,9 +2,9 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-#pragma warning disable VSTHRD003 // The tests complete the sources that factories wait for themselves; nobody waits for the tests' thread.
+#pragma warning disable VSTHRD003 // The tests complete the sources that their own factories wait for; no other work waits for the tests' thread.
 
-/// <summary>That who comes after a change gets nothing older, whatever was going on when it was made.</summary>
+/// <summary>A caller that comes after a change gets no older value, whatever was in progress during the change.</summary>
 public sealed class ChangesMeanwhileTests : IDisposable
 {
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);

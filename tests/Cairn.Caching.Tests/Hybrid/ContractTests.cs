@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>What other hybrid caches get wrong, over every second level, and over those that are out of order.</summary>
+/// <summary>Behaviour that other hybrid caches get wrong, over every second level, including faulty ones.</summary>
 public sealed class ContractTests
 {
     public static TheoryData<string> All => CachesUnderTest.All;
@@ -220,7 +220,7 @@ public sealed class ContractTests
         Assert.Equal("value", await made);
         Assert.Equal(["caller", "caller", "caller"], new[] { afterMade, afterFailed, local.Value });
 
-        // Nor does the caller count as within the factory.
+        // The caller does not count as running inside the factory either.
         await cache.RemoveAsync("made");
         Assert.Equal("again", await cache.GetOrCreateAsync("made", _ => new ValueTask<string>("again")));
     }
@@ -433,7 +433,7 @@ public sealed class ContractTests
 
         foreach ((string name, Action hit) in hits)
         {
-            // The runtime allocates now and then while it compiles what has run often; a hit that allocated would do so in every round.
+            // The runtime sometimes allocates while it recompiles hot code. A hit that allocates would do so in every round.
             long least = long.MaxValue;
             for (int round = 0; round < 5; round++)
             {

@@ -2,7 +2,7 @@ using Cairn.Caching.Tests.Levels;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>A cache that hears nothing of other machines: what it serves is never older than it could be if they were heard of.</summary>
+/// <summary>A cache that receives no changes from other machines serves no value older than the bound allows.</summary>
 public sealed class CutOffTests : IAsyncLifetime
 {
     private static readonly TimeSpan s_allowed = TimeSpan.FromSeconds(2);
@@ -26,7 +26,7 @@ public sealed class CutOffTests : IAsyncLifetime
 
     public async Task InitializeAsync()
     {
-        // The rest of a second, so that none is counted twice.
+        // Moves to the next full second, so that no second is counted twice.
         _clock.Advance(TimeSpan.FromMilliseconds(1000 - _clock.GetUtcNow().Millisecond));
         Assert.Equal("old", await MakeAsync("old", "old"));
         _machine.Hears = false;

@@ -3,7 +3,8 @@ using Xunit.Abstractions;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>Random operations of two caches over a second level that goes wrong in every way but one: it does not lie about changes it says it made.</summary>
+/// <summary>Random operations of two caches over a second level with every kind of fault except one: it reports no change that it did not
+/// make.</summary>
 public sealed class FaultyLevelTests(ITestOutputHelper output)
 {
     private const int Keys = 8;
@@ -28,7 +29,7 @@ public sealed class FaultyLevelTests(ITestOutputHelper output)
         await using var caches = new CachesUnderTest("faulty");
         caches.Faulty.Script = (operation, _) =>
         {
-            // Retries come from other threads.
+            // Retries run on other threads.
             lock (faults)
             {
                 Fault[] choice = operation == "get" ? s_readFaults : s_changeFaults;

@@ -2,7 +2,7 @@ using Cairn.Caching.Tests.Levels;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>When a value counts as fresh, when an expired one is served, and when a new one is made.</summary>
+/// <summary>When a value is fresh, when an expired one is served, and when a new one is created.</summary>
 public sealed class FreshnessTests
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
@@ -220,7 +220,7 @@ public sealed class FreshnessTests
         Assert.Equal("old", await ReadAsync());
         await LevelUnderTest.UntilAsync(() =>
         {
-            // The failed one may not have ended yet: then this hit begins none.
+            // If the failed factory has not ended yet, this hit starts none.
             _ = ReadAsync().AsTask();
             return cache.GetStatistics().FactoryFaults == 2;
         });

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>A factory that returns when, and what, the test says.</summary>
+/// <summary>A factory whose result and time of return the test decides.</summary>
 internal sealed class HeldFactory<T>
 {
     private readonly TaskCompletionSource _started = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -9,10 +9,10 @@ internal sealed class HeldFactory<T>
 
     public int Runs => Volatile.Read(ref _runs);
 
-    /// <summary>The token that the last run was given.</summary>
+    /// <summary>Gets the token of the last run.</summary>
     public CancellationToken Token { get; private set; }
 
-    /// <summary>Ends when it runs.</summary>
+    /// <summary>Returns a task that completes when the factory runs.</summary>
     public Task StartedAsync() => _started.Task.WaitAsync(TimeSpan.FromSeconds(30));
 
     public void Return(T value) => _result.SetResult(value);

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>A serializer whose first call waits until the test lets it go.</summary>
+/// <summary>A serializer whose first call waits until the test releases it.</summary>
 internal sealed class HeldSerializer : IHybridCacheSerializer<ValueTests.Book>
 {
     private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);

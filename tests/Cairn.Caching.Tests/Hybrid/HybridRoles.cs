@@ -1,13 +1,13 @@
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>What the second process of a hybrid cache's test does.</summary>
+/// <summary>Implements the roles of child processes in tests of the hybrid cache.</summary>
 internal static class HybridRoles
 {
     /// <summary>
-    /// PATH: a cache over that store file, which does what it is told in lines and answers each with one: get KEY VALUE [TAG]; hold KEY VALUE [TAG]
+    /// PATH: opens a cache over that store file, performs each line of input and answers it with a line: get KEY VALUE [TAG]; hold KEY VALUE [TAG]
     /// (answers when the factory runs) and release; set KEY VALUE [TAG]; remove KEY; tag TAG; topic TOPIC; clear; look KEY.
     /// </summary>
-#pragma warning disable VSTHRD002 // The process has nothing else to do.
+#pragma warning disable VSTHRD002 // The process has no other work.
     public static void Node(string[] args) => RunAsync(args[0]).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>The rows of the contract that are about nodes, with a process of its own for each node, over one store file.</summary>
+/// <summary>The parts of the contract that concern nodes, with a process for each node, over one store file.</summary>
 public sealed class NodeTests : IDisposable
 {
     private readonly StoreDirectory _directory = new();

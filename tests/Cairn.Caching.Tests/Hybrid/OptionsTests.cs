@@ -4,7 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>Which cache a registration makes, and what it refuses.</summary>
+/// <summary>The cache that a registration creates, and the options that it refuses.</summary>
 public sealed class OptionsTests
 {
     public static TheoryData<string, Action<CairnHybridCacheOptions>> Refused => new()

@@ -2,9 +2,9 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-#pragma warning disable VSTHRD003 // The tests complete the sources that factories wait for themselves; nobody waits for the tests' thread.
+#pragma warning disable VSTHRD003 // The tests complete the sources that their own factories wait for; no other work waits for the tests' thread.
 
-/// <summary>That misses without a second level, which take a short way, keep every promise of the long one.</summary>
+/// <summary>Misses without a second level take a shorter path, which keeps every promise of the general one.</summary>
 public sealed class PlainMissTests : IDisposable
 {
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);

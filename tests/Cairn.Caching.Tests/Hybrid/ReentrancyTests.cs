@@ -1,7 +1,7 @@
-#pragma warning disable CA2016, VSTHRD003 // The factories here ignore their token, and wait for what the test lets go.
+#pragma warning disable CA2016, VSTHRD003 // The factories here ignore their token, and wait for tasks that the test completes.
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>Factories that ask the cache for something themselves.</summary>
+/// <summary>Factories that use the cache themselves.</summary>
 public sealed class ReentrancyTests
 {
     public static TheoryData<string> Sound => CachesUnderTest.Sound;

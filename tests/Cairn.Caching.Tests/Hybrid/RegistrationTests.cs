@@ -3,7 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>That a cache that is registered in one line works with each second level.</summary>
+/// <summary>A cache that is registered in one line works with each second level.</summary>
 public sealed class RegistrationTests
 {
     public static TheoryData<string> Levels => ["none", "memory", "store"];

@@ -4,8 +4,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Cairn.Caching.Tests.Hybrid;
 
 /// <summary>
-/// The same calls of Microsoft's implementation and of this one, without a second level: what they return, throw and count must be equal,
-/// apart from the differences that docs/how-to/migrate.md names.
+/// The same calls of Microsoft's implementation and of this one, without a second level, return, throw and count the same. The exceptions are
+/// the differences that docs/how-to/migrate.md names.
 /// </summary>
 public sealed class SameAsMicrosoftsTests
 {
@@ -13,7 +13,7 @@ public sealed class SameAsMicrosoftsTests
 
     private static readonly Dictionary<string, Func<Subject, Task<object?>>> Cases = MakeCases();
 
-    // Both are right in their own way: Microsoft's outcome, this one's.
+    // Cases with two valid outcomes: Microsoft's, and this implementation's.
     private static readonly Dictionary<string, (string Theirs, string Ours)> Differences = new(StringComparer.Ordinal)
     {
         ["fields of a class"] = ("0 and 2", "1 and 2"),
@@ -228,7 +228,7 @@ public sealed class SameAsMicrosoftsTests
         {
             return nameof(ArgumentException);
         }
-#pragma warning disable CA1031 // What is thrown is what is compared.
+#pragma warning disable CA1031 // The test compares the exceptions.
         catch (Exception thrown)
 #pragma warning restore CA1031
         {
@@ -253,7 +253,7 @@ public sealed class SameAsMicrosoftsTests
 
     private sealed class WithField
     {
-#pragma warning disable CA1051, S1104 // The test is about fields.
+#pragma warning disable CA1051, S1104 // Fields are under test.
         public int Field;
 #pragma warning restore CA1051, S1104
 

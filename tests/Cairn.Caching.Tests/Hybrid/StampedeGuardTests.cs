@@ -2,7 +2,7 @@ using Cairn.Caching.Flights;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>Which flights are joined.</summary>
+/// <summary>The flights that callers join.</summary>
 public sealed class StampedeGuardTests
 {
     private readonly StampedeGuard _guard = new();

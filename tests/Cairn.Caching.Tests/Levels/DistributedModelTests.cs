@@ -4,8 +4,8 @@ using Cairn.Caching.Levels;
 namespace Cairn.Caching.Tests.Levels;
 
 /// <summary>
-/// Random changes through two caches over one faulty instance, against a model: whatever goes wrong, no reader finds what was
-/// acknowledged as replaced, removed or cleared, in this process at once and everywhere once the instance works again.
+/// Random changes through two caches over one faulty instance, checked against a model. Whatever fails, no reader finds a value whose
+/// replacement, removal or clear was acknowledged: in this process at once, and everywhere after the instance works again.
 /// </summary>
 public class DistributedModelTests
 {
@@ -18,7 +18,7 @@ public class DistributedModelTests
         Fault.HangIgnoringCancellation,
     ];
 
-    // A cache that says it has removed and has not cannot be helped, so only reads lie.
+    // Only reads return wrong results. A cache that reports a removal that it did not perform cannot be protected against.
     private static readonly Fault[] s_readFault = [.. s_anyFault, Fault.Forget, Fault.LieWithOtherKey, Fault.Tear, Fault.Garbage];
 
     [Theory]
@@ -45,7 +45,7 @@ public class DistributedModelTests
         private readonly LevelUnderTest[] _levels;
         private readonly int _seed;
 
-        // The newest acknowledged number of each key; null if it was removed.
+        // The newest acknowledged number of each key; null if the key was removed.
         private readonly int?[] _model = new int?[Keys];
         private readonly HashSet<ulong>[] _deadStamps = [[], []];
         private readonly ulong[] _stamps = new ulong[2];
@@ -69,7 +69,7 @@ public class DistributedModelTests
             {
                 lock (_random)
                 {
-                    // Calm and storm by turns.
+                    // Alternates between phases without and with faults.
                     _faultPercent = (i / 25 % 3) switch { 0 => 0, 1 => 30, _ => 70 };
                 }
 
@@ -144,7 +144,7 @@ public class DistributedModelTests
         {
             string? found = await level.AdvanceUntilDoneAsync(level.ReadAsync($"{key}"));
 
-            // An envelope notices other keys' values, torn and foreign ones; here the text does.
+            // An envelope detects values of other keys, and torn and foreign ones; here the text does.
             string[] parts = found?.Split('|') ?? [];
             if (parts.Length == 3 && parts[0] == $"{key}" && parts[2] == "end")
             {

@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>What holds for a level holds for one over an encrypted store.</summary>
+/// <summary>A level over an encrypted store behaves like any other.</summary>
 public sealed class EncryptedStoreLevelTests : StoreLevelTests
 {
     private static readonly StoreEncryption Key = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));
@@ -8,7 +8,7 @@ public sealed class EncryptedStoreLevelTests : StoreLevelTests
     private protected override StoreOptions Options => base.Options with { Encryption = Key };
 }
 
-/// <summary>What holds for a level's leases holds over an encrypted store.</summary>
+/// <summary>The leases of a level over an encrypted store behave like any others.</summary>
 public sealed class EncryptedStoreLevelLeaseTests : StoreLevelLeaseTests
 {
     private static readonly StoreEncryption Key = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));

@@ -13,10 +13,10 @@ internal sealed class FakeServer
 
     public ConcurrentDictionary<string, string> Leases { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Whether changes are told without being published, as by a server that tracks keys.</summary>
+    /// <summary>Gets whether the server reports changes itself, as a server that tracks keys does, without a published message.</summary>
     public bool ReportsChanges { get; init; }
 
-    /// <summary>Whether a change of a key ends its lease, and an acquisition looks for a value.</summary>
+    /// <summary>Gets whether a change of a key ends its lease, and an acquisition checks for a value.</summary>
     public bool KnowsLeases { get; init; } = true;
 
     public FakeMachine Connect()
@@ -106,16 +106,16 @@ internal sealed class FakeMachine(FakeServer server) : IBufferDistributedCache, 
 {
     private readonly ConcurrentDictionary<ICacheChangeReceiver, string> _receivers = new();
 
-    /// <summary>False: messages to this machine are lost.</summary>
+    /// <summary>Gets or sets whether messages reach this machine. If not, they are lost.</summary>
     public bool Hears { get; set; } = true;
 
-    /// <summary>False: calls throw.</summary>
+    /// <summary>Gets or sets whether calls work. If not, they throw.</summary>
     public bool Works { get; set; } = true;
 
-    /// <summary>False: only publishing throws.</summary>
+    /// <summary>Gets or sets whether publishing works. If not, it throws.</summary>
     public bool Publishes { get; set; } = true;
 
-    /// <summary>Runs before a value is set.</summary>
+    /// <summary>Gets or sets the action before a value is set.</summary>
     public Action<string>? BeforeSet { get; set; }
 
     public bool ChecksValue => server.KnowsLeases;

@@ -3,46 +3,46 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>What a <see cref="FaultyDistributedCache"/> does to a call.</summary>
+/// <summary>The fault of a call of <see cref="FaultyDistributedCache"/>.</summary>
 internal enum Fault
 {
     None = 0,
 
-    /// <summary>Throws before it returns a task; nothing is done.</summary>
+    /// <summary>Throws before it returns a task; has no effect.</summary>
     ThrowSynchronously,
 
-    /// <summary>Returns a failed task; nothing is done.</summary>
+    /// <summary>Returns a failed task; has no effect.</summary>
     Throw,
 
-    /// <summary>Returns a failed task; it is done all the same.</summary>
+    /// <summary>Returns a failed task, but has its effect.</summary>
     ThrowAfterDoing,
 
-    /// <summary>Returns no task at all.</summary>
+    /// <summary>Returns null instead of a task.</summary>
     ReturnNull,
 
-    /// <summary>Blocks the thread until <see cref="FaultyDistributedCache.LetGo"/>, then does it.</summary>
+    /// <summary>Blocks the thread until <see cref="FaultyDistributedCache.LetGo"/>, then has its effect.</summary>
     HangSynchronously,
 
-    /// <summary>Waits until <see cref="FaultyDistributedCache.LetGo"/> or cancellation; done only in the first case.</summary>
+    /// <summary>Waits until <see cref="FaultyDistributedCache.LetGo"/> or cancellation; has its effect only in the first case.</summary>
     Hang,
 
-    /// <summary>Waits until <see cref="FaultyDistributedCache.LetGo"/>, whatever the token says, then does it.</summary>
+    /// <summary>Waits until <see cref="FaultyDistributedCache.LetGo"/>, ignoring the token, then has its effect.</summary>
     HangIgnoringCancellation,
 
-    /// <summary>Says that it is done, and does not do it; a read finds nothing.</summary>
+    /// <summary>Reports success without an effect; a read finds nothing.</summary>
     Forget,
 
-    /// <summary>A read answers with the value of another key, if there is one.</summary>
+    /// <summary>A read returns the value of another key, if there is one.</summary>
     LieWithOtherKey,
 
-    /// <summary>A read answers with half of the value.</summary>
+    /// <summary>A read returns half of the value.</summary>
     Tear,
 
-    /// <summary>A read answers with random bytes.</summary>
+    /// <summary>A read returns random bytes.</summary>
     Garbage,
 }
 
-/// <summary>An IDistributedCache in memory whose calls go wrong as a script or a seeded random says.</summary>
+/// <summary>An IDistributedCache in memory whose calls fail as a script or a seeded random number decides.</summary>
 internal sealed class FaultyDistributedCache : IDistributedCache
 {
     private readonly Lock _gate = new();
@@ -54,26 +54,26 @@ internal sealed class FaultyDistributedCache : IDistributedCache
         _random = new Random(seed);
     }
 
-    /// <summary>What is there, whatever calls say.</summary>
+    /// <summary>Gets the actual content, whatever calls report.</summary>
     public ConcurrentDictionary<string, byte[]> Content { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Options of the last set of a key.</summary>
+    /// <summary>Gets the options of the last set of each key.</summary>
     public ConcurrentDictionary<string, DistributedCacheEntryOptions> Options { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>Which fault a call meets, by its name ("get", "set", "remove", "refresh") and key.</summary>
+    /// <summary>Gets or sets the function that chooses the fault of a call by its name ("get", "set", "remove", "refresh") and key.</summary>
     public Func<string, string, Fault> Script { get; set; } = (_, _) => Fault.None;
 
-    /// <summary>Calls that came in.</summary>
+    /// <summary>Gets all calls.</summary>
     public ConcurrentQueue<(string Operation, string Key)> Calls { get; } = new();
 
-    /// <summary>Calls that wait to be let go.</summary>
+    /// <summary>Gets the number of calls that hang.</summary>
     public int Hanging => Volatile.Read(ref _hanging);
 
     private int _hanging;
 
     public int CallsOf(string operation) => Calls.Count(call => call.Operation == operation);
 
-    /// <summary>Ends all waits there are.</summary>
+    /// <summary>Ends all waits.</summary>
     public void LetGo()
     {
         lock (_gate)
@@ -167,12 +167,12 @@ internal sealed class FaultyDistributedCache : IDistributedCache
         }
     }
 
-    // What analyzers rightly forbid.
+    // The analyzers forbid this for good reason.
 #pragma warning disable MA0022, RCS1210, VSTHRD114
     private static Task<T>? NoTask<T>() => null;
 #pragma warning restore MA0022, RCS1210, VSTHRD114
 
-    // As code does that waits for its own asynchronous calls.
+    // Blocks as code does that waits synchronously for its own asynchronous calls.
     private static void BlockUntil(Task task)
     {
         using var ended = new ManualResetEventSlim();

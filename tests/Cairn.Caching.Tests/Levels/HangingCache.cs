@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>The methods through which the hybrid cache uses what others implement.</summary>
+/// <summary>The methods through which the hybrid cache calls implementations of others.</summary>
 public enum LevelMethod
 {
     None = 0,
@@ -33,24 +33,24 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
     private readonly TaskCompletionSource _letGo = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private int _hanging;
 
-    /// <summary>Which methods hang. Others work.</summary>
+    /// <summary>Gets or sets which methods hang. The others work.</summary>
     public Func<LevelMethod, bool> Hangs { get; set; } = _ => false;
 
-    /// <summary>True if they block their thread instead of returning a task that does not complete.</summary>
+    /// <summary>Gets whether hanging methods block their thread instead of returning a task that does not complete.</summary>
     public bool BlocksThread { get; init; }
 
-    /// <summary>True if a subscription blocks its thread.</summary>
+    /// <summary>Gets whether a subscription blocks its thread.</summary>
     public bool BlocksSubscription { get; init; }
 
-    /// <summary>Leases that are not given back.</summary>
+    /// <summary>Gets the number of leases that were not released.</summary>
     public int Leased => _leases.Count;
 
     public int Receivers => _receivers.Count;
 
-    /// <summary>Whether values are written with the lease in one step.</summary>
+    /// <summary>Gets whether values are written with the lease in one step.</summary>
     public bool SetsWithLease { get; init; }
 
-    /// <summary>Calls that hang.</summary>
+    /// <summary>Gets the number of calls that hang.</summary>
     public int Hanging => Volatile.Read(ref _hanging);
 
     public bool ReportsChanges => false;
@@ -67,7 +67,7 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
         _letGo.TrySetResult();
     }
 
-    /// <summary>Tells receivers that all changes were told.</summary>
+    /// <summary>Sends receivers a heartbeat: all changes were delivered.</summary>
     public void Beat()
     {
         foreach (ICacheChangeReceiver receiver in _receivers)
@@ -180,7 +180,7 @@ internal class HangingCache : IDistributedCache, ICacheLeases, ICacheInvalidatio
     }
 }
 
-/// <summary>The same with buffers.</summary>
+/// <summary>A hanging cache with buffer methods.</summary>
 internal sealed class HangingBufferCache : HangingCache, IBufferDistributedCache
 {
     public bool TryGet(string key, IBufferWriter<byte> destination) => throw new NotSupportedException();

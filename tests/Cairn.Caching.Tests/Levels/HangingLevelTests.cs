@@ -1,14 +1,14 @@
 namespace Cairn.Caching.Tests.Levels;
 
 /// <summary>
-/// The whole cache over a second level of which each kind of call hangs. Time stands still but for one step, as long as the documented
-/// bound: a call that waits for a second time-out of its own would not end.
+/// The whole cache over a second level of which one kind of call hangs. Time moves by one step only, as long as the documented bound. A call
+/// that waits for a second time-out of its own would therefore not end.
 /// </summary>
 public sealed class HangingLevelTests
 {
     private static readonly TimeSpan Bound = TimeSpan.FromSeconds(1);
 
-    // Of the machine's time. It only ends a test that has failed.
+    // Real time. It only ends a test that has failed.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private static readonly Dictionary<string, Func<CairnHybridCache, string, Task>> Operations = new(StringComparer.Ordinal)
@@ -67,7 +67,7 @@ public sealed class HangingLevelTests
                     await test.UseAsync();
                 }
 
-                // The last of them: every method at once.
+                // The last case: every method hangs.
                 test.Level.Hangs = method == LevelMethod.None ? _ => true : other => other == method;
 
                 string? fault = await test.RunAsync(operation);
@@ -92,7 +92,7 @@ public sealed class HangingLevelTests
             await test.RunSlowlyAsync(Operations["GetOrCreate"], until: () => test.Level.Hanging > i);
         }
 
-        // Time stands still: a call that waited for another would not end.
+        // Time stands still, so a call that waits for another would not end.
         Task sixth = Operations["GetOrCreate"](test.Cache, "sixth");
 
         await sixth.WaitAsync(Patience);
@@ -126,7 +126,7 @@ public sealed class HangingLevelTests
         test.Level.Beat();
         using var cancellation = new CancellationTokenSource();
 
-        // The look for a value that another has made between the first look and the lease.
+        // Hangs the read for a value that another caller has created between the first read and the lease.
         test.Level.Hangs = method => method == LevelMethod.Get && test.Level.Leased > 0;
         Task<string> call = test.Cache.GetOrCreateAsync("key", _ => new ValueTask<string>("made"), cancellationToken: cancellation.Token).AsTask();
         await LevelUnderTest.UntilAsync(() => test.Level.Hanging > 0);
@@ -169,7 +169,7 @@ public sealed class HangingLevelTests
 
         public CairnHybridCache Cache { get; }
 
-        /// <summary>A few calls that work.</summary>
+        /// <summary>Makes a few calls that work.</summary>
         public async Task UseAsync()
         {
             await Cache.GetOrCreateAsync("used", _ => new ValueTask<string>("made"));
@@ -179,14 +179,14 @@ public sealed class HangingLevelTests
             await LevelUnderTest.UntilAsync(() => _clock.WaitingTimers == 0);
         }
 
-        /// <summary>Runs an operation of a new key while one bound of time passes. Null if it ended.</summary>
+        /// <summary>Runs an operation on a new key while one bound of time passes. Returns null if it ended.</summary>
         public async Task<string?> RunAsync(Func<CairnHybridCache, string, Task> operation)
         {
             Level.Beat();
             Task running = operation(Cache, $"key {++_keys}");
             if (await IsWaitingAsync(running))
             {
-                // A little more: of timers that are due at the end of a step, one fires.
+                // Slightly more, because only one of the timers that are due at the end of a step fires.
                 _clock.Advance(Bound + TimeSpan.FromMilliseconds(1));
             }
 
@@ -200,7 +200,7 @@ public sealed class HangingLevelTests
             return null;
         }
 
-        /// <summary>Runs an operation, and lets time pass in small steps until it has ended and something is so.</summary>
+        /// <summary>Runs an operation and moves the time in small steps until the operation has ended and a condition holds.</summary>
         public async Task RunSlowlyAsync(Func<CairnHybridCache, string, Task> operation, Func<bool> until)
         {
             Level.Beat();
@@ -217,7 +217,7 @@ public sealed class HangingLevelTests
             await end;
         }
 
-        // True when a call hangs and all timers of those who wait for it run; false if the operation ended.
+        // Returns true when a call hangs and the timers of all its waiters run; false if the operation ended.
         private async Task<bool> IsWaitingAsync(Task running)
         {
             const int Polls = 10;

@@ -3,14 +3,14 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>Remembers what it was told.</summary>
+/// <summary>Records all notifications.</summary>
 internal sealed class RecordingSink : IChangeSink
 {
     private int _all;
 
     public ConcurrentQueue<ulong> Changed { get; } = new();
 
-    /// <summary>How often everything changed.</summary>
+    /// <summary>Gets the number of notifications that everything has changed.</summary>
     public int All => Volatile.Read(ref _all);
 
     public void OnChanged(ulong hash) => Changed.Enqueue(hash);

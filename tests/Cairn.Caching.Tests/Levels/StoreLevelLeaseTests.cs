@@ -3,7 +3,7 @@ using Cairn.Caching.Levels;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>Who may make a value, among processes: one at a time, and nobody for longer than he lives.</summary>
+/// <summary>The right to create a value, among processes: one process has it at a time, and not longer than it lives.</summary>
 public class StoreLevelLeaseTests : StoreLevelTest
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
@@ -134,7 +134,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
         foreach (string key in keys)
         {
             owners.Add(await Acquire(level, key));
-            waiting.Add(Acquire(other, key, Long)); // Returns to this thread, which goes on.
+            waiting.Add(Acquire(other, key, Long)); // The call returns to this thread, which continues.
         }
 
         Assert.All(waiting, task => Assert.False(task.IsCompleted));
@@ -188,7 +188,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
 
     [Theory]
     [InlineData(10)]
-    [InlineData(200_000)] // Too long to be carried by a lease.
+    [InlineData(200_000)] // Too long for a lease to carry.
     public async Task Value_that_has_expired_for_the_cache_alone_is_leased_and_stays_readable(int length)
     {
         byte[] stale = TestBytes.Of(length);

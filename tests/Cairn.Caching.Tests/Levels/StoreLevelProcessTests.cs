@@ -5,7 +5,7 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>What other processes do to a level by being killed, or by being stopped with the store's locks.</summary>
+/// <summary>The effect of other processes on a level when they are killed, or stopped while they hold the store's locks.</summary>
 public sealed class StoreLevelProcessTests : StoreLevelTest
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
@@ -110,7 +110,7 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
         Assert.Equal(LevelStatus.Failed, await Write(level, keys[0], [1]));
         Release(stopped);
 
-        // Before the retry: what is written now comes after the clearing.
+        // Before the retry: a value that is written now is newer than the clear.
         Assert.Equal(LevelStatus.Done, await Write(level, keys[0], [2]));
         Assert.Equal(LevelStatus.LeaseLost, await Write(level, "leased", Dune, lease: leased.Lease));
         Assert.NotInRange(await ReadStamp(level, "tag"), stamp, stamp);
@@ -160,7 +160,7 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
         Assert.Equal(LevelStatus.Done, (await waitingLonger).Status);
     }
 
-    // What is done by a timer, or another process, in its own time.
+    // Waits for the work of a timer or of another process.
     private static async Task Until(Func<Task<bool>> condition)
     {
         long start = Stopwatch.GetTimestamp();

@@ -4,7 +4,7 @@ using Cairn.Caching.Stores;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>A test of levels over one store file, opened once for each, as processes do.</summary>
+/// <summary>A test of levels over one store file. Each level has its own opening, as separate processes do.</summary>
 public abstract class StoreLevelTest : IAsyncLifetime, IDisposable
 {
     private protected const string Name = "books";
@@ -32,7 +32,7 @@ public abstract class StoreLevelTest : IAsyncLifetime, IDisposable
 
     public void Dispose() => _directory.Dispose();
 
-    /// <summary>A level with an opening of the store of its own.</summary>
+    /// <summary>Creates a level with its own opening of the store.</summary>
     private protected StoreLevel Open(string name = Name, TimeSpan? leaseDuration = null) => Open(out _, name, leaseDuration);
 
     private protected StoreLevel Open(out CairnStore store, string name = Name, TimeSpan? leaseDuration = null)

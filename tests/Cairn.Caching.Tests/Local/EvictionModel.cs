@@ -1,13 +1,13 @@
 namespace Cairn.Caching.Tests.Local;
 
-// S3-FIFO with the first level's longer memory, as plainly as it can be said: over lists whose first element is the oldest. Slow,
-// and bounded in entries and bytes.
+// S3-FIFO with the first level's longer memory, in its simplest form: lists whose first element is the oldest. It is slow, and limited in
+// entries and bytes.
 internal sealed class EvictionModel(int maxEntries, long maxBytes)
 {
     private readonly List<Item> _small = [];
     private readonly List<Item> _main = [];
 
-    // What was evicted, or null in the place of a key that came back.
+    // The evicted keys, or null in the place of a key that came back.
     private readonly List<string?> _ghost = [];
 
     public IEnumerable<string> Keys => _small.Concat(_main).Select(item => item.Key);
@@ -54,7 +54,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
                 return;
             }
 
-            // Too large where it is: out of its queue, until the others have made room, and back as the newest.
+            // The entry is too large for its queue: it leaves the queue until the others have made room, and returns as the newest.
             List<Item> queue = _small.Contains(old) ? _small : _main;
             queue.Remove(old);
             MakeRoom(bytes, now);

@@ -2,14 +2,14 @@ using Cairn.Caching.Local;
 
 namespace Cairn.Caching.Tests.Local;
 
-/// <summary>Many threads on one level. What they choose follows from the seed that a failure names; how they meet does not.</summary>
+/// <summary>Many threads on one level. A seed, which a failure names, determines their operations but not their interleaving.</summary>
 public class LocalCacheConcurrencyTests
 {
     private const long Plenty = long.MaxValue;
 
     public static TheoryData<int, int> SeedsAndSizes => new() { { 1, 50 }, { 2, 500 }, { 3, 9000 }, { 4, 65_536 } };
 
-    /// <summary>I1 of the level: every change of a key has a number, and the least that may be read goes up when a change has returned.</summary>
+    /// <summary>I1 of the level: each change of a key has a number, and the least number that may be read rises when a change returns.</summary>
     [Theory]
     [MemberData(nameof(SeedsAndSizes))]
     public async Task No_read_returns_what_was_removed_or_replaced_before_it_began(int seed, int maxEntries)
@@ -42,7 +42,7 @@ public class LocalCacheConcurrencyTests
                     switch (random.Next(20_000))
                     {
                         case < 3:
-                            // All that was set before this begins must be gone when it returns; what is set meanwhile may stay.
+                            // Everything that was set before this call begins must be gone when it returns. Values that are set meanwhile may stay.
                             int shift = random.Next(58, 65);
                             ulong value = shift == 64 ? 0 : hashes[key] >> shift;
                             long[] before = [.. Enumerable.Range(0, keys).Select(k => Volatile.Read(ref ended[k]))];
@@ -83,7 +83,7 @@ public class LocalCacheConcurrencyTests
             }
         }
 
-        // Changes of one key follow each other, so that there is an order to hold the reads to.
+        // The changes of one key follow each other, so that the reads can be checked against an order.
         void Change(int key, Action<long> change)
         {
             lock (locks[key])
@@ -152,7 +152,8 @@ public class LocalCacheConcurrencyTests
         {
             while (!Volatile.Read(ref isOver))
             {
-                // In this order: if the level is replaced in between, the keys counted are those of the new one, and the old one has all.
+                // The order matters: if the level is replaced in between, the counted keys are those of the new level, and the old one has
+                // all of them.
                 LocalCache asked = Volatile.Read(ref cache);
                 int known = Volatile.Read(ref present);
                 if (known == 0)
@@ -171,7 +172,7 @@ public class LocalCacheConcurrencyTests
     [Fact]
     public async Task Whatever_is_there_all_the_while_is_found_while_its_neighbours_come_and_go()
     {
-        // All in one chain.
+        // All keys are in one chain.
         const ulong Hash = 42;
         const int Steps = 300_000;
         string[] staying = [.. Enumerable.Range(0, 6).Select(i => $"stays:{i}")];
@@ -285,7 +286,7 @@ public class LocalCacheConcurrencyTests
         }
     }
 
-    // Raises a number that others raise as well.
+    // Raises a number that other threads raise too.
     private static void Raise(ref long target, long value)
     {
         long seen = Volatile.Read(ref target);

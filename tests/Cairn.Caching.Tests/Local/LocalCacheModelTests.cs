@@ -20,7 +20,7 @@ public class LocalCacheModelTests
 
         for (int step = 0; step < 5000; step++)
         {
-            // Some keys are asked for much more often than others, as in life.
+            // Some keys are requested much more often than others, as in practice.
             string key = $"key:{(int)(keys * Math.Pow(random.NextDouble(), 3))}";
             int choice = random.Next(1000);
             if (choice < 1)
@@ -77,7 +77,7 @@ public class LocalCacheModelTests
         var model = new Dictionary<string, LocalEntry>();
         int gone = 0;
 
-        // Few hashes for some seeds, so that keys share them.
+        // A few seeds use few hashes, so that keys share them.
         ulong mask = seed % 4 == 0 ? 0xF000_0000_0000_0003 : ulong.MaxValue;
 
         for (int step = 0; step < 20_000; step++)

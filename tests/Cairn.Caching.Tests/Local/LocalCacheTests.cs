@@ -206,7 +206,7 @@ public class LocalCacheTests
     [InlineData(64)]
     public void Hashes_that_begin_with_the_same_bits_are_removed_together(int shift)
     {
-        // Of 16 shards, so that ranges are found within one, over one, and over many.
+        // 16 shards, so that ranges cover a part of one, exactly one, and many.
         var cache = new LocalCache(maxEntries: 65_536, Plenty);
         var random = new Random(shift);
         var entries = Enumerable.Range(0, 5000).Select(i => LocalEntries.WithHash($"key:{i}", (ulong)random.NextInt64(long.MinValue, long.MaxValue))).ToList();

@@ -2,10 +2,10 @@ using Cairn.Caching.Local;
 
 namespace Cairn.Caching.Tests.Local;
 
-/// <summary>Entries of the first level for tests, and short ways to ask for them.</summary>
+/// <summary>Creates and finds entries of the first level for tests.</summary>
 internal static class LocalEntries
 {
-    /// <summary>A hash as good as a cache's own: neighbouring names are far apart.</summary>
+    /// <summary>Returns a hash as good as a cache's own: similar names have distant hashes.</summary>
     public static ulong HashOf(string key)
     {
         ulong hash = 0xCBF2_9CE4_8422_2325;

@@ -15,7 +15,7 @@ public class LocalQueueTests
         var model = new List<LocalEntry>();
         for (int step = 0; step < 20_000; step++)
         {
-            // Times in which more comes than goes, and times the other way round.
+            // Alternates between periods in which the queue grows and periods in which it shrinks.
             bool grows = (step / 2_000) % 2 == 0;
             switch (random.Next(8))
             {

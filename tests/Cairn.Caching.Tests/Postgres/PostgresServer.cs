@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.Caching.Tests.Postgres;
 
-/// <summary>A PostgreSQL server of the test's own, with its data and its socket in a directory that goes with it; it listens on no port.</summary>
+/// <summary>A PostgreSQL server for one test. Its data and its socket are in a directory that is deleted with it; it listens on no port.</summary>
 internal sealed class PostgresServer : IDisposable
 {
     public const string Programs = "/usr/lib/postgresql/15/bin/";
@@ -32,7 +32,7 @@ internal sealed class PostgresServer : IDisposable
         return server;
     }
 
-    /// <summary>Ends the server and begins it again: who is connected is not any more.</summary>
+    /// <summary>Restarts the server, which ends all connections.</summary>
     public void Restart() => RunAsOwner("pg_ctl", "-D", Data, "-l", _directory["log"], "-w", "-m", "immediate", "restart");
 
     public void Dispose()
@@ -54,7 +54,7 @@ internal sealed class PostgresServer : IDisposable
         }
     }
 
-    // The output goes nowhere: a server that pg_ctl leaves running would keep a pipe open.
+    // Discards the output: a server that pg_ctl leaves running would keep a pipe open.
     private static void Run(string program, params string[] arguments)
     {
         var start = new ProcessStartInfo("/bin/sh") { UseShellExecute = false, WorkingDirectory = "/" };

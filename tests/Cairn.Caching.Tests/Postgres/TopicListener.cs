@@ -2,7 +2,7 @@ using Npgsql;
 
 namespace Cairn.Caching.Tests.Postgres;
 
-// As in docs/how-to/dependencies.md.
+// The code of docs/how-to/dependencies.md.
 
 /// <summary>Raises a topic for each notification on the channel "changes" of a database.</summary>
 internal sealed class TopicListener(CairnHybridCache cache, string connectionString)
@@ -12,7 +12,7 @@ internal sealed class TopicListener(CairnHybridCache cache, string connectionStr
 
     public int Connections => Volatile.Read(ref _connections);
 
-    /// <summary>Ends when the first connection listens.</summary>
+    /// <summary>Returns a task that completes when the first connection listens.</summary>
     public Task ListeningAsync() => _isListening.Task.WaitAsync(TimeSpan.FromSeconds(30));
 
     public async Task RunAsync(CancellationToken stoppingToken)
@@ -25,7 +25,7 @@ internal sealed class TopicListener(CairnHybridCache cache, string connectionStr
             }
             catch (NpgsqlException)
             {
-                // The server restarts, or the network is gone.
+                // The server is restarting, or the network has failed.
                 await Task.Delay(TimeSpan.FromMilliseconds(100), stoppingToken);
             }
         }
@@ -42,7 +42,7 @@ internal sealed class TopicListener(CairnHybridCache cache, string connectionStr
             await listen.ExecuteNonQueryAsync(stoppingToken);
         }
 
-        // Whatever was changed while nobody listened was not heard of.
+        // Changes that were made while no connection listened were missed.
         await cache.RaiseTopicAsync("database", stoppingToken);
         Interlocked.Increment(ref _connections);
         _isListening.TrySetResult();

@@ -4,7 +4,7 @@ using Npgsql;
 
 namespace Cairn.Caching.Tests.Postgres;
 
-/// <summary>A database that tells of its changes keeps the caches of two nodes right.</summary>
+/// <summary>A database that reports its changes keeps the caches of two nodes up to date.</summary>
 public sealed class TopicTests
 {
     private const string Schema = """
@@ -81,7 +81,7 @@ public sealed class TopicTests
     {
         await using var connection = new NpgsqlConnection(server.ConnectionString);
         await connection.OpenAsync();
-#pragma warning disable CA2100 // The tests' own text.
+#pragma warning disable CA2100 // The text comes from the tests themselves.
         await using var command = new NpgsqlCommand(sql, connection);
 #pragma warning restore CA2100
         await command.ExecuteNonQueryAsync();

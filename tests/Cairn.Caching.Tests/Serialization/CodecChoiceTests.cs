@@ -11,7 +11,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>Which serializer a type has. The numbers are those at the top of Codecs.</summary>
+/// <summary>The choice of a type's serializer. The numbers are those at the top of Codecs.</summary>
 public sealed partial class CodecChoiceTests : SerializationTest
 {
     // 1
@@ -343,7 +343,7 @@ public sealed partial class CodecChoiceTests : SerializationTest
     [JsonSerializable(typeof(Generated))]
     private sealed partial class GeneratedContext : JsonSerializerContext;
 
-    // Writes one byte, by which it is known.
+    // Writes one byte that identifies it.
     private sealed class Marking<T>(byte mark) : IHybridCacheSerializer<T>
     {
         public T Deserialize(ReadOnlySequence<byte> source) => throw new NotSupportedException();

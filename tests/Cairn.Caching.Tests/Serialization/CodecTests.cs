@@ -9,7 +9,7 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>Values of all kinds come back as they were.</summary>
+/// <summary>Values of all kinds are read as they were written.</summary>
 public sealed class CodecTests : SerializationTest
 {
     public enum Small : byte
@@ -31,7 +31,7 @@ public sealed class CodecTests : SerializationTest
         Most = long.MaxValue,
     }
 
-    // Not theory data: the halves of pairs would be replaced on their way from the attribute.
+    // Not theory data, because the test attribute would replace halves of surrogate pairs.
     [Fact]
     public void Text_comes_back_even_if_it_is_no_valid_unicode()
     {
@@ -198,7 +198,7 @@ public sealed class CodecTests : SerializationTest
         Assert.Equal(2, Assert.IsType<Circle>(read.Shape).Radius);
     }
 
-    // As the framework has it. A string that is the value itself comes back as it was.
+    // As in the framework. A string that is the whole value is read as it was written.
     [Fact]
     public void Half_of_a_surrogate_pair_inside_of_an_object_is_replaced_or_refused()
     {
@@ -256,7 +256,7 @@ public sealed class CodecTests : SerializationTest
 
     public sealed class Holder
     {
-#pragma warning disable CA1051 // That fields come back, too, is what is tested.
+#pragma warning disable CA1051 // The test checks that fields are read too.
         public int Field;
 #pragma warning restore CA1051
 

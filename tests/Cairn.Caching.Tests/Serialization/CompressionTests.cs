@@ -3,7 +3,7 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>What is compressed, and that reading it is bounded.</summary>
+/// <summary>The values that are compressed, and the limits on reading them.</summary>
 public sealed class CompressionTests : SerializationTest
 {
     private static readonly Codecs Small = new(new() { CompressionThresholdBytes = 100 });
@@ -30,7 +30,7 @@ public sealed class CompressionTests : SerializationTest
         Assert.False(IsCompressed(Write(text, new Codecs(new() { DisableCompression = true }))));
     }
 
-    // Bytes of which a part is random cannot be compressed to less than that part.
+    // A value with random bytes cannot be compressed to less than these bytes.
     [Theory]
     [InlineData(1000, false)]
     [InlineData(900, false)]
@@ -81,7 +81,7 @@ public sealed class CompressionTests : SerializationTest
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100_000);
     }
 
-    // The recorded length is believed only as a bound: more or less than that is damage.
+    // The recorded length is only an upper bound: any other length is damage.
     [Theory]
     [InlineData(9_999)]
     [InlineData(10_001)]

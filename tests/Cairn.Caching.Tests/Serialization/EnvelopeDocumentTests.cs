@@ -3,7 +3,7 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>docs/reference/envelope.md says what the code does.</summary>
+/// <summary>docs/reference/envelope.md describes what the code does.</summary>
 public sealed partial class EnvelopeDocumentTests : SerializationTest
 {
     private static readonly string Document = File.ReadAllText(RepositoryFile.At("docs", "reference", "envelope.md"));

@@ -5,12 +5,12 @@ using FsCheck.Fluent;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>Whatever is written comes back; whatever is not an envelope is refused without an exception.</summary>
+/// <summary>Every written value is read again. Bytes that are not an envelope are refused without an exception.</summary>
 public sealed class EnvelopePropertyTests : SerializationTest
 {
     private const int Runs = 500;
 
-    // Compresses often, so that every run meets both kinds.
+    // Compresses often, so that every run covers both kinds.
     private static readonly Codecs Eager = new(new() { CompressionThresholdBytes = 16, MaximumPayloadBytes = 1 << 16 });
 
     [Fact]
@@ -58,7 +58,7 @@ public sealed class EnvelopePropertyTests : SerializationTest
         }
     }
 
-    // The checksum is right, and what it covers is not: only somebody who wants to deceive makes such a thing.
+    // The checksum is correct, but the content is not: only an attacker creates such an envelope.
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
@@ -93,7 +93,7 @@ public sealed class EnvelopePropertyTests : SerializationTest
             byte[] envelope = Write(value, Eager, header: random.Next(2) == 0 ? header : PlainHeader);
             for (int changes = random.Next(1, 4); changes > 0; changes--)
             {
-                // Lengths, flags and the payload are what is interesting; the type would only be another type.
+                // Changes lengths, flags and the payload. A changed type would only be another type.
                 int at = random.Next(envelope.Length - 12);
                 at = at < 4 ? at + 4 : at < 16 ? at : at + 12;
                 envelope[at] = random.Next(3) switch
@@ -174,7 +174,7 @@ public sealed class EnvelopePropertyTests : SerializationTest
             Tags = new([.. names.Select(name => new Tag(name, 1))], [.. names.Select((_, index) => (ulong)index * 0x9E37_79B9_7F4A_7C15)]),
         });
 
-    // Of all UTF-16 code units, many ASCII, and halves of pairs in any order.
+    // All UTF-16 code units, with many ASCII characters, and halves of surrogate pairs in any order.
     private static Gen<string> Texts() =>
         Gen.OneOf(Gen.Choose(0, 0x7F), Gen.Choose(0, 0xFFFF), Gen.Choose(0xD800, 0xDFFF)).Select(unit => (char)unit)
             .ListOf().Select(units => string.Concat(units));

@@ -4,7 +4,7 @@ using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>What an envelope carries, and that nothing else is taken for one. I1 to I4 are those of Envelope.</summary>
+/// <summary>The content of an envelope, and the refusal of everything else. I1 to I4 are those of Envelope.</summary>
 public sealed class EnvelopeTests : SerializationTest
 {
     private const int VersionAt = 4;
@@ -78,7 +78,7 @@ public sealed class EnvelopeTests : SerializationTest
         Assert.Equal("Dune"u8, envelope.AsSpan(64));
     }
 
-    // A change here makes everything that was stored before unreadable: it needs another version number.
+    // A change here makes all stored values unreadable: it needs another version number.
     [Fact]
     public void Bytes_of_version_1_never_change()
     {
@@ -207,7 +207,7 @@ public sealed class EnvelopeTests : SerializationTest
         Assert.Equal(value, Default.Copy(codec, payload!));
     }
 
-    // An object of JSON is understood as nearly any type, with nothing in it.
+    // A JSON object can be read as nearly any type, without content.
     [Fact]
     public void Kept_payload_is_not_copied_as_another_type()
     {
@@ -274,7 +274,7 @@ public sealed class EnvelopeTests : SerializationTest
 
     private static bool IsReadable(byte[] envelope)
     {
-        // Whatever the type is: it is not what is asked here.
+        // The type is not under test here.
         EnvelopeStatus status = Envelope.TryRead(envelope, Key, 0, out _, out _);
         return status is EnvelopeStatus.Ok or EnvelopeStatus.OtherType;
     }

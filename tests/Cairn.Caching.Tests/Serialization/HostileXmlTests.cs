@@ -7,7 +7,7 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>XML that was made to harm whoever reads it is a miss, in bounded time and memory.</summary>
+/// <summary>XML made to attack its reader is a miss, in bounded time and memory.</summary>
 public sealed class HostileXmlTests : SerializationTest
 {
     [Theory]
@@ -76,7 +76,7 @@ public sealed class HostileXmlTests : SerializationTest
                 writer.WriteStartElement(level == 0 ? nameof(Link) : nameof(Link.Next), "urn:l");
                 for (int i = level == 0 ? 1 : 0; i < namespaces; i++)
                 {
-                    writer.WriteXmlnsAttribute($"n{i}", $"urn:{i}"); // The first level has one of its own.
+                    writer.WriteXmlnsAttribute($"n{i}", $"urn:{i}"); // The first level has a namespace of its own.
                 }
 
                 for (int i = 0; i < attributes; i++)
@@ -220,7 +220,7 @@ public sealed class HostileXmlTests : SerializationTest
             write(writer);
         }
 
-        // No names behind the document: it has its own.
+        // No names after the document, because it contains its own.
         return Read<T>(EnvelopeOf<T>([.. stream.ToArray(), 0, 0, 0, 0]), out _);
     }
 

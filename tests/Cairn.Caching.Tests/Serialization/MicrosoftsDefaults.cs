@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 
-// Stand-ins for the types of the package Microsoft.Extensions.Caching.Hybrid, which are known by their namespace.
+// Stand-ins for the types of the package Microsoft.Extensions.Caching.Hybrid, which are recognised by their namespace.
 namespace Microsoft.Extensions.Caching.Hybrid.Internal;
 
 internal sealed class DefaultSerializer : IHybridCacheSerializer<string>

@@ -2,7 +2,7 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>What objects take on the heap, compared with what the runtime hands out.</summary>
+/// <summary>The estimated sizes of objects on the heap, compared with the runtime's allocations.</summary>
 public sealed class ObjectSizeTests : SerializationTest
 {
     [Theory]
@@ -19,7 +19,7 @@ public sealed class ObjectSizeTests : SerializationTest
     {
         if (length > 0)
         {
-            AssertExact(() => new string('a', length)); // There is one empty string, which nobody pays for.
+            AssertExact(() => new string('a', length)); // There is only one empty string, which costs nothing.
         }
 
         AssertExact(() => new byte[length]);
@@ -51,7 +51,7 @@ public sealed class ObjectSizeTests : SerializationTest
     {
         AssertExact(() => new[] { new string('a', 3), new string('b', 30), null });
 
-        // Of many, some are looked at.
+        // A large collection is sampled.
         string[] alike = [.. Enumerable.Range(0, 1000).Select(_ => new string('a', 10))];
         Assert.Equal(ObjectSize.OfArray(8 * 1000) + (1000 * Default.Of<string>().EstimateBytes(alike[0])), Default.Of<string[]>().EstimateBytes(alike));
     }

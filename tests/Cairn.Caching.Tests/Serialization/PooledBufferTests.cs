@@ -6,7 +6,7 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>The buffer that values are written into, and how one that is too large ends.</summary>
+/// <summary>The buffer into which values are written, and its reaction to a value that is too large.</summary>
 public sealed class PooledBufferTests : SerializationTest
 {
     [Fact]
@@ -91,7 +91,7 @@ public sealed class PooledBufferTests : SerializationTest
         buffer.Reset();
         Assert.Equal(expected, codecs.TryWrite(buffer, Key, PlainHeader, new LocalPayload(new byte[bytes], (byte)CairnFormat.Raw, 1)));
 
-        // The limit was the value's, not the buffer's.
+        // The limit belonged to the value, not to the buffer.
         buffer.Reset();
         buffer.Write(new byte[5000]);
     }
@@ -117,7 +117,7 @@ public sealed class PooledBufferTests : SerializationTest
         Assert.ThrowsAny<Exception>(() => Default.TryWrite(buffer, Key, PlainHeader, Default.Of<Throwing>(), new Throwing()));
         Assert.ThrowsAny<Exception>(() => Default.TryWrite(new PooledBuffer(), Key, PlainHeader, Default.Of<ThrowingXml>(), new ThrowingXml()));
 
-        // And leaves nothing behind in the writers that are kept.
+        // It also leaves nothing in the writers that are reused.
         Assert.Equal(["a"], RoundTrip<List<string>>(["a"]));
     }
 

@@ -88,7 +88,7 @@ public sealed class SerializationOptionsTests
         }
     }
 
-    // Remembers the text of everything that was written.
+    // Records the text of everything that is written.
     private sealed class RecordingCache : IDistributedCache
     {
         private readonly MemoryDistributedCache _cache = new(Options.Create(new MemoryDistributedCacheOptions()));

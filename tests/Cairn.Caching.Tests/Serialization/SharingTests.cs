@@ -3,7 +3,7 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>Of which types one object is given to many callers.</summary>
+/// <summary>The types of which many callers may share one object.</summary>
 public sealed class SharingTests
 {
     [Fact]

@@ -2,10 +2,10 @@ using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Tests.Serialization;
 
-/// <summary>Types are told apart by their names.</summary>
+/// <summary>Types are distinguished by their names.</summary>
 public sealed class TypeIdTests
 {
-    // A change here makes everything that was stored before another type.
+    // A change here makes the type of all stored values a different one.
     [Fact]
     public void Number_of_a_type_never_changes()
     {
@@ -28,7 +28,7 @@ public sealed class TypeIdTests
         Assert.Equal(types.Length, types.Select(TypeId.Of).Distinct().Count());
     }
 
-    // Only the compiler's numbers differ between the two in this build; in the next they may be exchanged.
+    // Only compiler-generated numbers distinguish the two in this build. Another build may exchange the numbers.
     [Fact]
     public void Anonymous_types_are_told_apart_by_their_properties()
     {

@@ -8,7 +8,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Caching.Tests.Telemetry;
 
-/// <summary>What a cache tells those who watch it.</summary>
+/// <summary>The metrics of a cache.</summary>
 public sealed class CacheMetricsTests
 {
     [Fact]

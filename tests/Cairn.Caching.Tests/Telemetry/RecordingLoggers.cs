@@ -22,6 +22,6 @@ internal sealed class RecordingLoggers : ILoggerFactory, ILogger
 
     public void Dispose()
     {
-        // Lines are looked at afterwards.
+        // Lines are checked afterwards.
     }
 }

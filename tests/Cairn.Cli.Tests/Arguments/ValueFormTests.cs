@@ -3,7 +3,7 @@ using Cairn.Cli.Arguments;
 
 namespace Cairn.Cli.Tests.Arguments;
 
-/// <summary>Durations, sizes and moments as people write them.</summary>
+/// <summary>The forms in which users write durations, sizes and times.</summary>
 public sealed class ValueFormTests
 {
     [Theory]

@@ -3,7 +3,7 @@ using Cairn.Cli.Entries;
 
 namespace Cairn.Cli.Tests.Entries;
 
-/// <summary>A line is an entry as a whole, or a reason why not.</summary>
+/// <summary>A line is parsed to a complete entry, or to an error.</summary>
 public sealed class EntryLineTests
 {
     [Fact]

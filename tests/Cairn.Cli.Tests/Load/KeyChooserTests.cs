@@ -20,7 +20,7 @@ public sealed class KeyChooserTests
         double[] weights = [.. Enumerable.Range(1, Keys).Select(rank => Math.Pow(rank, -(exponent ?? 0)))];
         double sum = weights.Sum();
 
-        // Ranks are spread over the keys, so only the order of the counts can be compared. Five standard deviations are never seen.
+        // Ranks are spread over the keys, so only the ordered counts can be compared. A deviation of five standard deviations does not occur.
         Array.Sort(counts);
         Array.Reverse(counts);
         if (exponent is null)

@@ -3,7 +3,7 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Tests.Output;
 
-/// <summary>Numbers, keys and tables as people read them.</summary>
+/// <summary>Numbers, keys and tables in output for users.</summary>
 public sealed class FiguresTests
 {
     [Theory]

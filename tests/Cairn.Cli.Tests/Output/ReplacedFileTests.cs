@@ -45,7 +45,7 @@ public sealed class ReplacedFileTests : IDisposable
     {
         if (OperatingSystem.IsWindows())
         {
-            return; // Windows has no such modes.
+            return; // Windows has no file modes.
         }
 
         const UnixFileMode Mode = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;

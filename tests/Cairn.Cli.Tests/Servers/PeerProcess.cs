@@ -3,7 +3,7 @@ using System.Net.Sockets;
 
 namespace Cairn.Cli.Tests.Servers;
 
-/// <summary>A memcached or redis-server of its own, on a Unix socket: there is no port to fight for.</summary>
+/// <summary>A memcached or redis-server for one test, on a Unix socket, so that no port can be in use already.</summary>
 internal sealed class PeerProcess : IDisposable
 {
     private readonly TestDirectory _directory = new();

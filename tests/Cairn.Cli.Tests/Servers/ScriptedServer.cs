@@ -4,14 +4,14 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Servers;
 
-/// <summary>A server that says, line by line, what a test wants it to say.</summary>
+/// <summary>A server whose replies the test chooses, line by line.</summary>
 internal sealed class ScriptedServer : IDisposable
 {
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
     private readonly Func<string, string?> _answer;
 
-    /// <summary>Begins to listen.</summary>
-    /// <param name="answer">What to say to a line; null to hang up.</param>
+    /// <summary>Starts to listen.</summary>
+    /// <param name="answer">Returns the reply to a line; null to close the connection.</param>
     public ScriptedServer(Func<string, string?> answer)
     {
         _answer = answer;
@@ -37,11 +37,11 @@ internal sealed class ScriptedServer : IDisposable
         }
         catch (SocketException)
         {
-            // The test is over.
+            // The test has ended.
         }
         catch (ObjectDisposedException)
         {
-            // The same.
+            // The test has ended.
         }
     }
 
@@ -58,7 +58,7 @@ internal sealed class ScriptedServer : IDisposable
         }
         catch (IOException)
         {
-            // The client went away, as it may.
+            // The client has closed the connection, which is allowed.
         }
     }
 }

@@ -2,7 +2,7 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Tests.Servers;
 
-/// <summary>A small store, served in this process on ports that the system chose.</summary>
+/// <summary>A small store that this process serves on ports that the system chose.</summary>
 internal sealed class ServedStore : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -21,15 +21,15 @@ internal sealed class ServedStore : IDisposable
         _server = Wait(CairnServer.StartAsync(change?.Invoke(options) ?? options));
     }
 
-    /// <summary>Where memcached's protocol is spoken.</summary>
+    /// <summary>Gets the address for memcached's protocol.</summary>
     public string Memcached => AddressOf("memcached");
 
-    /// <summary>Where RESP is spoken.</summary>
+    /// <summary>Gets the address for RESP.</summary>
     public string Resp => AddressOf("resp");
 
     public string SocketPath(string name) => _directory[name];
 
-    /// <summary>The store itself.</summary>
+    /// <summary>Opens the store.</summary>
     public CairnStore Open() => CairnStore.Open(new StoreOptions { Path = _directory.FilePath, FlushOnClose = false });
 
     public void Dispose()

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What the repository offers to deploy a server with, held to the tool that it starts.</summary>
+/// <summary>The repository's deployment files, checked against the tool that they start.</summary>
 public sealed class DeploymentTests : ToolTest
 {
     [Fact]
@@ -43,7 +43,7 @@ public sealed class DeploymentTests : ToolTest
         Assert.Equal((ExitCode.Done, "*:11211", "*:6379"), (served.Code, served.Json.GetProperty("memcached").GetString(), served.Json.GetProperty("resp").GetString()));
     }
 
-    // The variables of its ENV instruction, but for the place of the store.
+    // The variables of the image's ENV instruction, except the path of the store.
     private TestConsole ConsoleOfImage()
     {
         TestConsole console = NewConsole();

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>Waits for what only a file tells of.</summary>
+/// <summary>Waits for a state that is visible only in a file.</summary>
 internal static class FileWait
 {
     private const int LookMs = 100;

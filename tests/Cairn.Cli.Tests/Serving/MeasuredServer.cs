@@ -7,15 +7,15 @@ using System.Text.RegularExpressions;
 namespace Cairn.Cli.Tests.Serving;
 
 /// <summary>
-/// A server process that speaks RESP, and a thread that measures its memory all the time. The measure is anonymous memory: the pages of the
-/// store's file are the kernel's to take back.
+/// A server process that speaks RESP, and a thread that measures its memory continuously. It measures anonymous memory, because the kernel can
+/// reclaim the pages of the store's file.
 /// </summary>
 internal sealed partial class MeasuredServer : IDisposable
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan s_period = TimeSpan.FromMilliseconds(2);
 
-    // Until a machine that does other things has given memory back. The benchmark of pressure has the seconds.
+    // The time in which a busy machine returns memory. The pressure benchmark measures the actual seconds.
     private static readonly TimeSpan s_timeToReturn = TimeSpan.FromMinutes(1);
 
     private readonly StoreDirectory _directory = new();
@@ -43,7 +43,7 @@ internal sealed partial class MeasuredServer : IDisposable
         _measuring = new Thread(Measure) { IsBackground = true };
     }
 
-    /// <summary>Anonymous memory now.</summary>
+    /// <summary>Gets the present anonymous memory in bytes.</summary>
     public long ResidentBytes
     {
         get
@@ -60,17 +60,17 @@ internal sealed partial class MeasuredServer : IDisposable
         }
     }
 
-    /// <summary>The most that was measured since the clients came.</summary>
+    /// <summary>Gets the maximum since the clients connected, in bytes.</summary>
     public long PeakBytes => Interlocked.Read(ref _peakBytes);
 
-    /// <summary>What it was before.</summary>
+    /// <summary>Gets the memory before the clients connected, in bytes.</summary>
     public long IdleBytes { get; private set; }
 
-    // The process that was started is replaced by the server.
+    // The server replaces the process that was started.
     private int ServerId => _process.Id;
 
-    /// <param name="setup">Requests that prepare the store.</param>
-    /// <param name="options">Of the server, besides those that every test has.</param>
+    /// <param name="setup">The requests that prepare the store.</param>
+    /// <param name="options">The options of the server, in addition to those of every test.</param>
     public static MeasuredServer Start(byte[] setup, params string[] options)
     {
         var server = new MeasuredServer(options);
@@ -98,20 +98,20 @@ internal sealed partial class MeasuredServer : IDisposable
         return socket;
     }
 
-    /// <summary>A client that asks for a sign of life, and gets it.</summary>
+    /// <summary>Checks that a client gets a reply to PING.</summary>
     public void Ping()
     {
         using Socket client = Connect();
         Ping(client);
     }
 
-    /// <summary>The memory is at most so much when the clients have left, without any further request.</summary>
+    /// <summary>Checks that the memory falls to this limit after the clients have left, without any further request.</summary>
     public void AssertReturnsWithin(long bytes)
     {
         var patience = System.Diagnostics.Stopwatch.StartNew();
         while (ResidentBytes > IdleBytes + bytes && patience.Elapsed < s_timeToReturn)
         {
-            _isOver.Wait(s_period); // Nothing tells when memory was given back.
+            _isOver.Wait(s_period); // There is no event for memory that was returned.
         }
 
         Assert.True(

@@ -5,8 +5,8 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>An application that used the readable file goes on with the same interfaces over a server: docs/how-to/readable-file.md.
-/// Two sets of services stand for two machines.</summary>
+/// <summary>An application that used the readable file continues with the same interfaces over a server: docs/how-to/readable-file.md.
+/// Two service providers stand for two machines.</summary>
 public sealed class MovedFileCacheTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -37,7 +37,7 @@ public sealed class MovedFileCacheTests : IDisposable
         using ToolProcess server = ToolProcess.Start("serve", "--ephemeral", "--capacity", "8MiB", "--memcached", "off", "--http", "off", "--resp", $"unix:{socket}");
         while (server.ReadErrorLine() is { Length: > 0 } line && !line.Contains("Listening for", StringComparison.Ordinal))
         {
-            // Until it listens, or has ended.
+            // Waits until the server listens or has ended.
         }
 
         await AssertMovedAsync(socket);
@@ -56,7 +56,7 @@ public sealed class MovedFileCacheTests : IDisposable
         Assert.Empty(Directory.GetFiles(_directory.Path, "*.json"));
     }
 
-#pragma warning disable VSTHRD103, CA1849 // Both forms of the interface are tested.
+#pragma warning disable VSTHRD103, CA1849 // Both forms of the interface are under test.
     private static async Task AssertWorksAsync(ServiceProvider services, ServiceProvider others)
     {
         var cache = services.GetRequiredService<IDistributedFileStoreCacheClass>();
@@ -79,7 +79,7 @@ public sealed class MovedFileCacheTests : IDisposable
 
     private ServiceProvider BuildMoved(FileStoreCacheVersions version, string socket) => Build(version, services =>
     {
-        services.AddCairnRedis(options => options.Configuration = $"!{socket},connectTimeout=30000,syncTimeout=30000"); // A busy machine is no server in trouble.
+        services.AddCairnRedis(options => options.Configuration = $"!{socket},connectTimeout=30000,syncTimeout=30000"); // A busy machine is not a failed server.
         return options => options.DistributedCache = services => services.GetRequiredService<IDistributedCache>();
     });
 

@@ -6,7 +6,7 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What a server shows of itself, as a process of its own and to a collector.</summary>
+/// <summary>What a server process reports about itself, also to a collector.</summary>
 public sealed class ObservedServerTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
@@ -98,13 +98,13 @@ public sealed class ObservedServerTests : IDisposable
         do
         {
             line = process.ReadErrorLine();
-            Assert.NotEqual("", line); // It ended.
+            Assert.NotEqual("", line); // An empty line means that the server has ended.
         }
         while (!line.Contains(start, StringComparison.Ordinal));
         return line[(line.IndexOf(start, StringComparison.Ordinal) + start.Length)..].TrimEnd('.');
     }
 
-    // One request of HTTP/1.1, whose body has a length.
+    // Receives one HTTP/1.1 request with a content length.
     private static async Task<(string Head, byte[] Body)> ReceiveAsync(TcpListener listener)
     {
         const string Length = "\r\nContent-Length: ";

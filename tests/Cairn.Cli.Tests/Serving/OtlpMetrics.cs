@@ -3,14 +3,14 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What an ExportMetricsServiceRequest of OTLP says, as far as tests ask: opentelemetry/proto/metrics/v1/metrics.proto.</summary>
+/// <summary>The parts of an OTLP ExportMetricsServiceRequest that tests need: opentelemetry/proto/metrics/v1/metrics.proto.</summary>
 internal sealed class OtlpMetrics
 {
     public Dictionary<string, string> Resource { get; } = new(StringComparer.Ordinal);
 
     public string Scope { get; private set; } = "";
 
-    /// <summary>Numbers by the metric's name and attributes, in order: name{a=1,b=2}.</summary>
+    /// <summary>Gets the values by the metric's name and ordered attributes: name{a=1,b=2}.</summary>
     public Dictionary<string, double> Values { get; } = new(StringComparer.Ordinal);
 
     public Dictionary<string, string> Units { get; } = new(StringComparer.Ordinal);
@@ -57,7 +57,7 @@ internal sealed class OtlpMetrics
 
     private static string Text(byte[] bytes) => Encoding.UTF8.GetString(bytes);
 
-    // The fields of a message with this number.
+    // Returns the fields of a message with this number.
     private static List<byte[]> All(byte[] message, int number)
     {
         var found = new List<byte[]>();

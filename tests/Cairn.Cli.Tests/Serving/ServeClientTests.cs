@@ -4,12 +4,12 @@ using Cairn.Redis;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>The Redis client against a server as it is run: a process of its own, which can be killed.</summary>
+/// <summary>The Redis client against a real server process, which can be killed.</summary>
 public sealed class ServeClientTests : IDisposable
 {
     private const int Keys = 500;
 
-    // A busy machine is no server in trouble.
+    // Long, because a busy machine is not a server failure.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
 
     private readonly StoreDirectory _directory = new();
@@ -54,7 +54,7 @@ public sealed class ServeClientTests : IDisposable
         using var two = Cache(second);
         using var patience = new CancellationTokenSource(s_patience);
 
-        // A write that is under way when the channel begins becomes a removal: somebody may have changed the key unheard.
+        // A write in progress when the channel begins becomes a removal, because another client may have changed the key unnoticed.
         do
         {
             await one.SetAsync("book", "Dune", cancellationToken: patience.Token);
@@ -66,7 +66,7 @@ public sealed class ServeClientTests : IDisposable
         string found;
         while ((found = await MakeAsync(two)) == "Dune")
         {
-            await Task.Delay(1, patience.Token); // Nobody tells.
+            await Task.Delay(1, patience.Token); // There is no event to wait for.
         }
 
         Assert.Equal("Persuasion", found);
@@ -93,7 +93,7 @@ public sealed class ServeClientTests : IDisposable
             }
             catch (RedisConnectionException)
             {
-                await Task.Delay(10, patience.Token); // Between two attempts calls fail at once.
+                await Task.Delay(10, patience.Token); // Between two connection attempts, calls fail at once.
             }
         }
     }

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>A server on a disk that has no room left.</summary>
+/// <summary>A server on a full disk.</summary>
 public sealed class ServeFullDiskTests
 {
     private const int Keys = 8_000;
@@ -71,7 +71,7 @@ public sealed class ServeFullDiskTests
         }
         catch (IOException)
         {
-            // Full.
+            // The disk is full.
         }
     }
 }

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>Servers are killed under load; whatever a client was told is true of the server that comes after.</summary>
+/// <summary>Servers are killed under load. Everything that a client learned from one is true of its successor.</summary>
 public sealed class ServeKillTests : IDisposable
 {
     private const int Writers = 4;
@@ -37,7 +37,7 @@ public sealed class ServeKillTests : IDisposable
                 }
             }
 
-            // The one that finishes its batches first kills the server in the midst of everybody else's.
+            // The writer that finishes its batches first kills the server in the middle of the others' batches.
             int batches = random.Next(1, MostBatches);
             int killed = 0;
             TextClient[] clients = [.. writers.Select(_ => new TextClient(port))];
@@ -61,7 +61,7 @@ public sealed class ServeKillTests : IDisposable
     private ToolProcess Serve(string io) => ToolProcess.Start(
         "serve", "--store", _directory.FilePath, "--capacity", "64MiB", "--memcached", "127.0.0.1:0", "--resp", "off", "--http", "off", "--io", io);
 
-    // Changes keys of its own over one connection, and knows what each may hold: what was acknowledged last, or any of the
+    // Changes keys of its own over one connection. It knows the possible values of each key: the last acknowledged one, and those of all
     // changes that were sent since.
     private sealed class KeyWriter(int number, int keys, int seed)
     {
@@ -82,7 +82,7 @@ public sealed class ServeKillTests : IDisposable
             {
                 int key = _random.Next(keys);
 
-                // Setting before deleting gives both one reply of a known length, whatever was there.
+                // A set before each delete gives the pair replies of a known length, whatever the key's state.
                 string value = string.Create(CultureInfo.InvariantCulture, $"{++_version}:") + new string((char)('a' + (_version % 26)), _random.Next(MostBytes));
                 requests.Append(CultureInfo.InvariantCulture, $"set {NameOf(key)} 0 0 {value.Length}\r\n{value}\r\n");
                 sent.Add((key, value));
@@ -109,7 +109,7 @@ public sealed class ServeKillTests : IDisposable
             Assert.Equal(string.Concat(Enumerable.Repeat(Stored, acknowledged)), replies[..(acknowledged * Stored.Length)]);
             foreach ((int key, string value) in sent.Take(acknowledged))
             {
-                // Nothing older can be there. A deletion that followed may still be on its way.
+                // Nothing older can be there. A delete that followed may still be in progress.
                 _states[key].RemoveRange(0, _states[key].LastIndexOf(value));
             }
 

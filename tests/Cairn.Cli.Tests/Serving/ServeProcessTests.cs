@@ -6,7 +6,7 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>A server as whoever starts and stops it meets it: processes, signals, files. Sessions and loops: Cairn.Server.Tests.</summary>
+/// <summary>A server process as an operator starts and stops it: processes, signals, files. Cairn.Server.Tests covers sessions and loops.</summary>
 public sealed class ServeProcessTests : IDisposable
 {
     private const int Hangup = 1;

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What a server is to do, read from options, variables and a file. The server itself: Cairn.Server.Tests.</summary>
+/// <summary>The server's settings, read from options, variables and a file. Cairn.Server.Tests covers the server itself.</summary>
 public sealed class ServeTests : ToolTest
 {
     [Fact]

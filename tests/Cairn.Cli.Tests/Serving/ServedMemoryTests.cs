@@ -4,13 +4,13 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>Clients that ask for much, or hold much, cost a server a bounded amount of memory and the other clients nothing.</summary>
+/// <summary>Clients that request much, or hold much, use a bounded amount of the server's memory and do not affect other clients.</summary>
 public sealed class ServedMemoryTests
 {
     private const int MiB = 1 << 20;
     private const int ValueBytes = 1_000_000;
 
-    // What the runtime, code that is compiled meanwhile and the kernel's pages add to what the server counts.
+    // The memory that the runtime, code compiled meanwhile and kernel pages add to the bytes that the server counts.
     private const int Unaccounted = 32 * MiB;
 
     private const int WhenIdleAgain = 32 * MiB;
@@ -31,7 +31,7 @@ public sealed class ServedMemoryTests
         {
             reader.Send(request);
 
-            // A part of a reply of 100 GB, and others are served between any two pieces of it.
+            // Reads a part of a reply of 100 GB. Others are served between any two pieces of it.
             for (int i = 0; i < 10; i++)
             {
                 Skip(reader, 10 * MiB);
@@ -134,7 +134,7 @@ public sealed class ServedMemoryTests
             client.Dispose();
         }
 
-        // One more block for the request at hand.
+        // One more block for the present request.
         server.AssertPeakWithin((clients * 12 * MiB) + Unaccounted);
         server.AssertReturnsWithin(WhenIdleAgain);
     }
@@ -186,7 +186,7 @@ public sealed class ServedMemoryTests
         Array.ForEach(readers, reader => reader.Send(Request("GET", "long")));
         server.Ping();
 
-        // All at once: which of them the server serves first is not defined.
+        // All at the same time, because the order in which the server serves them is undefined.
         await Task.WhenAll(readers.Select(reader => OwnThread.Run(() =>
         {
             Assert.Equal(LongBytes + 12, Skip(reader, LongBytes + 12));
@@ -210,7 +210,7 @@ public sealed class ServedMemoryTests
         return Encoding.ASCII.GetBytes(text.ToString());
     }
 
-    // Reads so many bytes, or what there is if the server ends.
+    // Reads and discards bytes; fewer if the server closes the connection.
     private static long Skip(Socket client, long bytes)
     {
         byte[] buffer = new byte[256 << 10];
@@ -262,7 +262,7 @@ public sealed class ServedMemoryTests
         }
         catch (SocketException)
         {
-            // The server has no memory for it.
+            // The server has no memory for the request.
         }
     }
 }

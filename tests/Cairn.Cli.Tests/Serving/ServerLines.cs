@@ -4,10 +4,10 @@ using System.Text.RegularExpressions;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What a server says of itself in its log.</summary>
+/// <summary>Reads facts about a server from its log.</summary>
 internal static partial class ServerLines
 {
-    /// <summary>The port of memcached's protocol that the system chose. Waits until the server says it.</summary>
+    /// <summary>Returns the port that the system chose for memcached's protocol. Waits until the server logs it.</summary>
     public static int MemcachedPort(ToolProcess server)
     {
         var log = new StringBuilder();

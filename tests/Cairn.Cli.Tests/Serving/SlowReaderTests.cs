@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>Clients that read slowly or not at all, and a server that serves the others and stops when it is told to.</summary>
+/// <summary>Clients that read slowly or not at all. The server serves the others and stops when requested.</summary>
 public sealed class SlowReaderTests : IDisposable
 {
     private const int BigBytes = 4 << 20;
@@ -100,7 +100,7 @@ public sealed class SlowReaderTests : IDisposable
         AssertStops(server);
     }
 
-    // Each value lies in segments of its own, so that each pin needs a cell, and no copy fits what may wait for a connection.
+    // Each value has segments of its own, so that each pin needs a cell, and no copy fits into a connection's output limit.
     [Theory]
     [InlineData("1")]
     [InlineData("3")]
@@ -180,7 +180,7 @@ public sealed class SlowReaderTests : IDisposable
         return client;
     }
 
-    // Clients that ask for a value each, and read nothing.
+    // Returns clients that request one value each and read nothing.
     private List<TextClient> AskFor(IEnumerable<string> keys, int? port = null)
     {
         var clients = new List<TextClient>();

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>A client that knows no protocol: it sends, and expects to be sent.</summary>
+/// <summary>A client without a protocol: it sends text and receives expected text.</summary>
 internal sealed class TextClient : IDisposable
 {
     private const int PatienceMs = 60_000;
@@ -38,7 +38,7 @@ internal sealed class TextClient : IDisposable
         Assert.Equal(reply, Receive(reply.Length));
     }
 
-    /// <summary>So many characters, or fewer if the server ends.</summary>
+    /// <summary>Receives <paramref name="length"/> characters; fewer if the server closes the connection.</summary>
     public string Receive(int length)
     {
         byte[] received = new byte[length];
@@ -51,7 +51,7 @@ internal sealed class TextClient : IDisposable
         return Encoding.ASCII.GetString(received, 0, filled);
     }
 
-    /// <summary>A line without its end; what there is of it if the server ends or says nothing for long.</summary>
+    /// <summary>Reads a line without its end; a shorter one if the server closes the connection or sends nothing for long.</summary>
     public string ReadLine()
     {
         var line = new StringBuilder();
@@ -63,8 +63,8 @@ internal sealed class TextClient : IDisposable
         return line.ToString().TrimEnd('\r');
     }
 
-    /// <summary>Reads so many bytes.</summary>
-    /// <returns>How many came before the server ended or said nothing for long.</returns>
+    /// <summary>Reads and discards <paramref name="bytes"/> bytes.</summary>
+    /// <returns>The number of bytes that arrived before the server closed the connection or sent nothing for long.</returns>
     public int Skip(int bytes)
     {
         byte[] buffer = new byte[Math.Min(bytes, 64 << 10)];
@@ -84,6 +84,6 @@ internal sealed class TextClient : IDisposable
         return reader.ReadToEnd();
     }
 
-    // 0 if the server was killed, and so was the connection, or if it says nothing for long.
+    // Returns 0 if the connection broke because the server was killed, or if the server sends nothing for long.
     private int Receive(Span<byte> bytes) => Math.Max(0, _socket.Receive(bytes, SocketFlags.None, out _));
 }

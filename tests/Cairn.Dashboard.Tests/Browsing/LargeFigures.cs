@@ -10,7 +10,7 @@ internal static class LargeFigures
     private const long Factor = 98_765_431;
     private const long TimeFactor = 9_999;
 
-    // What is a time, a position or a share stays what it is.
+    // Times, positions and shares stay as they are.
     private static readonly string[] s_same = ["next", "fill", "share", "shareAtLeast", "shareAtMost", "windowMs", "workers", "withinSeconds", "map", "bytesPerSegment"];
 
     public static Task ShowAsync(IPage page) => page.RouteAsync("**/api/**", async route =>

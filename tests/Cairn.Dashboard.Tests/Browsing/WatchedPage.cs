@@ -83,7 +83,7 @@ internal sealed class WatchedPage : IAsyncDisposable
         string directory = RepositoryFile.At("artifacts", "dashboard");
         Directory.CreateDirectory(directory);
 
-        // The test's own folder has a name that nobody would give one, and another each time.
+        // The test's own folder has an unusual name, and another one each time.
         await Page.EvaluateAsync(
             """
             () => {

@@ -36,7 +36,7 @@ internal sealed class TitleCache
             status = _store.ReadInvalidations(partition, ref _cursors[partition], _changed, out int count);
             if (status == InvalidationStatus.Overrun)
             {
-                _titles.Clear(); // More changed than can be told.
+                _titles.Clear(); // More has changed than the message can list.
             }
 
             foreach (ulong hash in _changed.AsSpan(0, count))

@@ -33,7 +33,7 @@ public sealed class TopicListener(CairnHybridCache cache, string connectionStrin
             await listen.ExecuteNonQueryAsync(stoppingToken);
         }
 
-        // Whatever was changed while nobody listened was not heard of.
+        // Changes that were made before this subscription were missed.
         await cache.RaiseTopicAsync("database", stoppingToken);
         while (true)
         {

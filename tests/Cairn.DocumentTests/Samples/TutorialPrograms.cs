@@ -75,7 +75,7 @@ internal static class TutorialPrograms
                         return review;
                     }
 
-                default: // Somebody computes for too long, or the store cannot be written to.
+                default: // Another caller computes for too long, or the store cannot be written to.
                     return Write(reader);
             }
         }

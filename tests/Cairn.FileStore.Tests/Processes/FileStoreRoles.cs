@@ -6,7 +6,7 @@ namespace Cairn.FileStore.Tests.Processes;
 /// <summary>What second processes do with a cache file.</summary>
 internal static class FileStoreRoles
 {
-    /// <summary>Does what it is told, a line each: "get KEY", "set KEY VALUE", "remove KEY", "clear", "count".
+    /// <summary>Executes commands, one a line: "get KEY", "set KEY VALUE", "remove KEY", "clear", "count".
     /// After the directory, a second argument says that it only polls.</summary>
     public static void Answer(string[] args)
     {

@@ -72,7 +72,7 @@ public class SharedVolumeTests
     {
         using var file = new CacheFile(parent);
         AssertShared(file, Start(file, "polling"), isPolling: true);
-        Assert.Equal(0, new FileInfo(file.SidePath).Length); // Nobody had anything to map.
+        Assert.Equal(0, new FileInfo(file.SidePath).Length); // No process had anything to map.
     }
 
     private static void AssertShared(CacheFile file, ChildProcess other, bool isPolling)

@@ -6,7 +6,7 @@ using Xunit.Sdk;
 namespace Cairn.Protocol;
 
 /// <summary>
-/// Many random inputs for one check. What fails is reported with its seed, its number, the input and the command that makes it
+/// Many random inputs for one check. A failure is reported with its seed, its number, the input and the command that makes it
 /// again. CAIRN_FUZZ=long makes a run of 100 million; CAIRN_FUZZ_SEED repeats one.
 /// </summary>
 internal sealed class FuzzRun

@@ -124,7 +124,7 @@ public class FuzzTests(ITestOutputHelper output)
                     CheckTrue(extended.Format(text) > 0, "a number has no text");
                 }
 
-                // What both can hold, both read.
+                // Both readers accept what both can represent.
                 bool isPlain = isDouble && double.IsNormal(value);
                 CheckTrue(!isPlain || isExtended, "a double is refused as an extended double");
             });

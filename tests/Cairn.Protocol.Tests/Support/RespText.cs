@@ -57,7 +57,7 @@ internal static class RespText
                 if (type == RespType.Attribute)
                 {
                     text.Append(' ');
-                    Append(ref reader, text); // What they describe.
+                    Append(ref reader, text); // The value that the attributes describe.
                 }
 
                 break;

@@ -142,7 +142,7 @@ public sealed class CommandTests
             await client.PostAsync(["INCR", "count"]);
         }
 
-        await client.PostAsync(["GET"]); // Its error is nobody's.
+        await client.PostAsync(["GET"]); // No caller receives its error.
         Assert.Equal(Bytes("1000"), await client.GetAsync("count"));
     }
 

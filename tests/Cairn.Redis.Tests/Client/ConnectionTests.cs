@@ -11,7 +11,7 @@ namespace Cairn.Redis.Tests.Client;
 /// <summary>Connections: who is let in, what happens when the server does not reply, and how one comes back.</summary>
 public sealed class ConnectionTests
 {
-    // What a machine that is busy with other things may add to a time-out.
+    // The delay that a busy machine may add to a time-out.
     private static readonly TimeSpan s_slack = TimeSpan.FromSeconds(2);
 
     [RequiresToolTheory("redis-server")]
@@ -150,7 +150,7 @@ public sealed class ConnectionTests
         bool isOver = false;
         Task<Dictionary<string, int>>[] writers = [.. Enumerable.Range(0, 8).Select(writer => Task.Run(async () =>
         {
-            // The last that was acknowledged, of each key. What failed may have been written or not.
+            // The last acknowledged value of each key. A failed write may have been executed or not.
             var acknowledged = new Dictionary<string, int>(StringComparer.Ordinal);
             for (int i = 1; !Volatile.Read(ref isOver); i++)
             {

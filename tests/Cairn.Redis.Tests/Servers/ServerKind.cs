@@ -3,7 +3,7 @@ namespace Cairn.Redis.Tests.Servers;
 /// <summary>What the caches of a test share, and how they are connected to it.</summary>
 public enum ServerKind
 {
-    /// <summary>A stock server over RESP3: the connection that makes changes is told of others'.</summary>
+    /// <summary>A stock server over RESP3: the connection that makes changes receives invalidations.</summary>
     Redis,
 
     /// <summary>A stock server over RESP2: a second connection is.</summary>

@@ -4,15 +4,15 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>A client gets all that was written for it, and then the end, whoever ends the connection and whatever else was sent.</summary>
+/// <summary>A client gets everything that was written for it, and then the end, whichever side ends the connection.</summary>
 public class CloseTests
 {
-    // More than the client's kernel takes unread, and less than what fills an output.
+    // More than the client's kernel accepts unread, and less than a full output.
     private const int ReplyBytes = 60_000;
 
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
-    /// <summary>Protocol, what is sent, and what is received before the end.</summary>
+    /// <summary>Gets the protocol, the input, and the bytes received before the end.</summary>
     public static TheoryData<LoopUnderTest, WireProtocol, string, string> LastRequests => Table(
     [
         (WireProtocol.Memcached, "quit\r\n", ""),
@@ -24,7 +24,7 @@ public class CloseTests
         (WireProtocol.Resp, "PING\r\n*1\r\n$x\r\n", "+PONG\r\n-ERR Protocol error: invalid bulk length\r\n"),
     ]);
 
-    /// <summary>The same, of requests after which the client closes its side.</summary>
+    /// <summary>Gets the same for requests after which the client closes its side.</summary>
     public static TheoryData<LoopUnderTest, WireProtocol, string, string> Pipelines => Table(
     [
         (WireProtocol.Memcached, "get a\r\nset a 0 0 1\r\nx\r\nget a\r\nget", "END\r\nSTORED\r\nVALUE a 0 1\r\nx\r\nEND\r\n"),

@@ -5,7 +5,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>What a client sends is executed in order, however it is cut, and what the session replies arrives.</summary>
+/// <summary>The server executes a client's requests in order, however they are split, and the session's replies arrive.</summary>
 public class EchoTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
@@ -54,7 +54,7 @@ public class EchoTests
         {
             long executions = server.Sessions.Executions;
             client.Send(Requests[..cut]);
-            server.Sessions.WaitForExecutions(executions + 1); // Else the two might arrive as one.
+            server.Sessions.WaitForExecutions(executions + 1); // Otherwise the two parts might arrive together.
             client.Send(Requests[cut..]);
 
             Assert.Equal("one", client.ReadLine());

@@ -6,7 +6,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>A client that speaks what its port does not is told of in the log, with what it sent and what to do.</summary>
+/// <summary>The server logs a client that uses another protocol than its port, with the bytes it sent and the remedy.</summary>
 public sealed class ForeignClientTests : IDisposable
 {
     private const string Hello = "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003";

@@ -6,7 +6,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>What is told in the log about what clients do.</summary>
+/// <summary>Log messages about clients.</summary>
 public sealed class LogTests
 {
     [Fact]

@@ -5,12 +5,12 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>Many connections at once, and many one after the other.</summary>
+/// <summary>Many connections at the same time, and one after the other.</summary>
 public class ManyConnectionsTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
-    /// <summary>10,000 over the loops of Linux' own; over the others as many with CAIRN_SERVER=long, else 2,000.</summary>
+    /// <summary>Returns 10,000 for Linux' own loops; for others as many with CAIRN_SERVER=long, else 2,000.</summary>
     private static int ManyFor(LoopUnderTest loop) =>
         loop is LoopUnderTest.Uring or LoopUnderTest.Epoll || Environment.GetEnvironmentVariable("CAIRN_SERVER") == "long"
             ? 10_000
@@ -82,17 +82,17 @@ public class ManyConnectionsTests
                 using TestClient client = server.Connect();
                 switch ((thread + i) % 4)
                 {
-                    case 0: // Says nothing.
+                    case 0: // Sends nothing.
                         break;
-                    case 1: // Hears the reply.
+                    case 1: // Waits for the reply.
                         client.Send(string.Create(CultureInfo.InvariantCulture, $"echo {i}\n"));
                         Assert.Equal($"{i}", client.ReadLine());
                         break;
-                    case 2: // Does not wait for it.
+                    case 2: // Does not wait for the reply.
                         client.Send("big 100000\n");
                         client.Reset();
                         break;
-                    default: // Goes in the middle of a request.
+                    default: // Leaves in the middle of a request.
                         client.Send("put 1000\nxxx");
                         client.Reset();
                         break;
@@ -114,7 +114,7 @@ public class ManyConnectionsTests
 
         Assert.Equal(0, server.Engine.ConnectionCount);
         Assert.Empty(server.Engine.Connections);
-        Assert.InRange(server.Engine.Memory.Bytes, 0, 2 * (5 << 20)); // What the two workers keep for the next ones.
+        Assert.InRange(server.Engine.Memory.Bytes, 0, 2 * (5 << 20)); // The two workers keep this memory for later connections.
         Assert.DoesNotContain(server.Log.Lines, line => line.Level >= ServerLogLevel.Warning);
     }
 }

@@ -3,7 +3,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>What other threads have to say to a connection.</summary>
+/// <summary>Messages of other threads to a connection.</summary>
 public class PostTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;

@@ -6,8 +6,8 @@ using Cairn.Server.Tests.Testing;
 namespace Cairn.Server.Tests.Connections;
 
 /// <summary>
-/// Clients that send random requests, cut anywhere, read at their leisure and leave in random ways: each gets the replies to its
-/// own requests, in order and from the first byte on, and all of them if it waits for them.
+/// Clients that send random requests, split anywhere, read at random times and leave in random ways. Each gets the replies to its own
+/// requests, in order and from the first byte on, and all of them if it waits.
 /// </summary>
 public class RandomClientsTests
 {
@@ -33,16 +33,16 @@ public class RandomClientsTests
 
     private enum Leaving
     {
-        /// <summary>Ends its side, and reads to the end.</summary>
+        /// <summary>The client closes its side and reads to the end.</summary>
         HalfCloses,
 
-        /// <summary>Asks for the end, sends more all the same, and reads to the end.</summary>
+        /// <summary>The client sends quit and further requests, and reads to the end.</summary>
         Quits,
 
-        /// <summary>Reads its replies, then closes.</summary>
+        /// <summary>The client reads its replies and closes.</summary>
         Closes,
 
-        /// <summary>Resets the connection when it has read some, and perhaps not sent all.</summary>
+        /// <summary>The client resets the connection after it has read some replies; it may not have sent everything.</summary>
         Breaks,
     }
 
@@ -54,7 +54,7 @@ public class RandomClientsTests
         await using var server = await TestServer.StartAsync(loop, options => options with
         {
             Limits = new ConnectionLimits { RequestsPerTurn = 3 },
-            Clock = new TestClock(), // Nobody is too slow, whatever else the machine does.
+            Clock = new TestClock(), // No client is too slow, even on a busy machine.
         });
 
         await Task.WhenAll(Enumerable.Range(0, AtOnce).Select(async client =>
@@ -102,7 +102,7 @@ public class RandomClientsTests
         if (leaving == Leaving.Breaks)
         {
             client.Reset();
-            await sending.ContinueWith(_ => { }, TaskScheduler.Default); // It may have been in the middle of it, and failed.
+            await sending.ContinueWith(_ => { }, TaskScheduler.Default); // Sending may have been interrupted by the reset.
             return;
         }
 
@@ -123,7 +123,7 @@ public class RandomClientsTests
         }
     }
 
-    // Requests, the replies to them, and where each of them ends.
+    // Requests, their replies, and the position of the end of each.
     private sealed class Script
     {
         private readonly List<(int RequestEnd, int ReplyEnd)> _ends = [];
@@ -168,7 +168,7 @@ public class RandomClientsTests
 
         public byte[] Replies { get; }
 
-        /// <summary>What is answered when only the first bytes were sent.</summary>
+        /// <summary>Returns the number of reply bytes when only the first <paramref name="requestBytes"/> bytes were sent.</summary>
         public int ReplyBytesFor(int requestBytes) => _ends.LastOrDefault(ends => ends.RequestEnd <= requestBytes).ReplyEnd;
     }
 }

@@ -3,7 +3,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>Clients that ask for long values and do not read them hold up no client that reads.</summary>
+/// <summary>Clients that request long values and do not read them do not delay clients that read.</summary>
 public sealed class StalledReaderTests : IDisposable
 {
     private const int Stalled = 16;
@@ -11,7 +11,7 @@ public sealed class StalledReaderTests : IDisposable
     private const int MidBytes = 256 << 10;
     private const int SlowBytesPerSecond = 100 << 10;
 
-    // What a value takes beside its bytes: its entry, and what is on its way to the client.
+    // The memory of a value beside its bytes: its entry, and the bytes on their way to the client.
     private const int Margin = 96 << 10;
 
     private readonly TestClock _clock = new();
@@ -55,7 +55,7 @@ public sealed class StalledReaderTests : IDisposable
         Assert.Equal(0, server.Engine.EndedCount(CloseReason.ReaderStalled));
         for (int seconds = 0; seconds < 20 && reader.Socket.Available == 0; seconds++)
         {
-            // It reads slowly, but it reads.
+            // The client reads slowly, but it reads.
             Assert.Equal(SlowBytesPerSecond, _clients[0].Skip(SlowBytesPerSecond));
             await AdvanceAsync(server, 1);
         }
@@ -77,7 +77,7 @@ public sealed class StalledReaderTests : IDisposable
         return server;
     }
 
-    // Until no more of them is given anything.
+    // Repeats until the server gives none of the clients more bytes.
     private async Task StallAsync(StoreServer server, WireProtocol protocol, bool hasCredit)
     {
         for (int i = 0; i < 2 * Stalled; i++)
@@ -91,7 +91,7 @@ public sealed class StalledReaderTests : IDisposable
             }
         }
 
-        // What was sent is known to be sent before the time goes on.
+        // The engine must know what was sent before the time moves on.
         while (server.Engine.Connections.Any(connection => connection.BlockedSince != 0 || connection.Output.UnsentBytes > 0))
         {
             await server.Engine.UntilTurnedAsync();
@@ -112,7 +112,7 @@ public sealed class StalledReaderTests : IDisposable
             await UntilStalledAsync(used);
         }
 
-        // The clients take no more.
+        // Waits until the clients accept no more bytes.
         async Task UntilStalledAsync(int count)
         {
             while (server.Engine.Connections.Count(connection =>
@@ -143,7 +143,7 @@ public sealed class StalledReaderTests : IDisposable
         AssertValue(client, protocol, key, bytes);
     }
 
-    // The kernel takes some MiB for a client that does not read: once is not enough to block it.
+    // The kernel accepts some MiB for a client that does not read, so one request is not enough to block it.
     private static void Get(TestClient client, WireProtocol protocol, string key, int times = 1) => client.Send(string.Concat(
         Enumerable.Repeat(protocol == WireProtocol.Resp ? $"*2\r\n$3\r\nGET\r\n$3\r\n{key}\r\n" : $"get {key}\r\n", times)));
 

@@ -4,7 +4,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>A stop finishes what was received, and ends in time.</summary>
+/// <summary>A stop completes the requests that were received, and ends in time.</summary>
 public class StopTests
 {
     private static readonly TimeSpan Long = TimeSpan.FromSeconds(60);
@@ -25,7 +25,7 @@ public class StopTests
 
         for (int i = 0; i < clients.Length; i++)
         {
-            server.Sessions.Connected.Take(); // Those who were not accepted yet have sent nothing to the server.
+            server.Sessions.Connected.Take(); // Clients that were not accepted yet have sent nothing to the server.
         }
 
         await server.Engine.StopAsync(Long);
@@ -47,7 +47,7 @@ public class StopTests
     public async Task Stop_answers_what_the_kernel_has_though_every_thread_of_the_pool_is_busy(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop);
-        using TestClient first = server.Connect(); // The worker that accepts has this one, and goes on.
+        using TestClient first = server.Connect(); // The worker that accepts has this connection and continues.
         ClientConnection other = server.Sessions.Connected.Take();
         using TestClient client = server.Connect();
         ClientConnection connection = server.Sessions.Connected.Take();
@@ -92,7 +92,7 @@ public class StopTests
         await connection.UntilBlocked();
 
         Task stopping = server.Engine.StopAsync(TimeSpan.FromSeconds(10));
-        await connection.UntilWorker(() => connection.Worker.IsDraining); // Its time runs from now on.
+        await connection.UntilWorker(() => connection.Worker.IsDraining); // The worker's time-out starts now.
         Assert.True(await connection.OnWorker(() => connection.IsOpen));
         clock.Advance(TimeSpan.FromSeconds(11));
         server.Engine.Wake();
@@ -136,8 +136,8 @@ public class StopTests
         Assert.Equal(0, server.Engine.ConnectionCount);
     }
 
-    // No thread of the runtime's pool does anything else before the end. The runtime adds a thread now and then, which helps nobody: more
-    // waits than threads are queued.
+    // Occupies all threads of the runtime's pool until the end. The runtime adds threads now and then, so more waits than threads are
+    // queued.
     private sealed class BusyThreadPool : IDisposable
     {
         private const int Waits = 1000;
@@ -154,7 +154,7 @@ public class StopTests
                 ThreadPool.UnsafeQueueUserWorkItem(static pool => pool.WaitForEnd(), this, preferLocal: false);
             }
 
-            // Others are busy with the test itself. If one is still free after the wait, the test proves less.
+            // Other threads are busy with the test itself. If one is still free after the wait, the test proves less.
             SpinWait.SpinUntil(() => Volatile.Read(ref _waiting) + all - free >= ThreadPool.ThreadCount, TimeSpan.FromSeconds(5));
         }
 

@@ -3,7 +3,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Hosting;
 
-/// <summary>The descriptors that a process may have are divided before it serves, so that it never runs out of its own.</summary>
+/// <summary>The server divides the descriptors of its process before it serves, so that it always has enough for itself.</summary>
 public sealed class DescriptorBudgetTests
 {
     private readonly TestLog _log = new();

@@ -4,7 +4,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Listening;
 
-/// <summary>Unix sockets, and the files that stand for them.</summary>
+/// <summary>Unix sockets and their files.</summary>
 public sealed class UnixSocketTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -105,8 +105,8 @@ public sealed class UnixSocketTests : IDisposable
 
     private TestClient Connect() => TestClient.Connect(new UnixDomainSocketEndPoint(SocketPath));
 
-    // What a killed server leaves: a file that nobody listens behind. Renamed meanwhile, because a socket of .NET takes its
-    // file away when it is closed.
+    // The state that a killed server leaves: a file without a listener. It is renamed meanwhile, because a .NET socket deletes its file
+    // when it is closed.
     private void LeaveDeadSocket()
     {
         string bound = SocketPath + "-";

@@ -7,13 +7,14 @@ using Xunit.Abstractions;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>The same requests to memcached and to Cairn, over sockets: the same replies. docs/protocols.md has what differs.</summary>
+/// <summary>Compares the replies of memcached and of Cairn to the same requests over sockets. docs/protocols.md lists the differences.</summary>
 public sealed partial class DifferentialTests(ITestOutputHelper output)
 {
-    // A thread of memcached that looks at an entry in the background changes how it is counted: in place, or as a new entry that is not stale.
+    // A background thread of memcached that examines an entry changes how it is counted: in place, or as a new entry that is not stale.
     private static readonly string[] s_noBackground = ["-o", "no_lru_maintainer,no_lru_crawler"];
 
-    // K is a key, C the version that was told last. Numbers become no longer: memcached then makes a new entry, which is not stale.
+    // K is a key, C the last version that the server returned. Numbers do not grow longer, because memcached would create a new entry, which is
+    // not stale.
     private static readonly string[] s_versionForms =
     [
         "gets K", "gets K", "mg K c", "mg K v c s", "set K 0 0 1\r\n1", "add K 0 0 1\r\n1", "delete K", "append K 0 0 1\r\n2", "decr K 1",
@@ -84,7 +85,7 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
     public async Task Broken_requests_are_answered_as_by_memcached(int part) =>
         await Compare(new SeededRun(output, part), isBroken: true);
 
-    // Each server has versions of its own, so each is asked with those that it has told.
+    // Each server has its own versions, so each gets requests with the versions that it returned.
     [RequiresToolTheory("memcached")]
     [MemberData(nameof(Parts))]
     public async Task Versions_are_compared_as_by_memcached(int part)
@@ -148,7 +149,7 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
             string expected = expecting.Ask(requests);
             string actual = asked.Ask(requests, RandomRequests.Cuts(random, requests));
 
-            // When a client leaves in the middle of a value, memcached has sent none of the replies that it had to the requests before it.
+            // If a client leaves in the middle of a value, memcached sends none of its replies to the requests before it.
             bool isSame = expected == actual
                 || (actual.EndsWith(MemcachedPeer.NoEnd, StringComparison.Ordinal)
                     && expected.EndsWith(MemcachedPeer.NoEnd, StringComparison.Ordinal)
@@ -157,7 +158,7 @@ public sealed partial class DifferentialTests(ITestOutputHelper output)
         }
     }
 
-    // The requests, and what was answered from the last line on that is the same.
+    // Returns the requests, and the replies from the last common line on.
     private static string Difference(string requests, string expected, string actual)
     {
         requests = requests.Replace("\r\n", "\n", StringComparison.Ordinal).Replace("\r", "\\r", StringComparison.Ordinal);

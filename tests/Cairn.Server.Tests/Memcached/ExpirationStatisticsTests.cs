@@ -4,7 +4,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>What stats says of entries that have expired, were flushed or were evicted is what memcached says after the same requests.</summary>
+/// <summary>The stats of expired, flushed and evicted entries equal those of memcached after the same requests.</summary>
 public sealed class ExpirationStatisticsTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
@@ -94,7 +94,7 @@ public sealed class ExpirationStatisticsTests
             session.Send($"set read{i} 0 0 1000\r\n{new string('x', 1000)}\r\nget read{i}\r\n");
         }
 
-        // Only items that were there before have never been read.
+        // Only items that existed before have never been read.
         statistics = Client.Parse(session.Send("stats\r\n"));
         Assert.InRange(long.Parse(statistics["evictions"], CultureInfo.InvariantCulture), 1500, 4000);
         Assert.InRange(long.Parse(statistics["evicted_unfetched"], CultureInfo.InvariantCulture), 1, 1000);
@@ -136,7 +136,7 @@ public sealed class ExpirationStatisticsTests
             Assert.True(SpinWait.SpinUntil(() => Stats()[name] == value, Patience), $"{name} is still {Stats()[name]}");
         }
 
-        /// <summary>Waits until the clocks of the servers have moved so far. memcached's moves once a second.</summary>
+        /// <summary>Waits until the clocks of the servers have moved by <paramref name="seconds"/>. memcached's clock moves once a second.</summary>
         public static void AwaitSeconds(int seconds, Client[] clients)
         {
             long[] until = [.. clients.Select(client => client.Time() + seconds)];

@@ -3,10 +3,10 @@ using Cairn.Server.Memcached;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>Requests are read ahead, and executed as if they were not.</summary>
+/// <summary>The server reads requests ahead and executes them as if it had not.</summary>
 public class LookAheadTests
 {
-    // More than are read ahead for all connections together.
+    // More requests than the server reads ahead for all connections together.
     private const int RequestsOfOthers = 2000;
 
     public enum Ahead

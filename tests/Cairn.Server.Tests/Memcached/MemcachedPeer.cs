@@ -5,13 +5,13 @@ using System.Text.RegularExpressions;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>A server with one worker, whichever it is, that is asked the same as another.</summary>
+/// <summary>A server with one worker, memcached or Cairn, that gets the same requests as another.</summary>
 internal sealed partial class MemcachedPeer : IDisposable
 {
-    /// <summary>Ends what is answered when the last request is not, as where the server has hung up.</summary>
+    /// <summary>The end of a reply without an answer to the last request, as when the server has closed the connection.</summary>
     public const string NoEnd = "(no end)\n";
 
-    // Enough to complete most values that lack something; how many of them are left to be answered tells how much was missing.
+    // Enough to complete most values that lack bytes. The number of them that are answered shows how many bytes were missing.
     private const int FinalNoops = 100;
 
     private const string LastRequest = "mg last k\r\n";
@@ -31,11 +31,11 @@ internal sealed partial class MemcachedPeer : IDisposable
     }
 
     /// <summary>
-    /// Empties the server and sends it these requests on a connection of their own, in pieces that it sees one by one. All that it answers
-    /// until it has executed what is complete; without what must differ, and with <see cref="NoEnd"/> where it has hung up before.
+    /// Empties the server and sends it these requests on a new connection, in pieces that it receives separately. Returns all replies to
+    /// complete requests, without parts that must differ, and with <see cref="NoEnd"/> if the server closed the connection before the end.
     /// </summary>
-    /// <param name="requests">Each character is a byte.</param>
-    /// <param name="cuts">Where a piece ends, in ascending order.</param>
+    /// <param name="requests">The requests; each character is one byte.</param>
+    /// <param name="cuts">The positions at which pieces end, ascending.</param>
     public string Ask(string requests, params ReadOnlySpan<int> cuts)
     {
         using Socket socket = Connect();
@@ -55,7 +55,7 @@ internal sealed partial class MemcachedPeer : IDisposable
         return reply.EndsWith(LastReply, StringComparison.Ordinal) ? FinalReplies().Replace(reply, FinalText) : reply + NoEnd;
     }
 
-    /// <summary>A connection to be asked request by request.</summary>
+    /// <summary>Opens a connection for single requests.</summary>
     public Socket Connect()
     {
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = PatienceMs };
@@ -63,7 +63,7 @@ internal sealed partial class MemcachedPeer : IDisposable
         return socket;
     }
 
-    /// <summary>Sends requests, and reads what is answered to them.</summary>
+    /// <summary>Sends requests and returns their replies.</summary>
     public string Ask(Socket socket, string requests)
     {
         Send(socket, requests + Noop);
@@ -81,7 +81,7 @@ internal sealed partial class MemcachedPeer : IDisposable
 
     public void Dispose() => _witness.Dispose();
 
-    /// <summary>A reply without what must differ: versions, the program's own, and seconds that pass meanwhile.</summary>
+    /// <summary>Returns a reply without parts that must differ: versions, the program's own, and elapsed seconds.</summary>
     public static string Normal(string reply)
     {
         reply = reply.Replace("\r\n", "\n", StringComparison.Ordinal);
@@ -96,7 +96,8 @@ internal sealed partial class MemcachedPeer : IDisposable
     private static bool EndsWithNoop(StringBuilder reply) =>
         reply.Length >= NoopReply.Length && reply.ToString(reply.Length - NoopReply.Length, NoopReply.Length) == NoopReply;
 
-    // What was sent before on another connection has been seen when this is answered: the one worker serves in the order of arrival.
+    // The single worker serves in the order of arrival. When this request is answered, it has seen everything that was sent before on other
+    // connections.
     private void AwaitSeen()
     {
         Send(_witness, Noop);
@@ -116,7 +117,7 @@ internal sealed partial class MemcachedPeer : IDisposable
         }
         catch (SocketException e) when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.Shutdown)
         {
-            // Hung up in the middle: what was answered tells.
+            // The server closed the connection in the middle; its replies show that.
         }
     }
 
@@ -134,7 +135,7 @@ internal sealed partial class MemcachedPeer : IDisposable
         while (true);
     }
 
-    // The client's end is the end of what it sends: the server answers what is complete, then hangs up, too.
+    // The client closes its side: the server answers complete requests and then closes too.
     private string ReadToEnd(Socket socket)
     {
         var reply = new StringBuilder();
@@ -149,7 +150,7 @@ internal sealed partial class MemcachedPeer : IDisposable
         }
         catch (SocketException e) when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.NotConnected)
         {
-            // It has hung up without reading all. What it had answered was received before.
+            // The server closed without reading everything. Its replies arrived before.
         }
 
         return reply.ToString();
@@ -158,7 +159,7 @@ internal sealed partial class MemcachedPeer : IDisposable
     [GeneratedRegex(@"^(VALUE \S+ \d+ \d+) \d+$", RegexOptions.Multiline)]
     private static partial Regex ValueVersion();
 
-    // The digits of a number that became shorter are followed by spaces, unless a reply with the former ones was under way in memcached.
+    // A number that became shorter is followed by spaces, unless memcached was already sending a reply with the old digits.
     [GeneratedRegex(@"^(VALUE \S+ \d+|VA) \d+(.*)\n(\d+) *\n", RegexOptions.Multiline)]
     private static partial Regex PaddedNumber();
 

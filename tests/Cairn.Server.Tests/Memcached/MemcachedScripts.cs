@@ -1,6 +1,6 @@
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>Requests that memcached is asked, too. \n stands for a line end.</summary>
+/// <summary>Requests that memcached gets too. \n stands for a line end.</summary>
 internal static class MemcachedScripts
 {
     private static readonly IEnumerable<char> s_letters = Enumerable.Range('A', 'z' - 'A' + 1).Select(letter => (char)letter).Where(char.IsAsciiLetter);
@@ -61,7 +61,7 @@ internal static class MemcachedScripts
         "get a\nge",
         "cache_memlimit\ncache_memlimit x\ncache_memlimit 100 noreply\n",
 
-        // What dalli 3.2 and later send.
+        // The requests of dalli 3.2 and later.
         "version\nms k 4 c F0 T0 MS\nDune\nmg k v f\nmg k v f c\nmg k v f T100\nmg k v f c T100\nms k 4 c F5 T100 ME\nEmma\nms k 4 c F5 T100 MR\nEmma\nmg k t f v\n",
         "ms k 4 c F0 MS\nDune\nms k 1 MA\nx\nms k 1 T0 MP\ny\nmg k v f\nms l 1 MA\nx\nms l 1 T0 MP\ny\nms k 1 c F0 C1 T0 MS\n1\nms m 1 c F0 C1 T0 MS\n1\nmg k T0\nmg m T0\n",
         "ms k 4 c F0 MS q\nDune\nms l 4 c F0 ME q\nEmma\nmn\nmg k v f k q s\nmg l v f k q s\nmg m v f k q s\nmn\nmd k q\nmd l q\nmd m q\nmn\nmd k\nmd k T10\nmd k C1\n",
@@ -85,7 +85,7 @@ internal static class MemcachedScripts
         }
     }
 
-    // When an entry was last read is approximate here.
+    // Cairn knows only approximately when an entry was last read.
     private static bool IsExact(string script) =>
         !script.Contains("mg a h", StringComparison.Ordinal) && !script.Contains("me a", StringComparison.Ordinal);
 }

@@ -2,7 +2,7 @@ using System.Text.RegularExpressions;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>The meta commands, as memcached 1.6 answers them. Versions are written as cN in the expected replies.</summary>
+/// <summary>The meta commands, with the replies of memcached 1.6. The expected replies write versions as cN.</summary>
 public partial class MetaTests
 {
     public static TheoryData<string, string> Scripts => new()
@@ -41,7 +41,7 @@ public partial class MetaTests
     {
         using var session = new SessionUnderTest();
 
-        // A key that is deleted, so that the versions in the scripts are in the past.
+        // Deletes a key first, so that the versions in the scripts are in the past.
         session.Send("ms a 1 q\r\n1\r\nmd a q\r\nms a 1 q\r\n1\r\nmd a q\r\n");
         string answer = session.Send(script.Replace("\n", "\r\n", StringComparison.Ordinal));
 

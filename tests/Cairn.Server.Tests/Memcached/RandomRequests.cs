@@ -4,20 +4,20 @@ using System.Text.RegularExpressions;
 namespace Cairn.Server.Tests.Memcached;
 
 /// <summary>
-/// Requests that are mostly valid, on few keys so that they meet. Times are so long, and so different, that nothing depends on when they
-/// are executed.
+/// Mostly valid requests on few keys, so that they collide. Times are long and differ widely, so that no result depends on when a request
+/// is executed.
 /// </summary>
 internal static partial class RandomRequests
 {
     private static readonly string[] s_times = ["0", "0", "0", "-1", "10100", "2592001"];
 
-    // Also what makes a request another one.
+    // Includes characters that turn a request into another one.
     private static readonly char[] s_insertions = [' ', '\r', '\n', '0', '1', 'a', 'k', 'q', 'v', 'N', 'O', '-', '+', '\t', 'é', '\x7F'];
 
-    /// <summary>Some requests in one piece.</summary>
+    /// <summary>Creates some requests in one piece.</summary>
     public static string Make(Random random, int count) => string.Concat(Enumerable.Range(0, count).Select(_ => Make(random)));
 
-    /// <summary>The same with one to three bytes less, more or otherwise.</summary>
+    /// <summary>Removes, inserts or changes one to three bytes of the requests.</summary>
     public static string Break(Random random, string requests)
     {
         while (true)
@@ -28,7 +28,7 @@ internal static partial class RandomRequests
                 broken = BreakOnce(random, broken);
             }
 
-            // Numbers beyond 32 bits are read otherwise than by memcached.
+            // memcached parses numbers beyond 32 bits differently.
             if (!LongNumber().IsMatch(broken))
             {
                 return broken;
@@ -36,7 +36,7 @@ internal static partial class RandomRequests
         }
     }
 
-    /// <summary>Some places in what is sent, in ascending order.</summary>
+    /// <summary>Returns some positions in the input, ascending.</summary>
     public static int[] Cuts(Random random, string requests) =>
         [.. Enumerable.Range(0, random.Next(6)).Select(_ => random.Next(requests.Length)).Order()];
 

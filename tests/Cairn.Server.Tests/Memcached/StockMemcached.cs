@@ -26,7 +26,7 @@ internal sealed class StockMemcached : IDisposable
         var directory = new TestDirectory();
         string portFile = Path.Combine(directory.Path, "port");
 
-        // It takes a port that is free, and tells which.
+        // memcached chooses a free port and writes it to a file.
         var start = new ProcessStartInfo(
             "memcached", ["-l", "127.0.0.1", "-p", "-1", "-U", "0", "-t", "1", "-u", Environment.UserName, .. options])
         {

@@ -5,12 +5,12 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>Connections whose request finds no hazard cell: they are given a copy within their limits, or wait alone.</summary>
+/// <summary>Connections whose request finds no hazard cell get a copy within their limits, or wait without delaying others.</summary>
 public class WaitingForCellTests
 {
     private const int BigBytes = 2 << 20;
 
-    // No copy of a big value fits it.
+    // No copy of a big value fits into this limit.
     private static readonly ConnectionLimits NoCopies = new() { OutputBytesPerConnection = 1 << 20 };
 
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
@@ -88,7 +88,7 @@ public class WaitingForCellTests
             await UntilWaiting(server, i + 1);
         }
 
-        // One cell for lasting pins; the next connection has it when the one before has read its value.
+        // There is one cell for lasting pins. The next connection gets it when the one before has read its value.
         for (int i = 0; i <= OwnerTable.BriefCells; i++)
         {
             held.ReleaseOne();
@@ -119,7 +119,7 @@ public class WaitingForCellTests
         using TestClient dripping = server.Connect(WireProtocol.Memcached, receiveBufferBytes: 4096);
         dripping.Send("get huge\r\n");
         Assert.Equal($"VALUE huge 0 {8 << 20}\r", dripping.ReadLine());
-        await server.Engine.Connections.Single().UntilBlocked(); // With the last cell that pins may keep.
+        await server.Engine.Connections.Single().UntilBlocked(); // This reply holds the last cell for lasting pins.
         using TestClient waiting = server.Connect(WireProtocol.Memcached);
         using TestClient other = server.Connect(WireProtocol.Memcached);
         waiting.Send("get big\r\n");
@@ -272,10 +272,10 @@ public class WaitingForCellTests
             clients[i].Send("get huge\r\n");
         }
 
-        await UntilWaiting(server, Clients - 1); // One copy of 8 MiB and the buffers of one value on its way leave less than 8 MiB of 16.
+        await UntilWaiting(server, Clients - 1); // One copy of 8 MiB and the buffers of one value leave less than 8 MiB of 16.
         Assert.InRange(server.Engine.Memory.Bytes, 8 << 20, 16 << 20);
 
-        // Each is served when the memory of the one before is free.
+        // Each is served when the memory of the previous one is free.
         await Task.WhenAll(clients.Select(client => OwnThread.Run(() => AssertValue(client, "huge", 8 << 20))));
         Assert.Equal(0, server.Engine.EndedCount(CloseReason.OutOfMemory));
         clients.ForEach(client => client.Dispose());
@@ -340,7 +340,7 @@ public class WaitingForCellTests
         return server;
     }
 
-    // Each look is a turn of every worker, in which it learns what has happened.
+    // Each check is a turn of every worker, in which the worker learns what has happened.
     private static async Task UntilWaiting(StoreServer server, int connections)
     {
         while (server.Engine.CellQueue.Count != connections)

@@ -4,7 +4,7 @@ using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Tests.Metrics;
 
-/// <summary>The keys that are asked for most.</summary>
+/// <summary>The keys that are requested most often.</summary>
 public sealed class KeySamplesTests
 {
     private readonly ManualClock _clock = new(hasTimers: true);
@@ -53,7 +53,7 @@ public sealed class KeySamplesTests
             samples.Add(BitConverter.GetBytes(random.Next(keys)));
             if (i % 1_000 == 0)
             {
-                Assert.Empty(samples.Watch(50).Keys); // At 100 looks; each may be wrong once in a thousand times, by chance.
+                Assert.Empty(samples.Watch(50).Keys); // With 100 samples, each may be wrong by chance once in a thousand times.
             }
         }
     }
@@ -190,7 +190,7 @@ public sealed class KeySamplesTests
         _samples.Watch(0);
         for (int i = 0; i < Rounds * KeySamples.MaxKeys; i++)
         {
-            // Three popular keys in a stream of those that come once.
+            // Three popular keys in a stream of keys that occur once.
             string key = random.Next(16) switch { 0 => "first", 1 => "second", 2 => "third", _ => i.ToString(CultureInfo.InvariantCulture) };
             truth[key] = truth.GetValueOrDefault(key) + 1;
             Add(key, KeySamples.OneIn);
@@ -215,7 +215,7 @@ public sealed class KeySamplesTests
     private List<(string Key, long Least, long Most)> Told(int count) =>
         [.. _samples.Watch(count).Keys.Select(sample => (Encoding.UTF8.GetString(sample.Key), sample.Least, sample.Most))];
 
-    // Chance that a test can count on.
+    // A deterministic source of randomness.
     private sealed class EveryEighth : Random
     {
         private int _asked;

@@ -6,7 +6,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Metrics;
 
-/// <summary>A server with everything, whose figures are read as others read them.</summary>
+/// <summary>A server with all features. Independent parsers read its figures.</summary>
 internal sealed class ServedMetrics : IAsyncDisposable
 {
     /// <summary>The parser of Prometheus' own Python client.</summary>
@@ -53,7 +53,7 @@ internal sealed class ServedMetrics : IAsyncDisposable
     public Task<HttpResponseMessage> SendAsync(HttpMethod method, string path) =>
         _http.SendAsync(new HttpRequestMessage(method, new Uri($"http://{AddressOf("http")}{path}")));
 
-    /// <summary>Every sample at /metrics, by its name and labels in the order of their names: name{a=1,b=2}.</summary>
+    /// <summary>Returns every sample at /metrics by name and labels, ordered by label name: name{a=1,b=2}.</summary>
     public async Task<Dictionary<string, double>> ScrapeAsync()
     {
         using HttpResponseMessage response = await GetAsync("/metrics");
@@ -75,7 +75,7 @@ internal sealed class ServedMetrics : IAsyncDisposable
         return samples;
     }
 
-    /// <summary>Of each sample: the family's name, type and help, the sample's own name, labels and value.</summary>
+    /// <summary>Returns for each sample the family's name, type and help, and the sample's own name, labels and value.</summary>
     public static async Task<JsonElement[]> ParseSamplesAsync(string metrics)
     {
         using Process python = Process.Start(new ProcessStartInfo("/usr/bin/python3", ["-c", Script])

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>What commands allocate once a session has seen their like: nothing.</summary>
+/// <summary>Commands allocate nothing after a session has executed similar ones.</summary>
 public class AllocationTests
 {
     private const int WarmUpRounds = 200;
@@ -23,7 +23,7 @@ public class AllocationTests
     public void Nothing_is_allocated_for(params string[] requests)
     {
         using var host = new RespHost();
-        host.Server.Metrics.SlowLog.Threshold = Timeout.InfiniteTimeSpan; // What it keeps is allocated.
+        host.Server.Metrics.SlowLog.Threshold = Timeout.InfiniteTimeSpan; // The entries of the slow log are allocated.
         RespClient client = host.Connect();
         RespClient subscriber = host.Connect();
         subscriber.Run("SUBSCRIBE channel", "PSUBSCRIBE ch*");

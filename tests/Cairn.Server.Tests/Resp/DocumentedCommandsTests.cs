@@ -3,7 +3,7 @@ using Cairn.Server.Resp;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>docs/protocols.md names every command that there is, and none that there is not.</summary>
+/// <summary>docs/protocols.md names exactly the commands that exist.</summary>
 public sealed partial class DocumentedCommandsTests
 {
     [Fact]
@@ -13,7 +13,7 @@ public sealed partial class DocumentedCommandsTests
         int start = document.IndexOf("## Commands of RESP", StringComparison.Ordinal);
         string section = document[start..document.IndexOf("\n## ", start + 1, StringComparison.Ordinal)];
 
-        // Options of commands stand in parentheses, and so do subcommands: those are names only behind their own command.
+        // Options and subcommands are in parentheses. A subcommand counts only together with its command.
         SortedSet<string> documented = new(StringComparer.Ordinal);
         foreach (Match match in Name().Matches(section))
         {

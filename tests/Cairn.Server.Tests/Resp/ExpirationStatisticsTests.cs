@@ -6,7 +6,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>What INFO and DBSIZE say of keys that expire is what Redis says after the same requests.</summary>
+/// <summary>INFO and DBSIZE report expiring keys as Redis does after the same requests.</summary>
 public sealed class ExpirationStatisticsTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
@@ -36,7 +36,7 @@ public sealed class ExpirationStatisticsTests
             string info = Ask(server, "INFO\r\n");
             results.Add($"{Line(info, "expired_keys")} {Line(info, "evicted_keys")} {Line(info, "db0").Split(",avg_ttl")[0]}");
 
-            // 1,000 and 3,000 seconds: Redis estimates.
+            // The average of 1,000 and 3,000 seconds; Redis estimates it.
             long average = long.Parse(Line(info, "db0").Split("avg_ttl=")[1], CultureInfo.InvariantCulture);
             Assert.InRange(average, 0, 3_000_000);
             if (server.Port != redis.EndPoint.Port)

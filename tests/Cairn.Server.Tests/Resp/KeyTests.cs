@@ -1,6 +1,6 @@
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>What commands on keys do that a comparison with Redis does not show: time, scans, and what other protocols see.</summary>
+/// <summary>Behaviour of key commands that a comparison with Redis does not show: time, scans, and the view of other protocols.</summary>
 public class KeyTests
 {
     [Fact]

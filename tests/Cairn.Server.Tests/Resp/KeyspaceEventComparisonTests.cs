@@ -6,10 +6,10 @@ using Xunit.Abstractions;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>The same commands make redis-server and a served store send the same keyspace events, in the same order.</summary>
+/// <summary>The same commands cause the same keyspace events, in the same order, in redis-server and in a served store.</summary>
 public class KeyspaceEventComparisonTests(ITestOutputHelper output)
 {
-    // Everything that redis-server has commands for here, in an order that makes keys come, change type and go.
+    // All commands that both servers have, in an order that creates keys, changes their types and removes them.
     private const string Script =
         """
         SET a 1
@@ -137,7 +137,7 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
         string expected = Events(redis.EndPoint, protocol, letters, requests);
 
         Assert.Equal(expected, Events(cairn.EndPoint(WireProtocol.Resp), protocol, letters, requests));
-        Assert.Equal(letters == "A", expected.Length < 200); // Without K or E there are none.
+        Assert.Equal(letters == "A", expected.Length < 200); // Without K or E there are no events.
     }
 
     [RequiresToolTheory("redis-server")]
@@ -196,10 +196,10 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
             ReplyTexts.Run(redis.EndPoint, 2, bytes, bytes.Length), ReplyTexts.Run(cairn.EndPoint(WireProtocol.Resp), 2, bytes, bytes.Length));
     }
 
-    // Documented difference: Cairn sends "expired" at once for a value whose moment has passed, Redis when it next looks at the key.
+    // Documented difference: Cairn sends "expired" at once for a value whose time is in the past, Redis when it next accesses the key.
     private static bool IsSetInThePast(string[] request) => request[0] == "SET" && request.Contains("PXAT");
 
-    // What a subscriber receives while another connection sends requests.
+    // Returns the messages that a subscriber receives while another connection sends requests.
     private static string Events(IPEndPoint server, int protocol, string letters, byte[] requests)
     {
         using TestClient subscriber = Subscribe(server, protocol);
@@ -223,7 +223,7 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
             long written = TimeOf(client);
             while (TimeOf(client) - written <= 2_000)
             {
-                // Until the server's own clock says that the key has expired.
+                // Repeats until the server's own clock shows that the key has expired.
             }
 
             client.Send(command + "\r\nECHO done\r\n");
@@ -234,7 +234,7 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
         return ReadUntil(subscriber, "$7\r\nthe-end\r\n");
     }
 
-    // The server's time in microseconds.
+    // Returns the server's time in microseconds.
     private static long TimeOf(TestClient client)
     {
         client.Send("TIME\r\n");

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Requests that are mostly valid and sometimes not, on few keys so that they meet. Nothing in them depends on time.</summary>
+/// <summary>Mostly valid requests on few keys, so that they collide. No result depends on time.</summary>
 internal static class RandomRequests
 {
     private static readonly string[] s_keys = ["a", "b", "c", "n", "h"];
@@ -15,7 +15,7 @@ internal static class RandomRequests
 
     private static readonly string[] s_numbers = ["0", "1", "-1", "5", "-5", "100", "-100", "9223372036854775807", "x", "1.5", ""];
 
-    // K a key, V a value, N a number, M a moment in the far future, each | one of the alternatives.
+    // K is a key, V a value, N a number, M a time in the far future, and | separates alternatives.
     private static readonly string[] s_forms =
     [
         "GET K", "GET K", "SET K V", "SET K V", "SET K V NX", "SET K V XX", "SET K V GET", "SET K V KEEPTTL", "SET K V EXAT M",
@@ -28,7 +28,7 @@ internal static class RandomRequests
         "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0", "MULTI", "EXEC", "EXEC", "DISCARD", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
     ];
 
-    /// <summary>More forms, which change what the connection is. None watches: of keys that are not there, removal counts as a change.</summary>
+    /// <summary>Gets further forms, which change the connection's state. None uses WATCH: removing a missing key counts as a change.</summary>
     public static string[] ConnectionForms { get; } =
     [
         "HELLO 2|3|4|x", "HELLO 3 SETNAME V", "RESET", "UNWATCH", "SUBSCRIBE c", "UNSUBSCRIBE", "UNSUBSCRIBE c", "UNSUBSCRIBE",

@@ -5,13 +5,13 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>The same requests, sent to redis-server and to a store that is served, get the same replies.</summary>
+/// <summary>redis-server and a served store give the same replies to the same requests.</summary>
 public class RedisComparisonTests
 {
     [RequiresToolFact("redis-server")]
     public async Task Scripts_get_the_replies_of_redis_in_both_protocols()
     {
-        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Else long fields lose their order.
+        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Otherwise long fields lose their order.
         await using StoreServer cairn = await StoreServer.StartAsync();
 
         var differences = new List<string>();

@@ -4,10 +4,10 @@ using Xunit.Abstractions;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Random requests, well-formed and broken, get the replies of redis-server.</summary>
+/// <summary>Random requests, valid and broken, get the replies of redis-server.</summary>
 public class RedisFuzzTests(ITestOutputHelper output)
 {
-    // Documented differences that broken requests run into: the error's text is enough to know them by.
+    // Documented differences that broken requests cause. The error text identifies them.
     private static readonly string[] s_differences = ["-ERR a key has 1 to 65536 bytes", "-ERR string exceeds maximum allowed size"];
 
     public static TheoryData<int> Parts => SeededRun.Parts;
@@ -16,7 +16,7 @@ public class RedisFuzzTests(ITestOutputHelper output)
     [MemberData(nameof(Parts))]
     public async Task Random_requests_are_answered_as_by_redis(int part)
     {
-        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Else long fields lose their order.
+        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Otherwise long fields lose their order.
         await using StoreServer cairn = await StoreServer.StartAsync();
         var run = new SeededRun(output, part);
 
@@ -93,11 +93,11 @@ public class RedisFuzzTests(ITestOutputHelper output)
         Assert.True(compared > 9 * different, $"{compared} streams were compared; {different} ran into documented differences.");
     }
 
-    // What a name became by chance may be a command of Redis that is none here.
+    // A random change of a name may create a command that only Redis has.
     private static int CountUnknown(string replies) =>
         replies.Split("-ERR unknown command").Length + replies.Split("-ERR unknown subcommand").Length;
 
-    // Requests with bytes changed, left out, doubled or put in; without zero bytes, which are a documented difference.
+    // Requests with bytes changed, removed, repeated or inserted; without zero bytes, which are a documented difference.
     private static byte[] Break(Random random, int requests)
     {
         List<byte> bytes =
@@ -131,7 +131,7 @@ public class RedisFuzzTests(ITestOutputHelper output)
         return [.. bytes];
     }
 
-    // Now and then as a line, where the words allow it.
+    // Sometimes as an inline command, if the words allow it.
     private static string Write(Random random, string[] request) =>
         random.Next(4) == 0 && request.All(word => word.Length > 0 && word.All(letter => letter is > ' ' and <= '~' and not '"' and not '\''))
             ? string.Join(' ', request) + (random.Next(3) == 0 ? "\n" : "\r\n")

@@ -3,7 +3,7 @@ using System.Net;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>A redis-server that keeps nothing, on a port of its own.</summary>
+/// <summary>A redis-server without persistence, on a port of its own.</summary>
 internal sealed class RedisProcess : IDisposable
 {
     private readonly ServerProgram _program;

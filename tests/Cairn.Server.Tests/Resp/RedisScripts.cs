@@ -1,11 +1,11 @@
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Requests, a line each, whose replies are compared with Redis'. Each script begins with an empty store.</summary>
+/// <summary>Requests, one per line, whose replies are compared with those of Redis. Each script starts with an empty store.</summary>
 internal static partial class RedisScripts
 {
     public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes, .. Transactions, .. Messages];
 
-    /// <summary>Of several clients: see <see cref="SeveralClients"/>.</summary>
+    /// <summary>Gets the scripts of several clients: see <see cref="SeveralClients"/>.</summary>
     public static string[] SeveralClients { get; } =
     [
         """
@@ -137,8 +137,8 @@ internal static partial class RedisScripts
         """,
     ];
 
-    /// <summary>Begun by a client that has not authenticated. The default user's password is secret; reader's, who may change nothing, is
-    /// p1; and p2 is that of shop, whose keys begin with shop:.</summary>
+    /// <summary>Gets scripts that start with a client that has not authenticated. The default user's password is secret. The user reader, which may
+    /// change nothing, has p1. The user shop, whose keys begin with shop:, has p2.</summary>
     public static string[] Security { get; } =
     [
         """

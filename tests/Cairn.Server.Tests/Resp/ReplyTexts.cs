@@ -5,13 +5,13 @@ using System.Text.RegularExpressions;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>What servers reply to requests, as text that can be compared.</summary>
+/// <summary>Returns replies of servers as text that can be compared.</summary>
 internal static partial class ReplyTexts
 {
-    /// <summary>What the last request of a comparison is answered with.</summary>
+    /// <summary>The reply to the last request of a comparison.</summary>
     public const string End = "end of the script";
 
-    /// <summary>The replies to requests that are sent in pieces, to a server that is emptied before.</summary>
+    /// <summary>Empties the server, sends the requests in pieces, and returns their replies.</summary>
     public static string Run(EndPoint server, int protocol, byte[] requests, int pieceBytes)
     {
         using Socket socket = Connect(server);
@@ -22,12 +22,12 @@ internal static partial class ReplyTexts
             socket.Send(requests.AsSpan(start, Math.Min(pieceBytes, requests.Length - start)));
         }
 
-        // It may have ended within a transaction, or subscribed.
+        // The script may have ended within a transaction or a subscription.
         socket.Send(Encoding.ASCII.GetBytes($"\r\nDISCARD\r\nRESET\r\nECHO \"{End}\"\r\n"));
         return WithoutNumbers(ReadToEnd(socket));
     }
 
-    /// <summary>The replies to requests that end with the echo of <see cref="End"/>.</summary>
+    /// <summary>Returns the replies to requests that end with the echo of <see cref="End"/>.</summary>
     public static string RunAlone(EndPoint server, byte[] requests)
     {
         using Socket socket = Connect(server);
@@ -35,7 +35,7 @@ internal static partial class ReplyTexts
         return WithoutNumbers(ReadToEnd(socket));
     }
 
-    /// <summary>The replies to requests that may break off, until the server has closed.</summary>
+    /// <summary>Returns the replies to requests that may be incomplete, until the server has closed the connection.</summary>
     public static string RunToClose(EndPoint server, byte[] requests)
     {
         using Socket socket = Connect(server);
@@ -44,10 +44,10 @@ internal static partial class ReplyTexts
         return WithoutNumbers(ReadToEnd(socket));
     }
 
-    /// <summary>Without the numbers of connections.</summary>
+    /// <summary>Returns replies without the numbers of connections.</summary>
     public static string WithoutNumbers(string replies) => IdPattern().Replace(replies, "id\r\n:N\r\n");
 
-    /// <summary>Where replies part.</summary>
+    /// <summary>Returns the first difference between replies.</summary>
     public static string Difference(string expected, string actual)
     {
         int same = expected.Zip(actual).TakeWhile(pair => pair.First == pair.Second).Count();
@@ -57,7 +57,7 @@ internal static partial class ReplyTexts
         string Part(string replies) => replies[Math.Min(start, replies.Length)..Math.Min(replies.Length, same + 80)].ReplaceLineEndings("|");
     }
 
-    /// <summary>A request as clients send it.</summary>
+    /// <summary>Encodes a request as clients send it.</summary>
     public static string Encode(string[] arguments) =>
         $"*{arguments.Length}\r\n" + string.Concat(arguments.Select(argument => $"${argument.Length}\r\n{argument}\r\n"));
 
@@ -68,7 +68,7 @@ internal static partial class ReplyTexts
         return socket;
     }
 
-    // Up to the reply to the last request, or until the server closes.
+    // Reads up to the reply to the last request, or until the server closes the connection.
     private static string ReadToEnd(Socket socket)
     {
         var text = new StringBuilder();

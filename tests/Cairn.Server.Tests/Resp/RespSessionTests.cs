@@ -3,7 +3,7 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>How a session reads requests and answers them, whatever they ask for.</summary>
+/// <summary>How a session parses and answers requests, whatever the command.</summary>
 public class RespSessionTests
 {
     [Theory]

@@ -4,7 +4,7 @@ using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Users of the RESP protocol. What Redis answers in their place is compared in RedisComparisonTests.</summary>
+/// <summary>Users of the RESP protocol. RedisComparisonTests compares the replies with those of Redis.</summary>
 public class SecurityTests
 {
     private const string Salt = "c2FsdHNhbHQ=";
@@ -72,7 +72,7 @@ public class SecurityTests
         Assert.Equal("-ERR Protocol error: unauthenticated multibulk length\r\n", host.Connect().Send("*11\r\n"));
         Assert.Equal("-ERR Protocol error: unauthenticated bulk length\r\n", host.Connect().Send("*2\r\n$3\r\nGET\r\n$16385\r\n"));
 
-        // In one packet: what follows AUTH must not be read as if it had not been there.
+        // In one packet: requests after AUTH must not be executed as if AUTH were missing.
         Assert.Equal(
             "+OK\r\n+OK\r\n",
             host.Connect().Send("*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$20000\r\n" + new string('x', 20_000) + "\r\n"));

@@ -6,8 +6,8 @@ using System.Text;
 namespace Cairn.Server.Tests.Resp;
 
 /// <summary>
-/// Runs a script of several clients, a request to a line: <c>2> GET a</c> is sent by the second; <c>; </c> parts requests that are sent together. {1} stands for the first one's number.
-/// After each request, the replies and what else the clients were sent are written down.
+/// Runs a script of several clients with one request per line. The second client sends <c>2> GET a</c>; <c>; </c> separates requests that are
+/// sent together; {1} stands for the first client's number. After each request, the result contains the reply and all other messages.
 /// </summary>
 internal static class SeveralClients
 {
@@ -34,7 +34,7 @@ internal static class SeveralClients
                 transcript.Append(CultureInfo.InvariantCulture, $"{line}\n");
                 for (int i = 0; i < Count; i++)
                 {
-                    // The one that sends it first, so that the others have all that comes of it.
+                    // The sender first, so that the other clients have received all consequences of its request.
                     int client = i == 0 ? number - 1 : i <= number - 1 ? i - 1 : i;
                     string got = SendAndRead(clients[client], i == 0 ? request : null);
                     for (int j = 0; j < Count; j++)
@@ -63,7 +63,7 @@ internal static class SeveralClients
         return socket;
     }
 
-    // The mark is sent when the reply has begun to come: what is sent because of the request comes before the mark then.
+    // The mark is sent when the reply has begun to arrive. All messages that the request causes come before the mark.
     private static string SendAndRead(Socket socket, string? request)
     {
         var text = new StringBuilder();

@@ -8,7 +8,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>A password whose check takes long is checked beside the worker: its connection waits, and all others are served.</summary>
+/// <summary>A slow password check runs outside the worker: its connection waits, and all others are served.</summary>
 public class SlowPasswordTests
 {
     private const string Wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r";
@@ -39,7 +39,7 @@ public class SlowPasswordTests
             other.Send($"PING {i}\r\nGET k\r\n");
             Assert.Equal($"${i.ToString().Length}\r", other.ReadLine());
             Assert.Equal($"{i}\r", other.ReadLine());
-            Assert.Equal("$-1\r", other.ReadLine()); // What follows AUTH in its pipeline was not executed.
+            Assert.Equal("$-1\r", other.ReadLine()); // The requests after AUTH in its pipeline were not executed.
             memcached.Send("mn\r\n");
             Assert.Equal("MN\r", memcached.ReadLine());
         }
@@ -73,7 +73,7 @@ public class SlowPasswordTests
 
         further.Send("AUTH me another\r\nPING\r\n");
         AssertLines(further, TooMany, "+PONG\r");
-        further.Send("AUTH me wrong-5\r\n"); // The same check, so no place more.
+        further.Send("AUTH me wrong-5\r\n"); // The same check, so it takes no further place.
         clients[7].Dispose();
         Assert.True(SpinWait.SpinUntil(() => checks.Count == clients.Length - 1, Patience));
         clients[7] = server.Connect(WireProtocol.Resp);
@@ -201,7 +201,7 @@ public class SlowPasswordTests
         "pbkdf2:1000:c2FsdHNhbHQ=:" + Convert.ToBase64String(
             Rfc2898DeriveBytes.Pbkdf2(password, Convert.FromBase64String("c2FsdHNhbHQ="), 1000, HashAlgorithmName.SHA256, 32));
 
-    // A check that takes until the test lets it go on.
+    // A check that takes until the test releases it.
     private sealed class Gate : IDisposable
     {
         private readonly object _lock = new();

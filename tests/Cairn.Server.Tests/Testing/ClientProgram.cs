@@ -3,19 +3,19 @@ using System.Text;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>A program of another project that talks to a server: its test is about what it prints.</summary>
+/// <summary>A program of another project that uses a server. Its test checks what it prints.</summary>
 internal sealed record ClientProgram(string FileName, params string[] Arguments)
 {
-    // A client that waits for a reply that never comes fails its test, and says what it printed until then.
+    // If a client waits for a reply that does not come, its test fails and shows the output so far.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    /// <summary>What it reads; nothing unless given.</summary>
+    /// <summary>Gets the standard input; empty by default.</summary>
     public byte[] Input { get; init; } = [];
 
     public Dictionary<string, string> Environment { get; init; } = [];
 
-    /// <summary>Runs it to its end and returns what it printed to its standard output.</summary>
-    /// <exception cref="InvalidOperationException">Its exit code was not 0, or it did not end.</exception>
+    /// <summary>Runs the program to its end and returns its standard output.</summary>
+    /// <exception cref="InvalidOperationException">The exit code was not 0, or the program did not end.</exception>
     public async Task<string> RunAsync()
     {
         (int exitCode, string output, string errors) = await RunToAnyEndAsync();
@@ -25,8 +25,8 @@ internal sealed record ClientProgram(string FileName, params string[] Arguments)
                 $"{FileName} {string.Join(' ', Arguments)} ended with exit code {exitCode}:\n{output}{errors}");
     }
 
-    /// <summary>Runs it to its end, whatever the exit code.</summary>
-    /// <exception cref="InvalidOperationException">It did not end.</exception>
+    /// <summary>Runs the program to its end and accepts any exit code.</summary>
+    /// <exception cref="InvalidOperationException">The program did not end.</exception>
     public async Task<(int ExitCode, string Output, string Errors)> RunToAnyEndAsync()
     {
         using Process process = Start();
@@ -54,8 +54,8 @@ internal sealed record ClientProgram(string FileName, params string[] Arguments)
                 $"{FileName} {string.Join(' ', Arguments)} did not end:\n{await output}{await errors}");
     }
 
-    /// <summary>Runs it until it has printed so many lines, then ends it. For programs that would go on for ever.</summary>
-    /// <exception cref="InvalidOperationException">It ended before, or did not print them.</exception>
+    /// <summary>Runs the program until it has printed <paramref name="count"/> lines, then ends it. For programs that do not end.</summary>
+    /// <exception cref="InvalidOperationException">The program ended before, or did not print them.</exception>
     public async Task<string[]> RunForLinesAsync(int count)
     {
         using Process process = Start();
@@ -88,7 +88,7 @@ internal sealed record ClientProgram(string FileName, params string[] Arguments)
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
-            StandardOutputEncoding = Encoding.Latin1, // Each byte is a character, whatever the bytes are.
+            StandardOutputEncoding = Encoding.Latin1, // Each byte is one character, for all byte values.
         };
         foreach ((string name, string value) in Environment)
         {

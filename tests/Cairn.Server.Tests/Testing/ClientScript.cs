@@ -4,19 +4,21 @@ using System.Net;
 namespace Cairn.Server.Tests.Testing;
 
 /// <summary>
-/// A script that uses a client of another project and prints what the server of the given port answered. Run with a stock
-/// server and with Cairn, it has to print the same, and "done" at last.
+/// A script that uses a client of another project and prints the replies of the server on the given port. With the original server and with
+/// Cairn it must print the same, and "done" at the end.
 /// </summary>
 internal static class ClientScript
 {
-    // The system's Python: what Debian packages install, no other interpreter finds.
+    // The system's Python, because no other interpreter finds the modules that Debian packages install.
     public const string Python = "/usr/bin/python3";
 
-    /// <summary>Runs one script with both servers at once, and compares what it prints.</summary>
-    /// <param name="file">Below the test project, with the extension of its language. <c>with_NAME.c</c> is compiled first, with the library NAME.</param>
-    /// <param name="stock">The server whose answers are right.</param>
-    /// <param name="cairn">The server that has to give the same.</param>
-    /// <param name="arguments">What the script gets after the port.</param>
+    /// <summary>Runs one script with both servers at the same time and compares the output.</summary>
+    /// <param name="file">
+    /// The path below the test project, with the extension of the language. <c>with_NAME.c</c> is compiled first, with the library NAME.
+    /// </param>
+    /// <param name="stock">The server with the correct replies.</param>
+    /// <param name="cairn">The server that must give the same replies.</param>
+    /// <param name="arguments">The arguments of the script after the port.</param>
     public static async Task AssertAnswersAlikeAsync(string file, IPEndPoint stock, IPEndPoint cairn, params string[] arguments)
     {
         Func<IPEndPoint, ClientProgram> program = await ProgramAsync(Path.Combine(AppContext.BaseDirectory, file), arguments);
@@ -27,7 +29,7 @@ internal static class ClientScript
         AssertSameLines(outputs[0], outputs[1]);
     }
 
-    /// <summary>Compares what two servers led to, and shows the lines that differ.</summary>
+    /// <summary>Compares the output with two servers and shows the lines that differ.</summary>
     public static void AssertSameLines(string stock, string cairn)
     {
         string[] expected = stock.Split('\n');
@@ -52,7 +54,7 @@ internal static class ClientScript
         switch (Path.GetExtension(file))
         {
             case ".py":
-                // -B: beside the script is no place for what Python compiles.
+                // -B: the script's folder must not receive files that Python compiles.
                 return server => new ClientProgram(Python, ["-B", file, .. Arguments(server)]);
             case ".rb":
                 return server => new ClientProgram("ruby", [file, .. Arguments(server)]);

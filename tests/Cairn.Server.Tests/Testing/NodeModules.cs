@@ -3,15 +3,15 @@ using System.Security.Cryptography;
 namespace Cairn.Server.Tests.Testing;
 
 /// <summary>
-/// Packages of npm that a folder's package-lock.json names, installed once for all runs: in artifacts/npm/KEY, where KEY is
-/// a hash of the lock file. A folder appears there only when it is complete.
+/// The npm packages that a folder's package-lock.json names, installed once for all runs in artifacts/npm/KEY, where KEY is a hash of the
+/// lock file. A folder appears there only when it is complete.
 /// </summary>
 internal static class NodeModules
 {
     private static readonly string[] Files = ["package.json", "package-lock.json"];
 
-    /// <summary>The folder to give to Node as NODE_PATH.</summary>
-    /// <param name="directory">Where package.json and package-lock.json are.</param>
+    /// <summary>Returns the folder for Node's variable NODE_PATH.</summary>
+    /// <param name="directory">The folder of package.json and package-lock.json.</param>
     public static async Task<string> InstalledAsync(string directory)
     {
         byte[] locked = await File.ReadAllBytesAsync(Path.Combine(directory, "package-lock.json"));

@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.Server.Tests.Testing;
 
 /// <summary>
-/// Many random streams for one check: short, or long with CAIRN_FUZZ=long. The seed is printed; CAIRN_FUZZ_SEED repeats the stream of a seed
-/// and those after it.
+/// Many random streams for one check: few, or many with CAIRN_FUZZ=long. The seed is printed. CAIRN_FUZZ_SEED repeats the stream of a seed and
+/// those after it.
 /// </summary>
 internal sealed class SeededRun
 {
@@ -17,9 +17,9 @@ internal sealed class SeededRun
     private readonly string _test;
     private readonly int _first;
 
-    /// <param name="output">Where the seed is printed.</param>
-    /// <param name="part">Each part of a long run has its own streams, and is short enough not to be taken for a hang.</param>
-    /// <param name="test">The test's name.</param>
+    /// <param name="output">The output for the seed.</param>
+    /// <param name="part">The part of a long run. Each part has its own streams, and is short enough not to look like a hang.</param>
+    /// <param name="test">The name of the test.</param>
     public SeededRun(ITestOutputHelper output, int part, [CallerMemberName] string test = "")
     {
         _test = test;
@@ -30,14 +30,14 @@ internal sealed class SeededRun
         output.WriteLine($"First seed {_first}. Again: {Replay(_first)}");
     }
 
-    /// <summary>The parts of a run, for a theory.</summary>
+    /// <summary>Gets the parts of a run for a theory.</summary>
     public static TheoryData<int> Parts => [.. Enumerable.Range(0, IsLong ? PartsOfLongRun : 1)];
 
     private static bool IsLong { get; } = Environment.GetEnvironmentVariable(LengthVariable) == "long";
 
-    /// <summary>So many seeds in a short run, and so many in each part of a long one.</summary>
+    /// <summary>Returns the seeds of a short run, or of a part of a long one.</summary>
     public IEnumerable<int> Seeds(int inShort, int inPartOfLong) => Enumerable.Range(_first, IsLong ? inPartOfLong : inShort);
 
-    /// <summary>The command that begins with this seed.</summary>
+    /// <summary>Returns the command that starts with this seed.</summary>
     public string Replay(int seed) => $"{SeedVariable}={seed} ./test server --filter {_test}";
 }

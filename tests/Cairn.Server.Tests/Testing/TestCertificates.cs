@@ -30,7 +30,7 @@ internal sealed class TestCertificates
 
     public X509Certificate2 Stranger { get; }
 
-    /// <summary>Writes another certificate for the server.</summary>
+    /// <summary>Writes a new certificate for the server.</summary>
     public void WriteServer()
     {
         X509Certificate2 server = Make("CN=localhost", _authority);

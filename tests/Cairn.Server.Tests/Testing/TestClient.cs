@@ -5,7 +5,7 @@ using System.Text;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>A client that blocks, and gives up with an exception when the server says nothing for long.</summary>
+/// <summary>A blocking client. It throws when the server sends nothing for too long.</summary>
 internal sealed partial class TestClient : IDisposable
 {
     private const nuint UnsentQueue = 0x5411; // SIOCOUTQ
@@ -36,7 +36,7 @@ internal sealed partial class TestClient : IDisposable
         return client;
     }
 
-    /// <summary>A client that is not connected yet.</summary>
+    /// <summary>Creates a client that is not connected yet.</summary>
     public static TestClient Create(AddressFamily family)
     {
         bool isUnix = family == AddressFamily.Unix;
@@ -59,7 +59,7 @@ internal sealed partial class TestClient : IDisposable
         }
     }
 
-    /// <summary>Sends, unless the server ends it before all is sent.</summary>
+    /// <summary>Sends until everything is sent or the server closes the connection.</summary>
     public void SendUntilClosed(ReadOnlySpan<byte> bytes)
     {
         while (bytes.Length > 0 && Socket.Send(bytes, SocketFlags.None, out _) is > 0 and var sent)
@@ -68,14 +68,14 @@ internal sealed partial class TestClient : IDisposable
         }
     }
 
-    /// <summary>Sends what is taken without waiting.</summary>
+    /// <summary>Sends the bytes that the kernel accepts without blocking.</summary>
     public int SendWhatIsTaken(ReadOnlySpan<byte> bytes)
     {
         int sent = Socket.Send(bytes, SocketFlags.None, out SocketError error);
         return error is SocketError.Success or SocketError.WouldBlock ? sent : throw new SocketException((int)error);
     }
 
-    /// <summary>Waits until the server's kernel has all that was sent.</summary>
+    /// <summary>Waits until the server's kernel has received everything.</summary>
     public void UntilDelivered()
     {
         int bytes;
@@ -86,7 +86,7 @@ internal sealed partial class TestClient : IDisposable
         while (bytes > 0);
     }
 
-    /// <summary>The next line, without its end; what there is when the server ends it.</summary>
+    /// <summary>Reads the next line without its end; a shorter one if the server closes the connection.</summary>
     public string ReadLine()
     {
         var line = new StringBuilder();
@@ -107,7 +107,7 @@ internal sealed partial class TestClient : IDisposable
         }
     }
 
-    /// <summary>The next bytes; fewer if the server ends it before.</summary>
+    /// <summary>Reads the next bytes; fewer if the server closes the connection.</summary>
     public byte[] Read(int count)
     {
         byte[] bytes = new byte[count];
@@ -123,8 +123,8 @@ internal sealed partial class TestClient : IDisposable
         return bytes[..read];
     }
 
-    /// <summary>Reads so many bytes.</summary>
-    /// <returns>How many came before the server ended it.</returns>
+    /// <summary>Reads and discards <paramref name="bytes"/> bytes.</summary>
+    /// <returns>The number of bytes that arrived before the server closed the connection.</returns>
     public long Skip(long bytes)
     {
         long skipped = 0;
@@ -143,7 +143,7 @@ internal sealed partial class TestClient : IDisposable
         return skipped;
     }
 
-    /// <summary>Reads until the server ends it.</summary>
+    /// <summary>Reads until the server closes the connection.</summary>
     public string ReadToEnd()
     {
         var text = new StringBuilder();
@@ -156,7 +156,7 @@ internal sealed partial class TestClient : IDisposable
         return text.ToString();
     }
 
-    /// <summary>Hangs up without a word.</summary>
+    /// <summary>Resets the connection.</summary>
     public void Reset()
     {
         Socket.LingerState = new LingerOption(enable: true, seconds: 0);

@@ -1,6 +1,6 @@
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>Time-outs and timers that wait for the test to move the time.</summary>
+/// <summary>A clock whose time the test moves, for time-outs and timers.</summary>
 internal sealed class TestClock : TimeProvider
 {
     private readonly List<TestTimer> _timers = [];
@@ -19,7 +19,7 @@ internal sealed class TestClock : TimeProvider
 
     public void Advance(TimeSpan time) => Interlocked.Add(ref _milliseconds, (long)time.TotalMilliseconds);
 
-    /// <summary>Does what timers would do now.</summary>
+    /// <summary>Fires all timers.</summary>
     public void FireTimers() => _timers.ForEach(timer => timer.Fire());
 
     private sealed class TestTimer(Action action) : ITimer

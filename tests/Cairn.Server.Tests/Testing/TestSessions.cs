@@ -4,7 +4,7 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>Makes <see cref="TestSession"/>s, and lets a test wait for what happens to them.</summary>
+/// <summary>Creates <see cref="TestSession"/>s, and lets a test wait for their events.</summary>
 internal sealed class TestSessions : SessionFactory
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -35,11 +35,11 @@ internal sealed class TestSessions : SessionFactory
         return new TestSession(connection, this);
     }
 
-    /// <summary>Waits for the next connection to end.</summary>
+    /// <summary>Waits for the next connection to end and returns the reason.</summary>
     public CloseReason TakeClosed() =>
         _closed.TryTake(out CloseReason reason, Patience) ? reason : throw new TimeoutException("No connection ended.");
 
-    /// <summary>Waits until sessions were asked to execute so often since the start.</summary>
+    /// <summary>Waits until sessions were asked to execute this many times since the start.</summary>
     public void WaitForExecutions(long count)
     {
         lock (_gate)
@@ -56,7 +56,7 @@ internal sealed class TestSessions : SessionFactory
 
     public void CountPrefetch() => Interlocked.Increment(ref _prefetches);
 
-    /// <returns>The how manieth it is.</returns>
+    /// <returns>The number of this execution.</returns>
     public long CountExecution()
     {
         lock (_gate)

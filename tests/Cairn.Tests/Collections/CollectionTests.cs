@@ -195,7 +195,7 @@ public sealed class CollectionTests : StoreTest
         Store.Clear();
         StoreStatistics after = Store.GetStatistics();
 
-        // Nothing is taken apart: the segments are where they were.
+        // No segment is reclaimed: all segments keep their state.
         Assert.Equal(before.SegmentBytes, after.SegmentBytes);
         Assert.Equal(before.Removals, after.Removals);
         Assert.Equal(0, after.Entries);
@@ -232,7 +232,7 @@ public sealed class CollectionTests : StoreTest
             Store.Set($"used {i % 2000}", TestBytes.Of(500));
             small.Set($"{i}", TestBytes.Of(500));
 
-            // Used, so both would survive if there were no budget.
+            // Both entries were used, so both would survive without a budget.
             Store.Get($"used {i % 2000}");
             small.Get($"{i}");
         }

@@ -5,7 +5,7 @@ using Cairn.Tests.Offline;
 
 namespace Cairn.Tests.Encryption;
 
-/// <summary>What an encrypted store logs is encrypted, and is read again with its key.</summary>
+/// <summary>The log of an encrypted store is encrypted, and it is read with the store's key.</summary>
 public sealed class EncryptedLogTests : StoreTest
 {
     private StoreOptions Encrypted => Options with { Encryption = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes)) };
@@ -138,7 +138,7 @@ public sealed class EncryptedLogTests : StoreTest
     private static CairnCollection Keep(CairnStore store) =>
         store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.GroupCommit });
 
-    // As far as the store's file can tell.
+    // Changes the store's file to the state after a loss of power.
     private void LosePower()
     {
         using var surgeon = new StoreSurgeon(FilePath);

@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Encryption;
 
-/// <summary>Maps in an encrypted store: what they put is what they get, by every way there is.</summary>
+/// <summary>Maps in an encrypted store return the values that were put, by every operation.</summary>
 public sealed class EncryptedMapTests : StoreTest
 {
     private StoreOptions Encrypted => Options with { Encryption = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes)) };

@@ -5,7 +5,7 @@ using Cairn.Tests.Offline;
 
 namespace Cairn.Tests.Encryption;
 
-/// <summary>Who may open an encrypted store, and who gets to know that they may not.</summary>
+/// <summary>Opening an encrypted store with the right key, with a wrong one, and without one.</summary>
 public sealed class EncryptedOpeningTests : StoreTest
 {
     private static readonly long FirstKey = Marshal.OffsetOf<Superblock>(nameof(Superblock.FirstKey));
@@ -125,7 +125,7 @@ public sealed class EncryptedOpeningTests : StoreTest
             Refusal(from);
             using CairnStore store = CairnStore.Open(Options with { Encryption = to });
             Assert.Equal("Dune", store.GetString("book:42"));
-            Assert.Throws<StoreException>(() => CairnStore.Rekey(FilePath, to, from)); // While it is open.
+            Assert.Throws<StoreException>(() => CairnStore.Rekey(FilePath, to, from)); // The store is still open.
         }
     }
 
@@ -138,7 +138,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         byte[] after = ReadKeys();
         long secondKey = Marshal.OffsetOf<Superblock>(nameof(Superblock.SecondKey)) - FirstKey;
 
-        // The new block was being written: any part of it may be on the disk, the old one is as it was.
+        // The new block was being written: any part of it may be on the disk; the old block is unchanged.
         for (int written = 0; written < KeyBlock.Bytes; written += 8)
         {
             byte[] torn = [.. before];
@@ -148,7 +148,7 @@ public sealed class EncryptedOpeningTests : StoreTest
             Open(Options with { Encryption = ByKey(1) }).Dispose();
         }
 
-        // It is complete; the old one was being cleared.
+        // The new block is complete; the old one was being cleared.
         for (int cleared = 0; cleared <= KeyBlock.Bytes; cleared += 8)
         {
             byte[] torn = [.. before];
@@ -185,7 +185,7 @@ public sealed class EncryptedOpeningTests : StoreTest
             Assert.Equal((5u, Clock.GetUtcNow() + TimeSpan.FromHours(1)), (info.Flags, info.ExpiresAt));
             if (store.Engine.Cipher is { } cipher)
             {
-                Assert.True(tags.Add($"{store.HashOf("book:42")}")); // Another key of the store's own each time.
+                Assert.True(tags.Add($"{store.HashOf("book:42")}")); // Each store hashes with a different key.
                 Assert.NotEqual(default, cipher.TagOf("book:42"u8, 0));
             }
         }

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Tests.Encryption;
 
-/// <summary>An encrypted store is one like any other, for who has the key.</summary>
+/// <summary>With its key, an encrypted store behaves like any other.</summary>
 public sealed class EncryptedStoreTests : StoreTest
 {
     private static readonly StoreEncryption Key = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));

@@ -5,7 +5,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Engine;
 
-/// <summary>Single numbers of entries, counters and collections, damaged while the store is open: operations end, as if nothing were there.</summary>
+/// <summary>Damages single numbers of entries, counters and collections while the store is open: operations end as if nothing were there.</summary>
 public sealed unsafe class DamagedEntryTests : StoreTest
 {
     [Fact]

@@ -2,7 +2,7 @@ using Cairn.Tests.Offline;
 
 namespace Cairn.Tests.Engine;
 
-/// <summary>A hash is an entry like any other to the store, and no value to who reads values.</summary>
+/// <summary>The store treats a hash as an entry like any other. A caller that reads values does not see it.</summary>
 public sealed class HashEntryTests : StoreTest
 {
     [Fact]

@@ -3,7 +3,7 @@ using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Eviction;
 
-/// <summary>No room on the disk: at creation a clear error, at growth a store that stays as large as it is; and nothing that was there is lost.</summary>
+/// <summary>A full disk: creating a store reports a clear error, and a store that cannot grow keeps its size. No entry is lost.</summary>
 public sealed class FullDiskTests : StoreTest
 {
     private const int ValueBytes = 2_000;

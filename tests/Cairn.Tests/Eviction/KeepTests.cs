@@ -41,7 +41,7 @@ public sealed class KeepTests : StoreTest
         CairnCollection accounts = Store.Collection("accounts", Kept);
         int kept = FillUp(accounts, 300);
 
-        // Most of eight MiB: what is left are spares and the ends of segments.
+        // Most of eight MiB; spares and the ends of segments take the rest.
         Assert.InRange(kept, 6 * 1024 * 1024 / 330, 8 * 1024 * 1024 / 330);
         Assert.All(Enumerable.Range(0, kept), i => Assert.Equal(ValueOf(i, 300), accounts.Get($"{i}")));
         StoreAudit.Check(Store);
@@ -113,7 +113,7 @@ public sealed class KeepTests : StoreTest
         return value;
     }
 
-    // Returns how many were stored before there was no room.
+    // Returns the number of entries that were stored before there was no room.
     private static int FillUp(CairnCollection collection, int valueBytes)
     {
         for (int i = 0; ; i++)

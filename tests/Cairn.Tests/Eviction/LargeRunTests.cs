@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Eviction;
 
-/// <summary>Which segments give way to a value that is longer than one.</summary>
+/// <summary>The segments that are reclaimed for a value longer than a segment.</summary>
 public sealed class LargeRunTests : StoreTest
 {
     private const int Large = 256 << 10;
@@ -8,7 +8,7 @@ public sealed class LargeRunTests : StoreTest
     [Fact]
     public void Entries_of_an_almost_empty_store_outlive_a_large_value_that_is_replaced_again_and_again()
     {
-        // Each fills a segment of its own, between what the large value leaves behind.
+        // Each value fills a segment of its own, between the segments that the large value releases.
         byte[] kept = TestBytes.Of((int)(Store.GetStatistics().BytesPerSegment * 3 / 4));
         for (int round = 0; round < 80; round++)
         {

@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Invalidation;
 
-/// <summary>What other processes are told of changes.</summary>
+/// <summary>The changes that other processes learn.</summary>
 public sealed class InvalidationTests : StoreTest
 {
     private readonly ulong[] _hashes = new ulong[10_000];

@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Leasing;
 
-/// <summary>Who may compute a missing value.</summary>
+/// <summary>The right to compute a missing value.</summary>
 public sealed class LeaseTests : StoreTest
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(2);

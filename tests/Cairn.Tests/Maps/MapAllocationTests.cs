@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Maps;
 
-/// <summary>Numbers are put and got without a byte allocated.</summary>
+/// <summary>Putting and getting numbers allocates no memory.</summary>
 public sealed class MapAllocationTests : StoreTest
 {
     [Fact]
@@ -29,7 +29,7 @@ public sealed class MapAllocationTests : StoreTest
         where TValue : notnull
     {
         PersistentMap<TKey, TValue> map = Store.Map($"{typeof(TKey)} {typeof(TValue)}", PersistentMapTests.Kept<TKey, TValue>());
-        UseAll(map, key, value); // Compiles, and makes what is made once.
+        UseAll(map, key, value); // Compiles the code and creates everything that is created once.
 
         long before = GC.GetAllocatedBytesForCurrentThread();
         UseAll(map, key, value);

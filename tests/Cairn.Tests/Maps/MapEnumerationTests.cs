@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Maps;
 
-/// <summary>Copies of everything, and going through a map while it changes.</summary>
+/// <summary>Copying a whole map, and enumerating it while it changes.</summary>
 public sealed class MapEnumerationTests : StoreTest
 {
     private const int Entries = 5_000;

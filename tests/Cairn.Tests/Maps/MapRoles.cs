@@ -3,10 +3,11 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Tests.Maps;
 
-/// <summary>What the second process of a map's test does.</summary>
+/// <summary>Implements the roles of child processes in tests of maps.</summary>
 internal static class MapRoles
 {
-    /// <summary>PATH: opens a map of text to numbers, says "opened", does what each line of input says: put KEY NUMBER, get KEY, add KEY TIMES, remove KEY, count.</summary>
+    /// <summary>PATH: opens a map of text to numbers, prints "opened", and performs each line of input: put KEY NUMBER, get KEY, add KEY TIMES,
+    /// remove KEY, count.</summary>
     public static void HoldMap(string[] args)
     {
         using PersistentMap<string, int> map = PersistentMap.Open(OptionsFor(args[0]), PersistentMapTests.Kept<string, int>());
@@ -26,8 +27,8 @@ internal static class MapRoles
     }
 
     /// <summary>
-    /// PATH WAY [busy]: opens a map of numbers, puts one, perhaps starts threads that write to it all the time, says "ready", and ends in that way without closing
-    /// the map: return, exit, throw; or waits to be ended, and with "go-on" goes on when it is asked to end, puts another number and returns.
+    /// PATH WAY [busy]: opens a map of numbers, puts one and prints "ready". With "busy", threads write to the map all the time. Ends without closing
+    /// the map: by return, exit or throw; or waits until it is ended. With "go-on", it continues when asked to end, puts another number and returns.
     /// </summary>
     public static void EndWithMap(string[] args)
     {

@@ -6,7 +6,7 @@ using System.Text.Json.Serialization;
 
 namespace Cairn.Tests.Maps;
 
-/// <summary>Every value comes back as it went in, as a key and as a value.</summary>
+/// <summary>Every value is read as it was written, as a key and as a value.</summary>
 public sealed partial class MapSerializationTests : StoreTest
 {
     private enum Small : byte
@@ -212,7 +212,7 @@ public sealed partial class MapSerializationTests : StoreTest
         PersistentMap<int, T> items = Store.Map($"values of {typeof(T).Name}", PersistentMapTests.Kept<int, T>());
         PersistentMap<T, T> both = Store.Map($"both of {typeof(T).Name}", PersistentMapTests.Kept<T, T>());
 
-        // Twice, because a value takes another way when it replaces one.
+        // Twice, because a value takes another path when it replaces one.
         for (int pass = 0; pass < 2; pass++)
         {
             for (int i = 0; i < values.Length; i++)
@@ -244,7 +244,7 @@ public sealed partial class MapSerializationTests : StoreTest
     [JsonSerializable(typeof(Book))]
     private sealed partial class Generated : JsonSerializerContext;
 
-    // Numbers as text; none below zero.
+    // Non-negative numbers as text.
     private sealed class DecimalText : IMapSerializer<int>
     {
         public string FormatId { get; init; } = "decimal/1";
@@ -259,7 +259,7 @@ public sealed partial class MapSerializationTests : StoreTest
         public int Read(ReadOnlySpan<byte> source) => int.Parse(source, CultureInfo.InvariantCulture);
     }
 
-    // Puts the text into another map, under its length, and that into this one.
+    // Puts the text into another map under its length, and the length into this one.
     private sealed class ByName(PersistentMap<string, string> names) : IMapSerializer<string>
     {
         public string FormatId => "by-name";

@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Tests.Maps;
 
-/// <summary>A map is opened with what it was created with, or not at all.</summary>
+/// <summary>A map opens only with the types with which it was created.</summary>
 public sealed class MapTypeTests : StoreTest
 {
     [Fact]

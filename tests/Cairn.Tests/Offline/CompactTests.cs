@@ -6,7 +6,7 @@ using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Offline;
 
-/// <summary>Compacting keeps what can be read, and the old file until the new one is complete.</summary>
+/// <summary>Compacting keeps everything that can be read, and keeps the old file until the new one is complete.</summary>
 public sealed class CompactTests : StoreTest
 {
     [Theory]
@@ -31,7 +31,7 @@ public sealed class CompactTests : StoreTest
         Assert.Empty(verified.Findings);
         Assert.Equal((before.Count, 0, 0), (verified.Entries, verified.DeadEntries, verified.ExpiredEntries));
 
-        // The collection's options came along.
+        // The collection's options were copied too.
         after.Collection("books").Set("new", "value"u8);
         after.Collection("books").TryGetInfo("new", out EntryInfo info);
         Assert.Equal(Clock.Now + TimeSpan.FromMinutes(7), info.ExpiresAt);
@@ -159,7 +159,7 @@ public sealed class CompactTests : StoreTest
         Assert.False(after.TryGetStale("expires", new byte[10], out _));
         Assert.Equal(LeaseStatus.Acquired, after.AcquireLease("leased", TimeSpan.Zero, out _));
 
-        // The deadline is the one that the last read had set, not one that compacting set.
+        // The deadline is the one that the last read had set. Compacting did not change it.
         Clock.Advance(TimeSpan.FromMinutes(29));
         Assert.True(after.TryGetInfo("slides", out EntryInfo info));
         Assert.Equal(TimeSpan.FromHours(1), info.SlidingInterval);
@@ -331,7 +331,7 @@ public sealed class CompactTests : StoreTest
         File.Copy(FilePath, mount["store"]);
         using (var surgeon = new StoreSurgeon(mount["store"]))
         {
-            // Counters that say too little: the new file is begun too small and has to grow.
+            // The counters are too low: the new file starts too small and has to grow.
             for (int number = 0; number < surgeon.Layout.PartitionCount; number++)
             {
                 surgeon.WriteUInt64(surgeon.Partition(number, (int)Marshal.OffsetOf<PartitionBlock>(nameof(PartitionBlock.LiveBytes))), 0);
@@ -451,7 +451,7 @@ public sealed class CompactTests : StoreTest
     {
         public static Kept Of(CairnCollection collection, StoreEntry entry)
         {
-            // Peeking moves no sliding deadline.
+            // Peeking does not extend a sliding deadline.
             var value = new System.Buffers.ArrayBufferWriter<byte>();
             Assert.True(collection.TryPeek(entry.Key.Span, value, out EntryInfo info));
             return new Kept(

@@ -6,7 +6,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Offline;
 
-/// <summary>Verifying stores that something else than Cairn has changed: each kind of damage is found, and named.</summary>
+/// <summary>Verifying stores that were damaged from outside: each kind of damage is found and named.</summary>
 public sealed class DamageTests : StoreTest
 {
     private static readonly Dictionary<string, (VerifyArea Area, Action<StoreSurgeon> Cut)> Damages = new(StringComparer.Ordinal)
@@ -131,7 +131,7 @@ public sealed class DamageTests : StoreTest
         FillAndClose(Options with { FlushOnClose = true });
         using (var surgeon = new StoreSurgeon(FilePath))
         {
-            // A statistic: nothing but the check of the closed file covers it.
+            // A statistic: only the checksum of the closed file covers it.
             surgeon.Flip(surgeon.Partition(0, Block(nameof(PartitionBlock.GhostHits))), 0);
         }
 
@@ -223,7 +223,7 @@ public sealed class DamageTests : StoreTest
         Assert.All(report.Findings, finding => Assert.Equal(VerifySeverity.Damage, finding.Severity));
     }
 
-    // Leaves the layout alone, or nothing but the first page would be read.
+    // Does not damage the layout, because otherwise only the first page would be read.
     private static void Damage(byte[] bytes, Random random)
     {
         for (int cuts = random.Next(1, 20); cuts > 0; cuts--)
@@ -241,7 +241,7 @@ public sealed class DamageTests : StoreTest
                     random.NextBytes(bytes.AsSpan(at, Math.Min(bytes.Length - at, random.Next(200))));
                     break;
                 default:
-                    // A page from somewhere else, as a confused disk would write it.
+                    // A page from elsewhere, as a faulty disk would write it.
                     int page = Math.Min(bytes.Length - at, 4096);
                     bytes.AsSpan(random.Next(bytes.Length - page), page).CopyTo(bytes.AsSpan(at));
                     break;

@@ -4,7 +4,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Offline;
 
-/// <summary>Kept entries that something else than Cairn has changed, and stores with kept entries that are verified and compacted.</summary>
+/// <summary>Kept entries that were damaged from outside, and stores with kept entries that are verified and compacted.</summary>
 public sealed class KeptDamageTests : StoreTest
 {
     private static readonly CollectionOptions Kept = new() { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash };
@@ -64,7 +64,7 @@ public sealed class KeptDamageTests : StoreTest
         Store.Dispose();
         using (var file = new StoreSurgeon(FilePath))
         {
-            file.WriteUInt32(offset + 4, 0x00FF_FFFF); // The length of its value.
+            file.WriteUInt32(offset + 4, 0x00FF_FFFF); // The length of the value.
         }
 
         CairnCollection again = OpenAgain().Collection("accounts");

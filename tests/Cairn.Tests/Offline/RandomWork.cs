@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Offline;
 
-/// <summary>Does everything to a store that can be done to one, in an order that the seed decides.</summary>
+/// <summary>Performs all operations of a store in an order that the seed determines.</summary>
 internal sealed class RandomWork(CairnStore store, ManualClock clock, int seed)
 {
     private readonly Random _random = new(seed);

@@ -3,7 +3,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Offline;
 
-/// <summary>Changes single fields of a store's file, found through its layout.</summary>
+/// <summary>Changes single fields of a store's file, which it finds by the file's layout.</summary>
 internal sealed class StoreSurgeon : IDisposable
 {
     private readonly FileStream _file;
@@ -30,7 +30,7 @@ internal sealed class StoreSurgeon : IDisposable
 
     public long Segment(int segment) => Layout.SegmentsOffset + ((long)segment * Layout.SegmentBytes);
 
-    /// <summary>Offsets of the slots that name an entry.</summary>
+    /// <summary>Returns the offsets of the slots that name an entry.</summary>
     public IEnumerable<long> UsedSlots()
     {
         for (long offset = Layout.IndexOffset; offset < Layout.SegmentsOffset; offset += sizeof(ulong))
@@ -43,10 +43,10 @@ internal sealed class StoreSurgeon : IDisposable
         }
     }
 
-    /// <summary>Where the entry of a slot lies.</summary>
+    /// <summary>Returns the offset of a slot's entry.</summary>
     public long EntryOf(long slotOffset) => Bucket.LocationOf(ReadUInt64(slotOffset));
 
-    /// <summary>The first segment in a state.</summary>
+    /// <summary>Returns the first segment in a state.</summary>
     public int SegmentIn(SegmentState state) =>
         Enumerable.Range(0, SegmentCount).First(segment => (SegmentState)(byte)ReadUInt32(Header(segment)) == state);
 

@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Offline;
 
-/// <summary>Verifying a store while others work on it finds no damage where there is none, and what there is.</summary>
+/// <summary>Verifying a store while others use it finds all damage that exists and no other.</summary>
 public sealed class VerifyInUseTests : StoreTest
 {
     private const int Verifications = 25;
@@ -57,7 +57,7 @@ public sealed class VerifyInUseTests : StoreTest
         Assert.Equal(VerifyArea.Entries, Assert.Single(found).Area);
     }
 
-    // Large values, evictions, removals and clearings, as fast as it goes.
+    // Large values, evictions, removals and clears, as fast as possible.
     private static Task Repeat(RandomWork work, CancellationToken stop) => OwnThread.Run(() =>
     {
         while (!stop.IsCancellationRequested)

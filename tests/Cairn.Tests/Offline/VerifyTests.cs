@@ -2,7 +2,7 @@ using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Offline;
 
-/// <summary>Verifying stores that are as they should be, and what the dead leave in one.</summary>
+/// <summary>Verifying undamaged stores, and stores in the state that dead processes left.</summary>
 public sealed class VerifyTests : StoreTest
 {
     [Fact]

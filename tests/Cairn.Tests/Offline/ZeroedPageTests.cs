@@ -3,8 +3,8 @@ using Xunit.Abstractions;
 namespace Cairn.Tests.Offline;
 
 /// <summary>
-/// A page of a closed store is zero, as a disk may leave it. Opening checks what says where entries are, and not the index and the entries; verifying finds what
-/// opening does not.
+/// A page of a closed store is zero, as a faulty disk may leave it. Opening checks the structures that locate entries, but not the index and the
+/// entries. Verifying finds the damage that opening does not find.
 /// </summary>
 public sealed class ZeroedPageTests(ITestOutputHelper output) : StoreTest
 {

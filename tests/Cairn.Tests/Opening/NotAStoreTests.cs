@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Opening;
 
-/// <summary>Files that are there, but are no stores.</summary>
+/// <summary>Existing files that are not stores.</summary>
 public sealed class NotAStoreTests : StoreTest
 {
     [Fact]

@@ -205,7 +205,7 @@ public sealed class OpeningTests : StoreTest
         Assert.Equal("value", second.GetString("key"));
         second.Dispose();
 
-        // It was opened since, and not closed cleanly.
+        // The store was opened since, and not closed cleanly.
         Assert.False(Open(Options).Contains("key"));
     }
 

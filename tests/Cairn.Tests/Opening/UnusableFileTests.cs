@@ -3,7 +3,7 @@ using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Opening;
 
-/// <summary>Files of stores that cannot be opened: each is refused with the reason, and stays as it is.</summary>
+/// <summary>Files of stores that cannot be opened: each is refused with the reason and is not changed.</summary>
 [SupportedOSPlatform("linux")]
 public sealed class UnusableFileTests : StoreTest
 {
@@ -32,7 +32,7 @@ public sealed class UnusableFileTests : StoreTest
         using TestMount mount = TestMount.Tmpfs(16 << 20);
         StoreOptions options = Options with { Path = mount["store.cairn"] };
         Store.Dispose();
-        File.Copy(FilePath, options.Path); // A mapping of this process would keep the file system writable.
+        File.Copy(FilePath, options.Path); // A mapping in this process would prevent the file system from becoming read-only.
         mount.MakeReadOnly();
 
         var refused = Assert.Throws<StoreException>(() => CairnStore.Open(options));

@@ -3,7 +3,7 @@ using Cairn.Platform.MacOs;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>What of the macOS platform needs no macOS: its structures have the sizes of Apple's headers, and names of file systems are told apart.</summary>
+/// <summary>The parts of the macOS platform that do not need macOS: structure sizes as in Apple's headers, and names of file systems.</summary>
 public sealed class MacPartsTests
 {
     [Fact]

@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>Waiting where wakes do not cross processes.</summary>
+/// <summary>Waiting on systems whose wakes do not cross processes.</summary>
 public sealed unsafe class PollingWaitTests : IDisposable
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
@@ -51,7 +51,7 @@ public sealed unsafe class PollingWaitTests : IDisposable
         return false;
     }
 
-    // Ends by a change of the word when the longest pause has come twice.
+    // Changes the word, which ends the wait, when the longest pause has occurred twice.
     private static bool SumOfSix(uint* address, uint expected, int pauseMs)
     {
         bool wasLong = address[1] > 15;

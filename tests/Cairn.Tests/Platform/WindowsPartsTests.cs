@@ -2,7 +2,7 @@ using Cairn.Platform.Windows;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>What the Windows platform works out by itself, which needs no Windows.</summary>
+/// <summary>The parts of the Windows platform that do not need Windows.</summary>
 public sealed class WindowsPartsTests
 {
     [Fact]

@@ -4,8 +4,8 @@ using Cairn.Storage;
 namespace Cairn.Tests.Recovering;
 
 /// <summary>
-/// Numbers that say where segments are and in which order, damaged: noticed when the store is opened, or, if somebody scribbled over them
-/// since, when they leave no room for a new value. Either way every segment is found again.
+/// Damage to numbers that state the locations and the order of segments. It is noticed when the store is opened. Damage to an open store is
+/// noticed when there seems to be no room for a new value. In both cases every segment is found again.
 /// </summary>
 public sealed unsafe class DamagedListTests : StoreTest
 {
@@ -102,7 +102,7 @@ public sealed unsafe class DamagedListTests : StoreTest
         bool isRefused = false;
         for (int i = 0; !isRefused; i++)
         {
-            // Each takes most of a segment, and the store has fewer segments than three openings have pins.
+            // Each value takes most of a segment, and the store has fewer segments than three openings have pins.
             isRefused = !store.Set($"{i}", TestBytes.Of(3_500));
             CairnStore holder = i % 60 == 0 ? Open(Tiny) : OpenedLast;
             OpenedLast = holder;

@@ -3,7 +3,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Recovering;
 
-/// <summary>A store that was left by dead processes and damaged: what was cleared stays cleared, and every segment is found again.</summary>
+/// <summary>A damaged store that dead processes left: cleared entries stay cleared, and every segment is found again.</summary>
 public sealed unsafe class DamagedPartitionTests : StoreTest
 {
     private const int VersionOffset = 128;
@@ -100,7 +100,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
             first.Engine.Memory.Partition(number)->Version = ulong.MaxValue;
         }
 
-        // What was cleared with such a version stays cleared, and what is set afterwards is not cleared with it.
+        // Entries cleared with such a version stay cleared. Entries that are set afterwards are not affected.
         CairnCollection other = first.Collection("other");
         other.Set("key", "old"u8);
         for (int number = 0; number < first.PartitionCount; number++)
@@ -152,7 +152,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
         }
     }
 
-    // Old values in every partition and in two collections, all cleared, and the file left as if everybody had died.
+    // Old values in every partition and in two collections, all cleared. The file is left as if all processes had died.
     private void FillAndClear()
     {
         CairnStore store = Open(Options);

@@ -5,7 +5,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Storage;
 
-/// <summary>How an entry lies in a segment.</summary>
+/// <summary>The layout of an entry in a segment.</summary>
 public sealed unsafe class EntryViewTests : IDisposable
 {
     private const int BufferBytes = 256 * 1024;
@@ -62,7 +62,7 @@ public sealed unsafe class EntryViewTests : IDisposable
             _buffer[bit / 8] ^= (byte)(1 << (bit % 8));
             var entry = new EntryView(_buffer);
 
-            // The key is compared with the one that is looked for, the sliding word has a check of its own.
+            // The key is compared with the requested one; the sliding word has its own check.
             bool isNoticed = !entry.IsWithin(BufferBytes)
                 || entry.ValueLength > BufferBytes / 2
                 || !entry.KeyEquals(KeyBytes(), 20)
@@ -146,7 +146,7 @@ public sealed unsafe class EntryViewTests : IDisposable
         }
     }
 
-    // Bits of the choice: flags, deadline, sliding, collection, lease.
+    // The bits of the choice: flags, deadline, sliding, collection, lease.
     private EntryView Write(int choice, int keyLength, int valueLength, out EntryContent content, out uint collection)
     {
         new Span<byte>(_buffer, BufferBytes).Fill(0xAA);

@@ -11,7 +11,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Tests.Storage;
 
-/// <summary>docs/file-format.md, docs/reference/log-format.md and the structures of the code are two descriptions of the same bytes.</summary>
+/// <summary>docs/file-format.md and docs/reference/log-format.md describe the same bytes as the structures in the code.</summary>
 public sealed partial class FileFormatDocumentTests
 {
     private static readonly Dictionary<string, (Type Structure, int Bytes)> Structures = new(StringComparer.Ordinal)
@@ -56,7 +56,7 @@ public sealed partial class FileFormatDocumentTests
         Assert.Equal(Structures[section].Bytes, end);
     }
 
-    // Rows whose size is a number: the others describe what follows the structure.
+    // Rows whose size is a number. The others describe the bytes after the structure.
     private static List<Row> RowsOf(string section)
     {
         string document = File.ReadAllText(RepositoryFile.At("docs", "file-format.md"))

@@ -2,7 +2,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Storage;
 
-/// <summary>Where everything lies in a file.</summary>
+/// <summary>The layout of a file.</summary>
 public sealed class StoreLayoutTests
 {
     public static TheoryData<long, int> Plans
@@ -54,7 +54,7 @@ public sealed class StoreLayoutTests
         Assert.Equal(layout.MaxSegments, layout.SegmentsWithin(capacityBytes));
         Assert.True(layout.MaxSegments >= layout.PartitionCount * StoreLayout.MinSegmentsPerPartition);
 
-        // A location in a slot has 44 bits and counts in eights; a segment names its partition in eight bits.
+        // A location in a slot has 44 bits and counts units of eight bytes; a segment names its partition in eight bits.
         Assert.True(offsets[^1] / 8 < 1L << 44);
         Assert.InRange(layout.PartitionCount, 1, 256);
     }

@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Cairn.Tests.WriteAhead;
 
 /// <summary>
-/// No room on a real disk for the log, or for a snapshot: writes fail and say so, reading goes on, nothing that was acknowledged is lost, and all goes on
-/// when there is room again.
+/// A real full disk under the log or a snapshot: writes fail with an error, reads continue, and no acknowledged write is lost. Everything
+/// continues when there is room again.
 /// </summary>
 public sealed class FullDiskLogTests : LoggedStoreTest
 {
@@ -64,7 +64,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
         ExpectAfterRestart(options);
     }
 
-    // FlushOnClose, because a store that was closed counts as it is.
+    // FlushOnClose, because the content of a cleanly closed store is not rebuilt from the log.
     private StoreOptions OptionsOn(TestMount mount) => Small with { Path = mount["store.cairn"], FlushOnClose = true, LogFileBytes = 128 << 10 };
 
     private void FillAndGoOn(TestMount mount, long fillerBytes)
@@ -78,7 +78,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
             Assert.Contains("reading goes on", full.Message, StringComparison.Ordinal);
             ExpectAcknowledged(store);
 
-            // A snapshot, too, needs room, and what there was of one before stays.
+            // A snapshot needs room too; the previous one stays.
             StoreException none = Assert.ThrowsAny<StoreException>(() => store.Checkpoint());
             Assert.Contains("is full", none.Message, StringComparison.Ordinal);
             Assert.Throws<StoreFullException>(() => Write(store, 1_000));
@@ -130,7 +130,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
         Assert.All(_acknowledged, pair => Assert.Equal(TestBytes.Of(ValueBytes, pair.Value), kept.Get(pair.Key)));
     }
 
-    // The machine stops while the store is in use, after it was closed once.
+    // The machine stops while the store is in use, after the store was closed once.
     private void ExpectAfterRestart(StoreOptions options)
     {
         CairnStore.Open(options with { FlushOnClose = false }).Dispose();
@@ -156,7 +156,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
         }
         catch (IOException)
         {
-            // That is all there was.
+            // The disk is full.
         }
     }
 }

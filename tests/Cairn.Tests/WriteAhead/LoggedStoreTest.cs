@@ -16,7 +16,7 @@ public abstract class LoggedStoreTest : StoreTest
 
     private protected static string? TextOf(CairnCollection collection, string key) => collection.GetString(key);
 
-    /// <summary>Opens the store as a machine does that has restarted since it was opened last.</summary>
+    /// <summary>Opens the store as on a machine that has restarted since the last opening.</summary>
     private protected CairnStore OpenAfterRestart(StoreOptions options)
     {
         StorePlatform.BootIdOverride = Guid.NewGuid().ToString();

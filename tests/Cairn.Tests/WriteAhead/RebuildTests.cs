@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>After a restart of the machine, logged collections are built anew from snapshot and log, and everything else is empty.</summary>
+/// <summary>After a restart of the machine, logged collections are rebuilt from snapshot and log, and everything else is empty.</summary>
 public sealed class RebuildTests : LoggedStoreTest
 {
     [Fact]
@@ -238,7 +238,7 @@ public sealed class RebuildTests : LoggedStoreTest
         }
         catch (StoreFullException)
         {
-            // Another order, another distribution: it may be a little more than fits.
+            // The order and distribution differ, so the entries may need slightly more room.
             store = OpenAfterRestart(Small with { MaxCapacityBytes = 3L << 20 });
         }
 

@@ -3,21 +3,21 @@ using System.Text;
 
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>Reads keys in each of the ways there are, and checks what it reads.</summary>
+/// <summary>Reads keys by every read operation and checks the values.</summary>
 internal sealed class DamageReader(CairnStore store, CairnCollection collection, TimeProvider clock, Random random)
 {
     private readonly byte[] _buffer = new byte[512 * 1024];
 
-    /// <summary>False while somebody writes into what is pinned: then it may be anything, and is only read.</summary>
+    /// <summary>Gets whether pinned values stay unchanged. If another program writes into them, they are read but not checked.</summary>
     public bool ArePinsSafe { get; init; } = true;
 
-    /// <summary>Called while a value is pinned.</summary>
+    /// <summary>Gets the action to call while a value is pinned.</summary>
     public required Action WhilePinned { get; init; }
 
     public CairnCollection CollectionOf(int key) => DamageValues.IsInCollection(key) ? collection : store;
 
-    /// <summary>Reads a key in one of the ways.</summary>
-    /// <exception cref="WrongValueException">It has a value that it never had.</exception>
+    /// <summary>Reads a key by a random read operation.</summary>
+    /// <exception cref="WrongValueException">The key has a value that was never written for it.</exception>
     public void Read(DamageValues values, int key)
     {
         CairnCollection owner = CollectionOf(key);
@@ -59,7 +59,7 @@ internal sealed class DamageReader(CairnStore store, CairnCollection collection,
         WrongValueException.ThrowIf(fault, name);
     }
 
-    // What is pinned stays what it is, whatever is written meanwhile.
+    // A pinned value does not change, whatever is written meanwhile.
     private void ReadPinned(CairnCollection owner, DamageValues values, int key, long now)
     {
         string name = values.NameOf(key);
@@ -96,7 +96,7 @@ internal sealed class DamageReader(CairnStore store, CairnCollection collection,
     }
 }
 
-/// <summary>A value that no key ever had, or not this one.</summary>
+/// <summary>Thrown when a key has a value that was never written, or that was written for another key.</summary>
 internal sealed class WrongValueException(string message) : Exception(message)
 {
     public static void ThrowIf(string? fault, string name)

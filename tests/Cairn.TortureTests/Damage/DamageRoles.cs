@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>What the other processes of a damage test do.</summary>
+/// <summary>Implements the roles of child processes in damage tests.</summary>
 internal static class DamageRoles
 {
-    // Filling a store costs as much as using it.
+    // Filling a store takes as long as using it, so several seeds share one filled store.
     private const int SeedsPerScene = 16;
 
     /// <summary>
-    /// DIRECTORY FIRST COUNT: damages a store's file and uses it, with each seed from the first on. Says "seed N" before each, "fault TEXT"
-    /// when something was wrong, and "done" and numbers at the end.
+    /// DIRECTORY FIRST COUNT: damages a store's file and uses it, for each of COUNT seeds from FIRST. Prints "seed N" before each, "fault TEXT"
+    /// for a fault, and "done" with totals at the end.
     /// </summary>
     public static void Seeds(string[] args)
     {
@@ -27,7 +27,7 @@ internal static class DamageRoles
             {
                 scene = DamageScene.Make(path, seed / SeedsPerScene);
 
-                // Mappings go with their finalizers.
+                // Finalizers release the mappings.
                 GC.Collect();
             }
 
@@ -37,7 +37,7 @@ internal static class DamageRoles
         Console.WriteLine($"done {tally}");
     }
 
-    /// <summary>PATH SEED: scribbles over the file from "scribbling" until a line of input comes, and says how much.</summary>
+    /// <summary>PATH SEED: prints "scribbling", writes garbage over the file until a line of input arrives, and prints how much.</summary>
     public static void Scribble(string[] args)
     {
         using var scribbler = new Scribbler(args[0], new Random(int.Parse(args[1], CultureInfo.InvariantCulture)));
@@ -48,8 +48,8 @@ internal static class DamageRoles
     }
 
     /// <summary>
-    /// PATH SEED OWNER OWNERS: works on a store that somebody scribbles over, from "open" until a line of input comes, with a line now and
-    /// then. Says "fault TEXT" if something was wrong, and in the end "done".
+    /// PATH SEED OWNER OWNERS: works on a store that another program overwrites. Prints "open", works until a line of input arrives, and prints a
+    /// line at intervals. Prints "fault TEXT" for a fault, and "done" at the end.
     /// </summary>
     public static void WorkScribbled(string[] args)
     {
@@ -59,7 +59,7 @@ internal static class DamageRoles
         work.Run(() => !end.IsCompleted);
     }
 
-    /// <summary>PATH SEED: uses a store whose file was damaged. Says "fault TEXT" if something was wrong, and "done".</summary>
+    /// <summary>PATH SEED: uses a store whose file was damaged. Prints "fault TEXT" for a fault, and "done".</summary>
     public static void Use(string[] args)
     {
         var tally = new DamageTally();

@@ -5,21 +5,21 @@ using Cairn.TortureTests.Kills;
 
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>What kind of value a key has, and so how a value is known to be its own.</summary>
+/// <summary>The kind of a key's values, which decides how a value is checked.</summary>
 internal enum DamageKeyKind
 {
-    /// <summary>Says which write of which key made it (<see cref="KillValue"/>).</summary>
+    /// <summary>The value names the key and the write that created it (<see cref="KillValue"/>).</summary>
     Whole,
 
-    /// <summary>Sixteen bytes for each append or prepend, which say which.</summary>
+    /// <summary>The value has sixteen bytes for each append or prepend, which identify it.</summary>
     Joined,
 
-    /// <summary>Decimal text, one more with each increment.</summary>
+    /// <summary>The value is a decimal number that each increment raises by one.</summary>
     Number,
 }
 
-// The keys that one process writes into a damaged store, and every value that they ever had: what may be read, whatever happened to the
-// file. Damage may bring an earlier value back, so any that was ever written will do.
+// The keys that one process writes into a damaged store, with every value that they ever had. A read may return any of these values,
+// because damage may bring an earlier value back.
 internal sealed class DamageValues
 {
     public const int Keys = 360;
@@ -33,7 +33,7 @@ internal sealed class DamageValues
     private readonly long[] _begun;
     private readonly int _owner;
 
-    /// <summary>The keys of a process that has written nothing yet.</summary>
+    /// <summary>Creates the keys of a process that has written nothing yet.</summary>
     public DamageValues(int owner = 0)
         : this(owner, new long[Keys])
     {
@@ -45,7 +45,7 @@ internal sealed class DamageValues
         _begun = begun;
     }
 
-    /// <summary>The keys of another process, of which nobody here knows how much it has written: not more than this.</summary>
+    /// <summary>Creates the keys of another process. The number of its writes is unknown here, so this is an upper bound.</summary>
     public static DamageValues OfAnother(int owner)
     {
         var begun = new long[Keys];
@@ -56,10 +56,10 @@ internal sealed class DamageValues
     public static DamageKeyKind KindOf(int key) =>
         key < FirstJoined ? DamageKeyKind.Whole : key < FirstNumber ? DamageKeyKind.Joined : DamageKeyKind.Number;
 
-    /// <summary>Every fourth key is in the collection.</summary>
+    /// <summary>Returns whether a key is in the collection: every fourth key is.</summary>
     public static bool IsInCollection(int key) => key % 4 == 3;
 
-    /// <summary>Of various lengths, a few longer than half a segment of a small store.</summary>
+    /// <summary>Returns the name of a key. Names have various lengths; a few are longer than half a segment of a small store.</summary>
     public string NameOf(int key)
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"key:{NumberOf(key):D5}");
@@ -74,7 +74,7 @@ internal sealed class DamageValues
 
     public DamageValues Copy() => new(_owner, [.. _begun]);
 
-    /// <summary>The number of a write of the key that is about to begin.</summary>
+    /// <summary>Returns the number of a write of the key that is about to begin.</summary>
     public long Begin(int key) => ++_begun[key];
 
     public byte[] Whole(int key, long sequence, int length, long deadline) =>
@@ -89,10 +89,10 @@ internal sealed class DamageValues
         return bytes;
     }
 
-    /// <summary>What is wrong with a value that was read for a key; null if the key ever had it.</summary>
+    /// <summary>Returns what is wrong with a value that was read for a key; <see langword="null"/> if the key ever had that value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">Its value.</param>
-    /// <param name="now">Now; the least there is, if expired values count, too.</param>
+    /// <param name="value">The value that was read.</param>
+    /// <param name="now">The present time, or <see cref="long.MinValue"/> if expired values are accepted too.</param>
     public string? FaultOf(int key, ReadOnlySpan<byte> value, long now) => KindOf(key) switch
     {
         DamageKeyKind.Joined => FaultOfJoined(key, value),
@@ -100,7 +100,7 @@ internal sealed class DamageValues
         _ => FaultOfWhole(key, value, now),
     };
 
-    // Of all processes' keys.
+    // The number of the key among the keys of all processes.
     private int NumberOf(int key) => (_owner * KeysPerOwner) + key;
 
     private string? FaultOfWhole(int key, ReadOnlySpan<byte> value, long now) =>

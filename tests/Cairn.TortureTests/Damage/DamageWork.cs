@@ -3,7 +3,7 @@ using Cairn.TortureTests.Kills;
 
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>Random operations of every kind on a store, whose results are checked as far as a damaged store allows.</summary>
+/// <summary>Performs random operations of every kind on a store and checks their results as far as a damaged store allows.</summary>
 internal sealed class DamageWork
 {
     public const string CollectionName = "collection";
@@ -31,7 +31,7 @@ internal sealed class DamageWork
         _reader = new DamageReader(store, _collection, clock, random) { ArePinsSafe = arePinsSafe, WhilePinned = FillSome };
     }
 
-    /// <summary>Does one operation.</summary>
+    /// <summary>Performs one operation.</summary>
     public void Step()
     {
         int key = _random.Next(DamageValues.Keys);
@@ -49,7 +49,7 @@ internal sealed class DamageWork
             case < 64 when DamageValues.KindOf(key) == DamageKeyKind.Whole:
                 Lease(key);
                 break;
-            case < 67 when DamageValues.KindOf(key) != DamageKeyKind.Whole: // Whose values say when they expire.
+            case < 67 when DamageValues.KindOf(key) != DamageKeyKind.Whole: // Values of that kind contain their deadline.
                 CollectionOf(key).Touch(NameOf(key), Expiration.Sliding(TimeSpan.FromDays(1)));
                 break;
             case 67:
@@ -64,10 +64,10 @@ internal sealed class DamageWork
         }
     }
 
-    /// <summary>Reads a key of these, in one of the ways there are.</summary>
+    /// <summary>Reads a random key of <paramref name="values"/> by a random read operation.</summary>
     public void ReadOf(DamageValues values) => _reader.Read(values, _random.Next(DamageValues.Keys));
 
-    /// <summary>Reads every key in one of the ways there are.</summary>
+    /// <summary>Reads every key by a random read operation.</summary>
     public void ReadAll()
     {
         for (int key = 0; key < DamageValues.Keys; key++)
@@ -91,7 +91,7 @@ internal sealed class DamageWork
             InvalidationCursor cursor = default;
             for (int i = 0; i < 100 && _store.ReadInvalidations(partition, ref cursor, hashes, out _) != InvalidationStatus.None; i++)
             {
-                // To the end of the ring.
+                // Reads to the end of the ring.
             }
         }
     }
@@ -107,7 +107,7 @@ internal sealed class DamageWork
         }
     }
 
-    /// <summary>Of so many keys that nobody has had yet, how many can be read right after they were set.</summary>
+    /// <summary>Sets <paramref name="count"/> new keys and returns how many of them can be read right after they were set.</summary>
     public int CountWorkingWrites(int count)
     {
         int working = 0;
@@ -208,7 +208,7 @@ internal sealed class DamageWork
             lease!.TrySet(value, expiration);
         }
 
-        // Some are left to those who come later.
+        // Some leases are abandoned, for later callers to deal with.
         if (_random.Next(3) != 0)
         {
             lease!.Dispose();

@@ -3,7 +3,7 @@ using Cairn.TortureTests.Kills;
 
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>What came of the damaged files of a run.</summary>
+/// <summary>Counts the outcomes of the damaged files of a run.</summary>
 internal sealed class DamageTally
 {
     public int Refused { get; set; }
@@ -16,7 +16,7 @@ internal sealed class DamageTally
         string.Create(CultureInfo.InvariantCulture, $"{Refused} refused, {Opened} opened, {Compacted} compacted");
 }
 
-/// <summary>Uses a damaged store in every way there is, and says what should not have happened.</summary>
+/// <summary>Uses a damaged store in every way, and reports what must not happen.</summary>
 internal sealed class DamagedUse
 {
     private const int FreshWrites = 200;
@@ -39,7 +39,7 @@ internal sealed class DamagedUse
 
     private StoreOptions Options => _options with { FlushOnClose = _random.Next(2) == 0 };
 
-    /// <summary>Uses a file as it is, which is some store of processes that are gone.</summary>
+    /// <summary>Uses a file as it is. It is a store whose processes have ended.</summary>
     public static void RunOnFile(string path, int seed, DamageTally tally)
     {
         var options = new StoreOptions { Path = path, LockTimeout = TimeSpan.FromMilliseconds(200) };
@@ -68,9 +68,9 @@ internal sealed class DamagedUse
         }
         catch (StoreException refusal) when (refusal is StoreFullException or StoreBusyException)
         {
-            // A collection whose record was damaged may have become one that keeps: what it cannot do is an error.
+            // Damage to a collection's record can turn it into a kept collection. An operation that this kind does not support throws.
         }
-#pragma warning disable CA1031 // Whatever it is, the test is told, and fails.
+#pragma warning disable CA1031 // Reports any exception to the test, which then fails.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
@@ -153,7 +153,7 @@ internal sealed class DamagedUse
         return new DamageWork(store, _values, _options.Clock, _random, _sizes);
     }
 
-    // A store that opens is of use.
+    // A store that opens must work.
     private void ExpectToWork(DamageWork work)
     {
         _doing = "writing what is new";
@@ -171,7 +171,7 @@ internal sealed class DamagedUse
         Assert.Equal(report.DamageCount == 0, report.IsSound);
     }
 
-    // What comes out of it is a sound store.
+    // Compacting a damaged store produces a sound one.
     private bool Compact()
     {
         _doing = "compacting";
@@ -188,7 +188,7 @@ internal sealed class DamagedUse
         return true;
     }
 
-    // These exceptions are documented: the file is damaged, of another version, or cannot be opened.
+    // These exceptions are documented: the file is damaged, has another version, or cannot be opened.
     private static bool Try<T>(Func<T> function, out T? result)
         where T : class
     {

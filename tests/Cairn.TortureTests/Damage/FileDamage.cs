@@ -4,8 +4,8 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.Damage;
 
-// What bad disks, bad memory and bad programs do to a file, chosen by a seed: bits flipped, words and runs of bytes replaced, pages zeroed,
-// swapped and copied, ends cut off. Each time in one of the file's areas, or small areas would never be met.
+// Damage as bad disks, bad memory and faulty programs cause it, chosen by a seed: flipped bits, replaced words and runs of bytes, pages
+// zeroed, swapped or copied, and truncation. Each damage is in one area of the file, because otherwise small areas would never be hit.
 internal sealed class FileDamage
 {
     private const int PageBytes = StoreLayout.PageBytes;
@@ -43,7 +43,7 @@ internal sealed class FileDamage
     }
 
     /// <summary>Damages a copy of a file.</summary>
-    /// <returns>The copy, and what was done to it.</returns>
+    /// <returns>The damaged copy, and a description of the damage.</returns>
     public static (byte[] Bytes, string Description) Do(DamageScene scene, int seed)
     {
         var damage = new FileDamage([.. scene.Bytes], scene.Layout, scene.SegmentCount, new Random(seed));
@@ -61,7 +61,7 @@ internal sealed class FileDamage
         end = Math.Min(end, _bytes.Length);
         if (start >= end)
         {
-            return; // Cut off before.
+            return; // The file was truncated before this position.
         }
 
         int at = (int)_random.NextInt64(start, end);
@@ -149,7 +149,7 @@ internal sealed class FileDamage
         Note($"0x{old:X} replaced by 0x{replaced:X} at {at}", area);
     }
 
-    // A slot that leads astray: a little beside its entry, to that of another, or twice to the same.
+    // Damages a slot: it leads to a place beside its entry, to the entry of another slot, or to an entry that another slot names too.
     private void DamageSlot()
     {
         int[] slots = UsedSlots();
@@ -174,7 +174,7 @@ internal sealed class FileDamage
         Note($"0x{old:X} replaced by 0x{replaced:X} at {at}", "slots");
     }
 
-    // The lengths, type and fields of an entry that a slot names.
+    // Damages the lengths, type or fields of an entry that a slot names.
     private void DamageEntry()
     {
         int[] slots = UsedSlots();

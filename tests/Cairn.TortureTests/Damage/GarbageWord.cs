@@ -1,12 +1,12 @@
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>Numbers that are likely to matter where they do not belong: small, huge, all ones, a neighbour of what was there.</summary>
+/// <summary>Chooses numbers that are likely to cause errors in the wrong place: small, huge, all ones, or close to the old value.</summary>
 internal static class GarbageWord
 {
-    /// <summary>What eight bytes become.</summary>
-    /// <param name="random">Decides.</param>
-    /// <param name="old">What they are.</param>
-    /// <param name="other">Eight bytes from elsewhere.</param>
+    /// <summary>Returns a replacement for eight bytes.</summary>
+    /// <param name="random">The source of randomness.</param>
+    /// <param name="old">The present value.</param>
+    /// <param name="other">Eight bytes from elsewhere in the file.</param>
     public static ulong Of(Random random, ulong old, ulong other) => random.Next(7) switch
     {
         0 => 0,
@@ -18,7 +18,7 @@ internal static class GarbageWord
         _ => (ulong)random.NextInt64() * 3,
     };
 
-    /// <summary>The same for four bytes.</summary>
+    /// <summary>Returns a replacement for four bytes.</summary>
     public static uint Of(Random random, uint old) => random.Next(5) switch
     {
         0 => 0,

@@ -3,7 +3,7 @@ using Cairn.TortureTests.Kills;
 
 namespace Cairn.TortureTests.Damage;
 
-/// <summary>What one of several processes does on a store that another program scribbles over meanwhile.</summary>
+/// <summary>The work of one of several processes on a store that another program overwrites at the same time.</summary>
 internal sealed class ScribbledWork
 {
     private const int StepsPerLine = 200;
@@ -18,14 +18,14 @@ internal sealed class ScribbledWork
 
     public ScribbledWork(string path, Random random, int owner, int owners)
     {
-        // Operations on a partition whose lock names somebody for no reason are given up soon.
+        // A short time-out, so that operations give up soon on a partition whose lock word names an owner by mistake.
         _options = new StoreOptions { Path = path, LockTimeout = TimeSpan.FromMilliseconds(5), FlushOnClose = false, CapacityBytes = 1 << 20 };
         _random = random;
         _values = new DamageValues(owner);
         _others = [.. Enumerable.Range(0, owners).Where(other => other != owner).Select(DamageValues.OfAnother)];
     }
 
-    /// <summary>Opens the store and says "open", works for as long as it may, and then closes the store.</summary>
+    /// <summary>Opens the store, prints "open", works as long as <paramref name="mayGoOn"/> allows, and closes the store.</summary>
     public void Run(Func<bool> mayGoOn)
     {
         try
@@ -42,7 +42,7 @@ internal sealed class ScribbledWork
                     }
                     catch (StoreException refusal) when (refusal is StoreFullException or StoreBusyException or StoreCorruptException)
                     {
-                        // A collection whose record was scribbled over may have become one that keeps: what it cannot do is an error.
+                        // Damage to a collection's record can turn it into a kept collection. An operation that this kind does not support throws.
                     }
 
                     if (step % StepsPerLine == 0)
@@ -56,7 +56,7 @@ internal sealed class ScribbledWork
 
             Console.WriteLine("done");
         }
-#pragma warning disable CA1031 // Whatever it is, the test is told, and fails.
+#pragma warning disable CA1031 // Reports any exception to the test, which then fails.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
@@ -104,10 +104,10 @@ internal sealed class ScribbledWork
         }
         catch (StoreException)
         {
-            // What was scribbled over cannot be opened, or has no room for a collection.
+            // An overwritten file may be impossible to open, or may have no room for a collection.
         }
     }
 
-    // Who pins a value and reads it where it lies reads what is scribbled there.
+    // A reader that reads a pinned value in place reads the garbage that the other program writes there.
     private DamageWork WorkOn(CairnStore store) => new(store, _values, TimeProvider.System, _random, Sizes, arePinsSafe: false);
 }

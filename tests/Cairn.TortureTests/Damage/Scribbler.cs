@@ -4,11 +4,11 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.Damage;
 
-// A program that has mapped a store's file, too, and writes into it what and where it should not, while others work on the store.
+// A program that maps a store's file too and writes garbage into it while others work on the store.
 //
-// It leaves alone what only an opening reads, the layout and the boot id, because others open the store meanwhile, and puts the count of
-// segments right in the end. A lock that it has scribbled over it frees again after a moment: a word that names a living owner who knows
-// nothing of it would stop its partition for as long as that owner lives, and nothing more would be learned there.
+// It does not touch the layout and the boot id, which only an opening reads, because others open the store meanwhile. It corrects the count of
+// segments at the end. It frees a lock that it has overwritten after a moment. Otherwise a word that names a living owner, which does not hold
+// the lock, would stop the partition for the life of that owner, and the test would learn nothing more there.
 internal sealed unsafe class Scribbler : IDisposable
 {
     private const int WordsAtATime = 40;
@@ -54,10 +54,10 @@ internal sealed unsafe class Scribbler : IDisposable
         ];
     }
 
-    /// <summary>How many words it has written.</summary>
+    /// <summary>Gets the number of words that were written.</summary>
     public long Words { get; private set; }
 
-    /// <summary>Scribbles for as long as it may.</summary>
+    /// <summary>Writes garbage as long as <paramref name="mayGoOn"/> allows.</summary>
     public void Run(Func<bool> mayGoOn)
     {
         ref int segmentCount = ref ((Superblock*)_start)->SegmentCount;

@@ -6,8 +6,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Damage;
 
 /// <summary>
-/// A program that has the file mapped writes garbage into it, lengths and links and whatever else, while others work on the store: that
-/// costs misses, and neither their memory nor a wrong value.
+/// A program that has the file mapped writes garbage into it (lengths, links, anything) while others work on the store. This costs misses,
+/// but never corrupts the memory of the others and never returns a wrong value.
 /// </summary>
 public sealed class ScribblerTests(ITestOutputHelper output)
 {
@@ -25,7 +25,7 @@ public sealed class ScribblerTests(ITestOutputHelper output)
             using var directory = new StoreDirectory();
             using (CairnStore store = CairnStore.Open(directory.Options with { CapacityBytes = (1 + round % 3) << 20 }))
             {
-                store.Collection(DamageWork.CollectionName); // Or who cannot have the lock at once would not get to work.
+                store.Collection(DamageWork.CollectionName); // Created before, because a worker that does not get the lock at once could not begin.
             }
 
             int seed = TortureRun.SeedOf(run.Seed, round);
@@ -75,14 +75,14 @@ public sealed class ScribblerTests(ITestOutputHelper output)
         }
     }
 
-    // Those who come afterwards.
+    // A process that uses the store afterwards.
     private static void Use(string path, int seed, ConcurrentQueue<string> said)
     {
         using ChildProcess user = Start("damage-use", path, $"{seed}");
         said.Enqueue(ReadToEnd(user));
     }
 
-    /// <summary>What a process says last: what was wrong, or how much it did.</summary>
+    /// <summary>Returns the last line of a process: a fault, or how much it did.</summary>
     private static string ReadToEnd(ChildProcess process)
     {
         using var watch = new SilenceWatch(process, LongestSilence);

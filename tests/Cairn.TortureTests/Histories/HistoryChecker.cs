@@ -2,21 +2,21 @@ using System.Text;
 
 namespace Cairn.TortureTests.Histories;
 
-// Whether the operations on each key can be put into one order that respects their times and in which every read finds
-// the last value written: linearizability of a register with unique values.
+// Checks whether the operations on each key can be put into one order that respects their times and in which every read finds the last
+// value written: linearizability of a register with unique values.
 //
-// Decided by zones (Gibbons and Korach, "Testing Shared Memories", SIAM Journal on Computing 26(4), 1997). The operations
-// of one value, its write and its reads, are a cluster; f is the earliest end among them, s the latest start.
-//   f < s   a forward zone [f, s]: the value was current all of that time
-//   s <= f  a backward zone [s, f]: the value was current at some moment in it
-// There is an order exactly if no value is read before its write begins, no two forward zones overlap, and no backward zone lies
+// The check uses zones (Gibbons and Korach, "Testing Shared Memories", SIAM Journal on Computing 26(4), 1997). The write and the reads
+// of one value form a cluster; f is the earliest end among them, s the latest start.
+//   f < s   a forward zone [f, s]: the value was current during the whole zone
+//   s <= f  a backward zone [s, f]: the value was current at some moment in the zone
+// Such an order exists exactly if no value is read before its write begins, no two forward zones overlap, and no backward zone lies
 // within a forward one.
 //
-// A cache may lose any value at any moment, so a miss says nothing and is not recorded; a removal is a value of its own that
-// nobody reads, which fits the same rules.
+// A cache may lose any value at any moment, so a miss proves nothing and is not recorded. A removal counts as a value of its own that
+// no operation reads, so the same rules apply.
 internal static class HistoryChecker
 {
-    /// <summary>What contradicts linearizability, with the operations that do; empty if nothing does.</summary>
+    /// <summary>Returns the contradictions to linearizability with the operations that cause them; empty if there are none.</summary>
     public static IReadOnlyList<string> FindFaults(IEnumerable<Operation> operations)
     {
         var faults = new List<string>();
@@ -54,7 +54,7 @@ internal static class HistoryChecker
 
             if (writes[0].IsPending && reads.Length == 0)
             {
-                continue; // It need not have happened.
+                continue; // The pending write need not have happened.
             }
 
             foreach (Operation read in reads)
@@ -97,7 +97,7 @@ internal static class HistoryChecker
         }
     }
 
-    // The forward zones do not overlap, so only the last that begins before the zone can hold it.
+    // The forward zones do not overlap, so only the last one that begins before the backward zone can contain it.
     private static Zone? FindAround(Zone[] forward, Zone backward)
     {
         int low = 0;

@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.Histories;
 
-/// <summary>The judge is judged first: histories that are right, and wrong ones of every kind.</summary>
+/// <summary>Tests the checker itself with correct histories, and with wrong histories of every kind.</summary>
 public sealed class HistoryCheckerTests
 {
     [Fact]

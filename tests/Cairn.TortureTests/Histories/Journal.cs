@@ -4,10 +4,10 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.TortureTests.Histories;
 
-// What one thread of one worker did, in a file of its own that is mapped into memory: written at the speed of memory, and
-// there to the last stored byte when the worker is killed. (The kernel keeps the pages; x64 and arm64 with release stores keep the order.)
+// The operations of one thread of one worker, in a file of its own that is mapped into memory. Writing is as fast as memory, and every
+// stored byte survives a kill of the worker. (The kernel keeps the pages; x64, and arm64 with release stores, keep the order.)
 //
-// A record is begun before the operation and completed after it. The last of a killed worker may be only begun: pending.
+// A record begins before the operation and is completed after it. The last record of a killed worker may be incomplete: it is pending.
 internal sealed unsafe class Journal : IDisposable
 {
     private const int RecordBytes = 48;
@@ -35,8 +35,8 @@ internal sealed unsafe class Journal : IDisposable
     public static Journal Create(string path, int capacity, int worker) =>
         new(MemoryMappedFile.CreateFromFile(path, FileMode.CreateNew, null, (long)capacity * RecordBytes), capacity, worker);
 
-    /// <summary>What is in a journal. Operations without an end get <paramref name="deathTime"/>: they happened by then, or not at all.</summary>
-    /// <remarks>Of those, only writes are of interest, unless <paramref name="hasAllPending"/>.</remarks>
+    /// <summary>Reads a journal. Operations without an end get <paramref name="deathTime"/>: they happened before it, or not at all.</summary>
+    /// <remarks>Of the pending operations, only writes are returned, unless <paramref name="hasAllPending"/> is set.</remarks>
     public static List<Operation> Read(string path, int worker, long deathTime = long.MaxValue, bool hasAllPending = false)
     {
         byte[] bytes = File.ReadAllBytes(path);
@@ -62,7 +62,7 @@ internal sealed unsafe class Journal : IDisposable
         return operations;
     }
 
-    /// <summary>Begins the record of a change. What follows it, up to <see cref="End"/>, is the change.</summary>
+    /// <summary>Begins the record of a change. The change is the code between this call and <see cref="End"/>.</summary>
     public void Begin(int key, Effect intended, long value)
     {
         Record* record = Next();
@@ -72,7 +72,7 @@ internal sealed unsafe class Journal : IDisposable
         Volatile.Write(ref record->Start, Stopwatch.GetTimestamp());
     }
 
-    /// <summary>Completes the record with what came of it.</summary>
+    /// <summary>Completes the record with the effect of the operation.</summary>
     public void End(Effect effect)
     {
         long now = Stopwatch.GetTimestamp();
@@ -82,7 +82,7 @@ internal sealed unsafe class Journal : IDisposable
         _count++;
     }
 
-    /// <summary>Records an operation that is over.</summary>
+    /// <summary>Records an operation that has ended.</summary>
     public void Add(int key, Effect effect, long value, long start, long end)
     {
         Record* record = Next();

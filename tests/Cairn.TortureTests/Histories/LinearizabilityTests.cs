@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Histories;
 
 /// <summary>
-/// Random operations of several threads and processes on the same keys of a store that is full: each key's history is that of a
-/// register that may lose its value, whatever the others do meanwhile.
+/// Random operations of several threads and processes on the same keys of a full store. The history of each key is that of a register that
+/// may lose its value, whatever the other threads do at the same time.
 /// </summary>
 public sealed class LinearizabilityTests(ITestOutputHelper output)
 {

@@ -3,21 +3,21 @@ using Cairn.TortureTests.Histories;
 
 namespace Cairn.TortureTests.Hybrid;
 
-// Whether reads of a cache found something too old, and whether factories ran without need.
+// Checks whether reads of a cache found a value that was too old, and whether factories ran without need.
 //
-//   R1  Every value that is read was set or made, for that key, and not after the read.
-//   R2  A value that was set is too old once a change of its key that began after the setting had ended was acknowledged; one that a
-//       factory made, once a change that began after the factory had begun was. A change is a set, a removal, the removal of the
-//       key's tag, a clearing. No read that began later finds it.
-//   R3  Of two factories of a key that run at the same time, or one after the other, there was a change of the key: before the second
-//       began, and after the earlier of the calls that ran them did, for it may have cancelled the lease that one of them had by then.
-//       Those whose values are for the first level only need no lease and do not count, nor those of keys that expire.
+//   R1  Every value that is read was set or created for that key, and not after the read.
+//   R2  A change is a set, a removal, a removal of the key's tag, or a clear. A value that was set is too old as soon as a change of its key
+//       is acknowledged that began after the set had ended. A value that a factory created is too old as soon as a change is acknowledged
+//       that began after the factory had begun. No read that begins later finds a value that is too old.
+//   R3  If two factories of a key run at the same time, or one after the other, there was a change of the key: before the second factory
+//       began, and after the earlier of the calls that ran them began, because the change may have cancelled a lease that one of them held.
+//       Factories whose values are for the first level only need no lease and do not count. Neither do factories of keys that expire.
 //
-//   R4  When all have come to rest, all find the same value of a key, or none, but for values that are for one first level only,
-//       and keys that expire.
+//   R4  When all work has ended, all caches find the same value of a key, or none. Exceptions are values for one first level only, and
+//       keys that expire.
 //
-// A cache may lose what it likes, so a miss says nothing. A change whose process died is one that may have been: it makes nothing too old,
-// and explains R3.
+// A cache may lose any entry, so a miss proves nothing. A change whose process died may or may not have happened: it makes no value too
+// old, but it satisfies R3.
 internal sealed class HybridHistory
 {
     private readonly Dictionary<int, Changes> _changes = [];
@@ -26,10 +26,10 @@ internal sealed class HybridHistory
     private readonly List<string> _faults = [];
     private readonly long _boundTicks;
 
-    /// <summary>Looks at what was done.</summary>
-    /// <param name="operations">All of it.</param>
-    /// <param name="restsFrom">The moment from which nobody changed or made anything.</param>
-    /// <param name="bound">How long after a change was acknowledged older values may be read, where caches are not on one machine.</param>
+    /// <summary>Checks a history.</summary>
+    /// <param name="operations">All operations.</param>
+    /// <param name="restsFrom">The moment after which no operation changes or creates a value.</param>
+    /// <param name="bound">How long after an acknowledged change older values may be read, for caches that are not on one machine.</param>
     public HybridHistory(IReadOnlyList<Operation> operations, long restsFrom, TimeSpan bound = default)
     {
         _boundTicks = (long)(bound.TotalSeconds * System.Diagnostics.Stopwatch.Frequency);
@@ -66,17 +66,17 @@ internal sealed class HybridHistory
         }
     }
 
-    /// <summary>What contradicts R1, R2 or R4.</summary>
+    /// <summary>Gets the violations of R1, R2 and R4.</summary>
     public IReadOnlyList<string> Faults => _faults;
 
     public int Reads { get; private set; }
 
     public int FactoryRuns { get; private set; }
 
-    /// <summary>Factories that ran at the same time as another for no reason (R3), with the one before.</summary>
+    /// <summary>Gets the factories that ran at the same time as another without a reason (R3), each with the earlier one.</summary>
     public List<(Operation First, Operation Second)> Overlaps { get; } = [];
 
-    /// <summary>Factories that ran after another for no reason (R3), with the one before.</summary>
+    /// <summary>Gets the factories that ran after another without a reason (R3), each with the earlier one.</summary>
     public List<(Operation First, Operation Second)> Repetitions { get; } = [];
 
     public override string ToString() => string.Create(
@@ -127,7 +127,7 @@ internal sealed class HybridHistory
         ChangesOf(second.Key).Any(changes => changes.All.Any(
             change => change.End >= Math.Min(CallOf(first), CallOf(second)) && change.Start <= second.Start));
 
-    // When the call began that ran the factory: the first to read what it made, or another that waited for it.
+    // The start of the call that ran the factory: the first call that read its value, or another that waited for it.
     private long CallOf(Operation run) => Math.Min(run.Start, _calls.GetValueOrDefault(run.Value, long.MaxValue));
 
     private IEnumerable<Changes> ChangesOf(int key)
@@ -141,7 +141,7 @@ internal sealed class HybridHistory
         }
     }
 
-    // By their ends, with the latest beginning among those up to each.
+    // The changes in the order of their ends. Each has the latest beginning among all changes up to it.
     private sealed class Changes
     {
         private readonly Operation[] _byEnd;
@@ -160,7 +160,7 @@ internal sealed class HybridHistory
 
         public Operation[] All { get; }
 
-        /// <summary>Of the changes that had ended before a moment, the one that began last.</summary>
+        /// <summary>Returns, of the changes that had ended before a moment, the one that began last.</summary>
         public Operation? LatestBefore(long moment)
         {
             int low = 0;

@@ -3,15 +3,15 @@ using System.Globalization;
 namespace Cairn.TortureTests.Hybrid;
 
 /// <summary>
-/// The keys of a run, each with one tag, and the values, which tell by themselves who made them. Most operations are about few of the keys,
-/// so that processes meet.
+/// The keys of a run, each with one tag, and their values. A value names the key and the write that created it. Most operations use a few
+/// of the keys, so that processes collide.
 /// </summary>
 internal static class HybridKeys
 {
     public const int Count = 10_000;
     public const int Tags = 50;
 
-    /// <summary>As the key of an operation: everything.</summary>
+    /// <summary>The key of an operation on all keys.</summary>
     public const int Everything = int.MinValue;
 
     public static int Choose(Random random, int hotKeys) => random.Next(4) != 0 ? random.Next(hotKeys) : random.Next(Count);
@@ -22,21 +22,21 @@ internal static class HybridKeys
 
     public static int TagOf(int key) => key % Tags;
 
-    /// <summary>As the key of an operation: all keys with the tag.</summary>
+    /// <summary>Returns the key of an operation on all keys with the tag.</summary>
     public static int OfTag(int tag) => -1 - tag;
 
-    /// <summary>True for keys whose values expire soon, and are served for a while after that.</summary>
+    /// <summary>Returns whether the values of a key expire soon and are served for a while after that.</summary>
     public static bool Expires(int key) => key % 4 is 1 or 2;
 
-    /// <summary>True if the value with this number was made for the first level only.</summary>
+    /// <summary>Returns whether the value with this number was created for the first level only.</summary>
     public static bool IsLocal(long number) => (number & 1) != 0;
 
-    /// <summary>A value of a key, with some ballast.</summary>
+    /// <summary>Creates a value of a key, with padding.</summary>
     public static string Value(int key, long number, Random random) =>
         string.Create(CultureInfo.InvariantCulture, $"{number}|{key}|{new string('x', random.Next(40) == 0 ? 6_000 : random.Next(300))}");
 
-    /// <summary>The number of a value.</summary>
-    /// <exception cref="InvalidDataException">It is another key's.</exception>
+    /// <summary>Returns the number of a value.</summary>
+    /// <exception cref="InvalidDataException">The value belongs to another key.</exception>
     public static long NumberOf(int key, string value)
     {
         string[] parts = value.Split('|');

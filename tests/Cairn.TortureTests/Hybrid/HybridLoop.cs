@@ -5,13 +5,13 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>Random operations of one asynchronous flow on a cache, each recorded with its times.</summary>
+/// <summary>Performs random operations of one asynchronous flow on a cache and records each with its times.</summary>
 /// <param name="cache">The cache.</param>
-/// <param name="journal">Where it is recorded.</param>
-/// <param name="made">Records what a factory made; some outlive the calls that began them.</param>
-/// <param name="random">What comes next.</param>
+/// <param name="journal">The journal of the flow.</param>
+/// <param name="made">Records the value that a factory created. Some factories outlive the calls that started them.</param>
+/// <param name="random">Chooses the operations.</param>
 /// <param name="worker">A number that no other flow of the run has.</param>
-/// <param name="hotKeys">About how many keys most operations are.</param>
+/// <param name="hotKeys">The number of keys that most operations use.</param>
 internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action<Operation> made, Random random, int worker, int hotKeys)
 {
     private const int OperationsAtLeast = 800;
@@ -39,7 +39,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
 
     private long _number = (long)worker << 32;
 
-    /// <summary>Works until it is over and something was done, or the journal is full.</summary>
+    /// <summary>Works until <paramref name="isOver"/> returns true, for a minimum number of operations, or until the journal is full.</summary>
     public async Task RunAsync(Func<bool> isOver)
     {
         for (int i = 1; (i <= OperationsAtLeast || !isOver()) && journal.Room > 4 * KeysAtOnce; i++)
@@ -52,7 +52,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         }
     }
 
-    /// <summary>Looks for every key, making none.</summary>
+    /// <summary>Looks up every key without creating values.</summary>
     public async Task LookAtAllAsync()
     {
         for (int key = 0; key < HybridKeys.Count; key++)
@@ -107,7 +107,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         long start = Stopwatch.GetTimestamp();
         try
         {
-            // Some factories name the tag themselves, at their end.
+            // Some factories set the tag themselves when they end.
             string name = HybridKeys.NameOf(key);
             string value = key % 3 == 0
                 ? await cache.GetOrCreateAsync<string>(name, (context, _) => MakeAsync(key, isLocal, context), options).ConfigureAwait(false)
@@ -116,7 +116,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         }
         catch (SourceFailedException)
         {
-            // This flow's factory, or the one that it waited for.
+            // The value comes from this flow's factory, or from the one that it waited for.
         }
     }
 
@@ -148,7 +148,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         return value;
     }
 
-    // Also of factories that run at the same time as this flow. The lowest bit tells for which levels the value is.
+    // Thread-safe, because factories may run at the same time as this flow. The lowest bit marks values for the first level only.
     private long NextNumber(bool isLocal) => Interlocked.Add(ref _number, 2) + (isLocal ? 1 : 0);
 
     private static CairnEntryOptions OptionsOf(int key) => !HybridKeys.Expires(key) ? s_plain : key % 4 == 1 ? s_refreshed : s_forgiving;
@@ -196,7 +196,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         journal.End(Effect.Removed);
     }
 
-    // Other machines see a change that is owed when it was made. It counts from then.
+    // Other machines see a pending change only when it is performed. The change counts from then, so the flow waits for that.
     private async ValueTask UntilNothingIsOwedAsync()
     {
         while (cache.LevelHealth.OwedChanges > 0)
@@ -206,5 +206,5 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
     }
 }
 
-/// <summary>What a factory could not get.</summary>
+/// <summary>Thrown by a factory whose source failed.</summary>
 internal sealed class SourceFailedException : Exception;

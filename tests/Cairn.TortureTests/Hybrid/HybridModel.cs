@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>What the entries of one run have in common.</summary>
+/// <summary>The options that all entries of one run share.</summary>
 internal sealed record ModelOptions
 {
     public TimeSpan Expiration { get; init; }
@@ -19,27 +19,27 @@ internal sealed record ModelOptions
 
     public double Eager { get; init; }
 
-    /// <summary>True if there is no second level: then the local expiration is the expiration.</summary>
+    /// <summary>Gets whether there is no second level. In that case the local expiration is the expiration.</summary>
     public bool IsAlone { get; init; }
 }
 
-/// <summary>One value, as the model knows it.</summary>
+/// <summary>One value in the model.</summary>
 internal sealed record ModelValue(int Number, DateTimeOffset KeptAt, IReadOnlyList<string> Tags)
 {
-    /// <summary>When it was last read, if it was still fresh then.</summary>
+    /// <summary>Gets or sets the time of the last read at which the value may have been fresh.</summary>
     public DateTimeOffset ReadAt { get; set; } = KeptAt;
 
-    /// <summary>When it was last read while it was fresh for certain.</summary>
+    /// <summary>Gets or sets the time of the last read at which the value was certainly fresh.</summary>
     public DateTimeOffset SurelyReadAt { get; set; } = KeptAt;
 
-    /// <summary>When it was told to expire; it is known to one cache only then.</summary>
+    /// <summary>Gets or sets the time at which the value was expired explicitly. From then on only one cache knows it.</summary>
     public DateTimeOffset? ExpiredAt { get; set; }
 
-    /// <summary>Until when it may be served because a factory failed.</summary>
+    /// <summary>Gets or sets the time until which the value may be served because a factory failed.</summary>
     public DateTimeOffset ThrottledUntil { get; set; }
 }
 
-// Which value may be returned for a key, and which must be. There is at most one: the newest that nothing was done to since.
+// Decides which value may be returned for a key, and which must be. There is at most one: the newest, if it was not removed since.
 internal sealed class HybridModel(ModelOptions options)
 {
     private readonly Dictionary<string, ModelValue> _values = [];
@@ -70,10 +70,10 @@ internal sealed class HybridModel(ModelOptions options)
         }
     }
 
-    /// <summary>The value was served although it had expired, because the factory failed.</summary>
+    /// <summary>Notes that the value was served although it had expired, because the factory failed.</summary>
     public void Throttle(string key, DateTimeOffset now) => _values[key].ThrottledUntil = now + options.Throttle;
 
-    /// <summary>The value was read, and lives on if it was not over yet.</summary>
+    /// <summary>Notes a read of the value, which extends its life unless it had expired.</summary>
     public void Use(string key, DateTimeOffset now)
     {
         ModelValue value = _values[key];
@@ -82,26 +82,26 @@ internal sealed class HybridModel(ModelOptions options)
 
     public ModelValue? Find(string key) => _values.GetValueOrDefault(key);
 
-    /// <summary>It has certainly not expired: it must be found.</summary>
+    /// <summary>Returns whether the value has certainly not expired, so that it must be found.</summary>
     public bool IsSurelyFresh(ModelValue value, DateTimeOffset now) =>
         value.ExpiredAt is null
         && now < value.KeptAt + (options.IsAlone ? options.LocalExpiration ?? options.Expiration : options.Expiration)
 
-        // Uses are noticed an eighth late at most here, and another eighth in the store.
+        // The cache notices a use at most an eighth of the interval late, and the store another eighth.
         && (options.Sliding == TimeSpan.Zero || now < value.SurelyReadAt + (options.Sliding * 0.75));
 
-    /// <summary>It may count as fresh.</summary>
+    /// <summary>Returns whether the value may count as fresh.</summary>
     public bool IsPerhapsFresh(ModelValue value, DateTimeOffset now) =>
         now < value.ThrottledUntil || !IsOver(value, now);
 
-    /// <summary>It may be served while a new one is made.</summary>
+    /// <summary>Returns whether the value may be served while a new one is created.</summary>
     public bool IsPerhapsRevalidated(ModelValue value, DateTimeOffset now) =>
         options.Revalidate > TimeSpan.Zero && now < LatestEnd(value) + options.Revalidate;
 
-    /// <summary>It may be served if the factory fails.</summary>
+    /// <summary>Returns whether the value may be served if the factory fails.</summary>
     public bool IsPerhapsUsable(ModelValue value, DateTimeOffset now) => now < value.KeptAt + options.Expiration + options.Jitter + Stale;
 
-    /// <summary>It must be served if the factory fails.</summary>
+    /// <summary>Returns whether the value must be served if the factory fails.</summary>
     public bool IsSurelyUsable(ModelValue value, DateTimeOffset now) =>
         options.FailSafe > TimeSpan.Zero && options.Sliding == TimeSpan.Zero && value.ExpiredAt is null
         && now < value.KeptAt + options.Expiration + options.FailSafe

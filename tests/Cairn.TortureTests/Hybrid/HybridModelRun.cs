@@ -11,8 +11,8 @@ using Microsoft.Extensions.Options;
 namespace Cairn.TortureTests.Hybrid;
 
 /// <summary>
-/// Random operations on one or two caches over one second level, one after the other, each held against the model. What a cache does in
-/// the background is over before the next operation.
+/// Performs random operations on one or two caches over one second level, one after the other, and checks each against the model.
+/// Background work of a cache ends before the next operation.
 /// </summary>
 internal sealed class HybridModelRun : IDisposable
 {
@@ -61,8 +61,8 @@ internal sealed class HybridModelRun : IDisposable
         }
     }
 
-    /// <summary>Does so many operations.</summary>
-    /// <exception cref="ModelFaultException">One did what it must not, with what was done before.</exception>
+    /// <summary>Performs <paramref name="operations"/> operations.</summary>
+    /// <exception cref="ModelFaultException">An operation violated the model. The message lists the operations before it.</exception>
     public async Task RunAsync(int operations)
     {
         for (int i = 0; i < operations; i++)
@@ -114,7 +114,7 @@ internal sealed class HybridModelRun : IDisposable
         return options;
     }
 
-    // As the memory cache wants its clock.
+    // The clock interface that the memory cache requires.
     private sealed class MemoryClock(TimeProvider clock) : ISystemClock
     {
         public DateTimeOffset UtcNow => clock.GetUtcNow();
@@ -211,7 +211,7 @@ internal sealed class HybridModelRun : IDisposable
         long start = Stopwatch.GetTimestamp();
         while (isRefreshed && !(cache.TryGet(key, out string? refreshed) && NumberOf(refreshed) == made) && Stopwatch.GetElapsedTime(start) < LongestRefresh)
         {
-            // The flight is gone once the second level has the value, and the first has it soon after.
+            // The flight ends when the second level has the value; the first level has it soon after.
             await Task.Yield();
         }
 
@@ -295,5 +295,5 @@ internal sealed class HybridModelRun : IDisposable
     }
 }
 
-/// <summary>A cache did what the model does not allow.</summary>
+/// <summary>Thrown when a cache does something that the model does not allow.</summary>
 internal sealed class ModelFaultException(string message) : Exception(message);

@@ -2,7 +2,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>That whatever is done to a hybrid cache, and whenever, it returns what the model allows.</summary>
+/// <summary>A hybrid cache returns what the model allows, for random operations at random times.</summary>
 public sealed class HybridModelTests(ITestOutputHelper output)
 {
     private const int Operations = 300;
@@ -20,7 +20,7 @@ public sealed class HybridModelTests(ITestOutputHelper output)
         var torture = new TortureRun(output);
         for (int i = 0; i < Runs; i++)
         {
-            // The first run of a seed is the one that is repeated with it.
+            // The first run uses the seed itself, so that a given seed repeats that run.
             int seed = i == 0 ? torture.Seed : torture.Random.Next();
             try
             {

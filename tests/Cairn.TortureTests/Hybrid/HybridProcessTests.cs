@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Hybrid;
 
 /// <summary>
-/// Eight processes get, set and remove 10,000 keys, and the tags of them, through hybrid caches over one store file; some are killed. What each
-/// of them did is then held against what it must not have seen (HybridHistory).
+/// Eight processes get, set and remove 10,000 keys and their tags through hybrid caches over one store file. Some of the processes are killed.
+/// HybridHistory then checks the operations of all of them.
 /// </summary>
 public sealed class HybridProcessTests(ITestOutputHelper output)
 {
@@ -37,7 +37,7 @@ public sealed class HybridProcessTests(ITestOutputHelper output)
         {
             for (int i = 0; i < Processes; i++)
             {
-                // The smallest first levels lose nearly everything, the largest nothing.
+                // The smallest first levels evict nearly everything, the largest nothing.
                 workers.Add(new HybridProcess(run with { LocalMaxEntries = i % 2 == 0 ? 200 : 100_000 }, workers.Count));
             }
 
@@ -47,7 +47,7 @@ public sealed class HybridProcessTests(ITestOutputHelper output)
             for (int i = 1; i <= KillsPerRound; i++)
             {
                 TimeSpan next = (TimeSpan.FromMilliseconds(MillisecondsPerRound) * i / (KillsPerRound + 1)) - Stopwatch.GetElapsedTime(start);
-                Thread.Sleep(next > TimeSpan.Zero ? next : TimeSpan.Zero); // Nothing waits for a kill: it shall come at any moment.
+                Thread.Sleep(next > TimeSpan.Zero ? next : TimeSpan.Zero); // A kill must come at any moment, so it waits for no event.
                 HybridProcess[] alive = [.. workers.Where(worker => worker.IsAlive)];
                 alive[random.Next(alive.Length)].Kill();
                 int left = (int)(MillisecondsPerRound - Stopwatch.GetElapsedTime(start).TotalMilliseconds);

@@ -7,18 +7,18 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Hybrid;
 
 /// <summary>
-/// Processes that have nothing in common but a server, as machines would, get, set and remove keys and tags through hybrid caches,
-/// while their connections to it are cut at random. No read is older than a change that was acknowledged longer ago than the bound.
+/// Processes that share only a server, as different machines do, get, set and remove keys and tags through hybrid caches. Their connections
+/// to the server are cut at random. No read is older than a change that was acknowledged longer ago than the bound.
 /// </summary>
 public sealed class HybridRedisTests(ITestOutputHelper output)
 {
     private const int Processes = 3;
     private const int HotKeys = 40;
 
-    // Of each process one for commands, one for messages and one for leases, and the one that cuts them: however often, none is left behind.
+    // Three for each process (commands, messages, leases) and the one that cuts them. However often they are cut, no connection leaks.
     private const int MostConnections = (3 * Processes) + 1;
 
-    // A first level is distrusted two seconds after the last heartbeat. The rest is for a machine that is busy with other things.
+    // A cache stops trusting its first level two seconds after the last heartbeat. The rest is for a busy machine.
     private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(3);
 
     private static readonly int Rounds = TortureRun.Count(inShort: 1, inLong: 30);
@@ -68,15 +68,15 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
             workers.ForEach(worker => worker.Expect("open"));
             workers.ForEach(worker => worker.Go());
             long start = Stopwatch.GetTimestamp();
-            int longestPause = random.Next(2) == 0 ? 250 : 1_200; // Often, nobody is heard of for long.
+            int longestPause = random.Next(2) == 0 ? 250 : 1_200; // With short pauses, no heartbeat arrives for a long time.
             while (isCut && Stopwatch.GetElapsedTime(start).TotalMilliseconds < MillisecondsPerRound)
             {
-                await Task.Delay(random.Next(10, longestPause)); // Nothing waits for a cut: it shall come at any moment.
-                await cutter.ExecuteAsync(["CLIENT", "KILL", "TYPE", random.Next(2) == 0 ? "normal" : "pubsub"]); // Not its own.
+                await Task.Delay(random.Next(10, longestPause)); // A cut must come at any moment, so it waits for no event.
+                await cutter.ExecuteAsync(["CLIENT", "KILL", "TYPE", random.Next(2) == 0 ? "normal" : "pubsub"]); // It does not cut its own connection.
             }
 
             workers.ForEach(worker => worker.Expect("done"));
-            await Task.Delay(s_bound + TimeSpan.FromSeconds(2)); // What is owed is paid, and what was missed is told.
+            await Task.Delay(s_bound + TimeSpan.FromSeconds(2)); // Time to write pending changes and to deliver missed invalidations.
             long restsFrom = Stopwatch.GetTimestamp();
             workers.ForEach(worker => worker.Go());
             workers.ForEach(worker => worker.Expect("done"));

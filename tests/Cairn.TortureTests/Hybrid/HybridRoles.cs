@@ -5,14 +5,14 @@ using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.TortureTests.Hybrid;
 
-#pragma warning disable VSTHRD002 // A role is the whole of its process: nothing else waits for its thread.
+#pragma warning disable VSTHRD002 // A role is a whole process, so no other work waits for its thread.
 
-/// <summary>What the other processes of these tests do.</summary>
+/// <summary>Implements the roles of child processes in these tests.</summary>
 internal static class HybridRoles
 {
     /// <summary>
-    /// WORKER RUN: says "open"; after a line works, and says "done"; after another looks for every key, and says "done"; ends with its input.
-    /// Says instead what went wrong.
+    /// WORKER RUN: prints "open"; works after a line of input and prints "done"; looks up every key after another line and prints "done"; ends
+    /// with its input. Prints the error instead if one occurs.
     /// </summary>
     public static void Work(string[] args)
     {
@@ -23,7 +23,7 @@ internal static class HybridRoles
         Work(run, cache, number);
     }
 
-    /// <summary>WORKER RUN ADDRESS KIND: the same over a server of that kind, as a machine of its own would.</summary>
+    /// <summary>WORKER RUN ADDRESS KIND: the same role over a server of that kind, as a separate machine would do it.</summary>
     public static void WorkOverRedis(string[] args)
     {
         int number = int.Parse(args[0], CultureInfo.InvariantCulture);
@@ -50,7 +50,7 @@ internal static class HybridRoles
         Console.ReadLine();
     }
 
-    /// <summary>PATH KEY VALUE: says "making" in the factory of the key, and after a line makes the value and says what it got.</summary>
+    /// <summary>PATH KEY VALUE: prints "making" in the factory of the key; creates the value after a line of input and prints the result.</summary>
     public static void Make(string[] args)
     {
         using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions().UseStoreFile(args[0], file => file.FlushOnClose = false));
@@ -71,7 +71,7 @@ internal static class HybridRoles
             work().GetAwaiter().GetResult();
             return "done";
         }
-#pragma warning disable CA1031 // The test says what it was.
+#pragma warning disable CA1031 // The test reports the exception.
         catch (Exception fault)
 #pragma warning restore CA1031
         {

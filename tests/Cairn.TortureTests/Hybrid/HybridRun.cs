@@ -3,23 +3,23 @@ using Cairn.Caching;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>What the caches of one run have in common; passed to processes as arguments.</summary>
-/// <param name="Directory">Where the store and the journals are.</param>
-/// <param name="Seed">What the flows' randomness begins with.</param>
-/// <param name="Milliseconds">How long they work.</param>
-/// <param name="HotKeys">About how many keys most operations are.</param>
-/// <param name="LocalMaxEntries">The size of the first levels.</param>
+/// <summary>The settings that all caches of one run share; passed to processes as arguments.</summary>
+/// <param name="Directory">The directory of the store and the journals.</param>
+/// <param name="Seed">The seed of the flows' random numbers.</param>
+/// <param name="Milliseconds">The duration of the work.</param>
+/// <param name="HotKeys">The number of keys that most operations use.</param>
+/// <param name="LocalMaxEntries">The maximum number of entries in the first levels.</param>
 internal sealed record HybridRun(string Directory, int Seed, int Milliseconds, int HotKeys, int LocalMaxEntries = 100_000)
 {
-    /// <summary>Flows of each cache.</summary>
+    /// <summary>The number of flows of each cache.</summary>
     public const int Flows = 3;
 
     private const int OperationsAtMost = 40_000;
 
-    // Nothing is evicted: a lease that was would let factories run at the same time.
+    // Large enough that nothing is evicted: eviction of a lease would let factories run at the same time.
     private const long CapacityBytes = 64L << 20;
 
-    // Longer than it takes to be given a processor among the processes of other tests.
+    // Longer than a process waits for a processor among the processes of other tests.
     private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(30);
 
     public StoreOptions Store => new()

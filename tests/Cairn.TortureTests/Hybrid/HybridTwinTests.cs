@@ -8,7 +8,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>That the history of a broken cache shows it: three caches, each with an opening of the store of its own, do what processes do.</summary>
+/// <summary>The history of a broken cache shows its defect. Three caches, each with its own opening of the store, act as processes.</summary>
 public sealed class HybridTwinTests(ITestOutputHelper output)
 {
     private const int Caches = 3;
@@ -17,8 +17,8 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
     private const int RoundsAtMost = 15;
 
     /// <summary>
-    /// Over a store; over one that is too small, which evicts leases; over a distributed cache in memory; and one cache over nothing, where calls
-    /// with different flags need no lease.
+    /// Runs over a store; over a store that is too small and evicts leases; over a distributed cache in memory; and with one cache without a
+    /// second level, where calls with different flags need no lease.
     /// </summary>
     [Theory]
     [InlineData("store")]

@@ -4,7 +4,7 @@ using Cairn.TortureTests.Histories;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>The flows of one cache.</summary>
+/// <summary>Runs the flows of one cache.</summary>
 internal sealed class HybridWorker : IDisposable
 {
     private readonly HybridRun _run;
@@ -32,7 +32,7 @@ internal sealed class HybridWorker : IDisposable
             () => loop.RunAsync(() => Stopwatch.GetElapsedTime(start).TotalMilliseconds > _run.Milliseconds))));
     }
 
-    /// <summary>Looks for every key once, when all others have come to rest.</summary>
+    /// <summary>Looks up every key once, after all other work has ended.</summary>
     public Task LookAtAllAsync() => _loops[0].LookAtAllAsync();
 
     public IEnumerable<Operation> Operations() => _journals.Append(_factories).SelectMany(journal => journal.Operations());
@@ -47,7 +47,7 @@ internal sealed class HybridWorker : IDisposable
         }
     }
 
-    // Factories of several flows, and in the background, at the same time; the last may end when nobody is interested any more.
+    // Thread-safe, because several flows and the background run factories at the same time. The last factory may end after all callers have left.
     private void RecordMade(Operation made)
     {
         lock (_factories)

@@ -4,14 +4,14 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>Processes that are killed or stopped in their factories: who waits for them takes over.</summary>
+/// <summary>Processes that are killed or stopped in their factories: a caller that waits takes over.</summary>
 public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
 {
     private const string Key = "key";
 
     private static readonly int Kills = TortureRun.Count(inShort: 3, inLong: 300);
 
-    // A machine that does other things too must not fail this; it is far from the time for which a lease is waited.
+    // Long enough for a busy machine, and far shorter than the time for which a caller waits for a lease.
     private static readonly TimeSpan LongestTakeover = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan LeaseWait = TimeSpan.FromMinutes(2);
 
@@ -74,7 +74,7 @@ public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
 
     public void Dispose() => _directory.Dispose();
 
-    // A child that is in the factory of the key, and holds its lease.
+    // A child process that is in the factory of the key and holds its lease.
     private ChildProcess StartOwner(string key, string value)
     {
         var owner = ChildProcess.Start(typeof(Program), "hybrid-make", _directory.FilePath, key, value);
@@ -82,7 +82,7 @@ public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
         return owner;
     }
 
-    // Whoever has missed is about to ask for the lease, or waits for it.
+    // A caller that has missed is about to request the lease, or waits for it.
     private static async Task WaitUntilMissedAsync(CairnHybridCache cache, int misses)
     {
         while (cache.GetStatistics().Misses < misses)
@@ -91,7 +91,7 @@ public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
         }
     }
 
-    // Caches with different time-outs have openings of their own, as processes have.
+    // Each cache has its own opening of the store, as separate processes do, because their time-outs differ.
     private CairnHybridCache Open(TimeSpan lockTimeout) => CairnHybridCache.Create(new CairnHybridCacheOptions().UseStoreFile(
         _directory.FilePath,
         file =>

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>A thread for one actor after the other: to start one takes longer than most schedules.</summary>
+/// <summary>A thread that runs one actor after the other, because starting a thread takes longer than most schedules.</summary>
 internal sealed class ActorThread
 {
     private static readonly ConcurrentBag<ActorThread> Idle = [];
@@ -12,7 +12,7 @@ internal sealed class ActorThread
 
     private ActorThread() => new Thread(Work, maxStackSize: 512 * 1024) { IsBackground = true }.Start();
 
-    /// <summary>Runs an action, which does not throw.</summary>
+    /// <summary>Runs an action that does not throw.</summary>
     public static void Run(Action action)
     {
         if (!Idle.TryTake(out ActorThread? thread))

@@ -6,13 +6,14 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>Deliberately broken twins of what the holder of a lease does, and of who waits for one (StoreEngine.AcquireLease).</summary>
+/// <summary>Deliberately broken twins of a lease holder's routines, and of waiting for a lease (StoreEngine.AcquireLease).</summary>
 internal static unsafe class BrokenLeases
 {
     private static readonly TimeSpan Duration = StoreLease.Duration;
 
     /// <summary>
-    /// Waits for a lease. Reads the signal when it has seen that another has the lease, not before it looks; or sleeps without saying so.
+    /// Waits for a lease. Either reads the signal after it has seen that another caller has the lease, instead of before, or sleeps without
+    /// announcing it.
     /// </summary>
     public static LeaseStatus Acquire(StoreEngine engine, in KeyRef key, bool isLate, bool isSilent)
     {
@@ -38,7 +39,7 @@ internal static unsafe class BrokenLeases
         }
     }
 
-    /// <summary>Sets a value if the slot names the lease; does not notice that it was retracted since it looked.</summary>
+    /// <summary>Sets a value if the slot names the lease, but does not notice that the lease was retracted since that check.</summary>
     public static bool TrySet(StoreEngine engine, in KeyRef key, ReadOnlySpan<byte> value, bool isPlain)
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);

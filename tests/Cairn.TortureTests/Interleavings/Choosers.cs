@@ -1,18 +1,18 @@
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>Decides who of a schedule's actors takes the next step.</summary>
+/// <summary>Chooses the actor of a schedule that takes the next step.</summary>
 internal interface IChooser
 {
-    /// <summary>One of the actors that can go on.</summary>
-    /// <param name="step">How many steps were taken before.</param>
-    /// <param name="current">Number of the one that took the last step.</param>
-    /// <param name="ready">Numbers of those that can go on, ascending; at least one.</param>
+    /// <summary>Returns one of the actors that can continue.</summary>
+    /// <param name="step">The number of steps so far.</param>
+    /// <param name="current">The number of the actor that took the last step.</param>
+    /// <param name="ready">The numbers of the actors that can continue, ascending; at least one.</param>
     int Choose(int step, int current, IReadOnlyList<int> ready);
 }
 
 /// <summary>
-/// The ready actor of the highest priority goes on; at a few random steps the one that was about to falls behind all others. Finds what
-/// needs one actor to be far ahead of another, which a walk of coin tosses hardly ever is (Burckhardt, Kothari, Musuvathi
+/// Chooses the ready actor with the highest priority. At a few random steps, the actor that would continue gets the lowest priority. This
+/// finds errors that need one actor to be far ahead of another, which rarely happens in a uniform random walk (Burckhardt, Kothari, Musuvathi
 /// and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
 /// </summary>
 internal sealed class PriorityChooser : IChooser
@@ -42,9 +42,9 @@ internal sealed class PriorityChooser : IChooser
 }
 
 /// <summary>
-/// Every order with up to so many interruptions of an actor that could have gone on, one run after the other. Nearly all errors of
-/// concurrency need two or three (Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs",
-/// PLDI 2007); all orders would be too many.
+/// Enumerates, one per run, all orders with a limited number of interruptions of an actor that could have continued. Nearly all concurrency
+/// errors need two or three interruptions (Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded
+/// Programs", PLDI 2007). All orders without this limit are too many.
 /// </summary>
 internal sealed class ExhaustiveChooser(int interruptions) : IChooser
 {
@@ -65,14 +65,14 @@ internal sealed class ExhaustiveChooser(int interruptions) : IChooser
             _decisions.Add((0, ready.Count));
         }
 
-        // The first choice is to go on.
+        // The first choice continues with the current actor.
         int[] choices = isInterruption ? [current, .. ready.Where(actor => actor != current)] : [.. ready];
         int chosen = choices[_decisions[_next++].Chosen];
         _interruptions += isInterruption && chosen != current ? 1 : 0;
         return chosen;
     }
 
-    /// <summary>Turns to the next order. False if there is none.</summary>
+    /// <summary>Advances to the next order. Returns false if there is none.</summary>
     public bool TryAdvance()
     {
         _next = 0;
@@ -92,7 +92,7 @@ internal sealed class ExhaustiveChooser(int interruptions) : IChooser
     }
 }
 
-/// <summary>Repeats an order that was recorded. Beyond its end, the first that can go on does.</summary>
+/// <summary>Repeats a recorded order. After its end, it chooses the first actor that can continue.</summary>
 internal sealed class RecordedChooser(Order order) : IChooser
 {
     public int Choose(int step, int current, IReadOnlyList<int> ready)

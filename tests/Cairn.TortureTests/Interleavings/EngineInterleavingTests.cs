@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Whole operations, of two openings of a store that is full, interleaved at every protocol step in random orders that a seed
-/// repeats: histories are linearizable, pinned bytes stay, and all books are right at the end.
+/// Interleaves whole operations of two openings of a full store at every protocol step, in random orders that a seed repeats. Histories are
+/// linearizable, pinned bytes do not change, and all counters are correct at the end.
 /// </summary>
 public sealed class EngineInterleavingTests(ITestOutputHelper output)
 {
@@ -17,7 +17,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
     public void Operations_are_linearizable_in_random_orders_of_their_steps() =>
         ExpectLinearizable(TimeSpan.FromHours(1), areBooksExact: true);
 
-    // Then sets and removals retract without the lock whenever another has it.
+    // In this mode, sets and removals retract without the lock whenever another thread holds it.
     [Fact]
     public void Operations_that_do_not_wait_for_locks_are_linearizable_in_random_orders_of_their_steps() =>
         ExpectLinearizable(TimeSpan.FromTicks(1), areBooksExact: false);
@@ -42,7 +42,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
             LockTimeout = lockTimeout,
             FlushOnClose = false,
             Clock = new ManualClock(),
-            RemovesExpired = false, // No steps but the actors'.
+            RemovesExpired = false, // Only the actors take steps.
         };
         Stage.Create(options, (ulong)torture.Seed);
         using CairnStore first = ScheduledPlatform.OpenStore(options);
@@ -80,7 +80,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
         output.WriteLine($"{steps} steps in {runs} runs, {retractions} retractions without the lock");
         Assert.True(steps > 200L * runs, $"only {steps} steps in {runs} runs");
 
-        // A long value that finds no room among those that the others have reserved retracts the old one without the lock, too.
+        // A long value that finds no room among the segments that others have reserved also retracts the old value without the lock.
         Assert.True(areBooksExact || retractions > 0, "nothing was retracted without the lock");
         crew.ExpectLinearizable(torture);
         Assert.Equal(0, first.GetStatistics().DamagedEntries);

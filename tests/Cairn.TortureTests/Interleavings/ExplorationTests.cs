@@ -2,7 +2,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>The scheduler itself: it runs each order once, finds the one that is wrong, and repeats it.</summary>
+/// <summary>Tests the scheduler itself: it runs each order once, finds the faulty one, and repeats it.</summary>
 public sealed class ExplorationTests(ITestOutputHelper output)
 {
     [Fact]
@@ -17,7 +17,7 @@ public sealed class ExplorationTests(ITestOutputHelper output)
         }
         while (chooser.TryAdvance());
 
-        // Three turns for each: before, between and after its steps. Only who could have gone on is interrupted.
+        // Each actor has three turns: before, between and after its two steps. Only an actor that could have continued counts as interrupted.
         Assert.Equal(
             ["a1b1a2b2", "a1b2a2b1", "a1b3a2", "a2b1a1b2", "a2b2a1b1", "a2b3a1", "a3b3"],
             orders.Where(order => order[0] == 'a').Order(StringComparer.Ordinal));

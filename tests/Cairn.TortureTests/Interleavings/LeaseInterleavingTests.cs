@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Leases, against all that ends them: granted to one, of no use once they are cancelled, and nobody waits for one that is gone. Broken
-/// twins set a value with a cancelled lease, or sleep for ever.
+/// Interleaves leases with everything that ends them. A lease is granted to one caller, has no effect after it is cancelled, and no caller
+/// waits for a lease that has ended. Broken twins set a value with a cancelled lease, or sleep without end.
 /// </summary>
 public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposable
 {
@@ -136,7 +136,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
     private LeaseStatus AcquireBroken(bool isLate = false, bool isSilent = false) =>
         BrokenLeases.Acquire(Other.Engine, Stage.RefOf(Other, Key), isLate, isSilent);
 
-    // A lease of the first opening; each is good for one run.
+    // Acquires a lease of the first opening; each lease serves one run.
     private void Lease()
     {
         _stage.Reset();
@@ -161,7 +161,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
         Assert.True(explored.Sleeps > 0);
     }
 
-    // Whatever the order, what ends the lease has the last word: a value set with it came before, or was not set.
+    // In every order, the operation that ends the lease takes effect last: a value was set with the lease before it, or not at all.
     private Scene Ending(Action end, string? value, Func<bool> trySet)
     {
         Lease();

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>Who of a schedule's actors takes each step, from the first to the last.</summary>
+/// <summary>The actor that takes each step of a schedule, from the first step to the last.</summary>
 /// <remarks>As text, "a3b12a1" is three steps of the first actor, twelve of the second, and one more of the first.</remarks>
 internal sealed record Order(IReadOnlyList<int> Actors)
 {
@@ -27,7 +27,7 @@ internal sealed record Order(IReadOnlyList<int> Actors)
         return new Order(actors);
     }
 
-    /// <summary>The letter that stands for an actor.</summary>
+    /// <summary>Returns the letter of an actor.</summary>
     public static char NameOf(int actor) => (char)('a' + actor);
 
     public override string ToString()

@@ -5,7 +5,7 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Pinning against eviction and recycling: what is pinned does not change, and its segment is used again when it is not any more. Broken
+/// Pinning against eviction and recycling. A pinned value does not change, and its segment is reused after the pin is disposed. Broken
 /// twins of either side change pinned bytes.
 /// </summary>
 public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
@@ -101,7 +101,7 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
         return fault;
     }
 
-    // Looked at three times, with steps of others in between.
+    // Reads the value three times, with steps of other actors in between.
     private static string? FaultOf(ReadOnlySpan<byte> value, EvictedEntry entry)
     {
         for (int look = 0; look < 3; look++)

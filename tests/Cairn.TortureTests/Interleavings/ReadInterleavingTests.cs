@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Readers without a lock, while what they read is overwritten, evicted, moved and its bytes used again: they see whole values, and a key
-/// that is there all the time is found. Each broken twin is caught by some order.
+/// Readers without a lock, while the value is overwritten, evicted or moved and its bytes are reused. They read whole values, and they find
+/// a key that always exists. Some order catches each broken twin.
 /// </summary>
 public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposable
 {
@@ -173,7 +173,7 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     private static string? FaultOfBrokenSearch(EvictedEntry entry, ReaderDefect defect) =>
         BrokenReaders.Contains(entry.Store.Engine.Memory, entry.Ref, defect) ? null : "The key was not found.";
 
-    // Three: the version alone fails only between the two stores of a writer, with a reader in the middle of its own work.
+    // Three actors: the version alone fails only between the two stores of a writer, while a reader is in the middle of its own work.
     private void ExpectWhole(bool hasFlags, [CallerMemberName] string test = "")
     {
         var entry = new RecycledEntry(_stage, hasFlags);

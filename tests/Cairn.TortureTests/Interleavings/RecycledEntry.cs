@@ -5,7 +5,7 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>What a broken recycling leaves out.</summary>
+/// <summary>The step that a broken recycling leaves out.</summary>
 internal enum RecyclingDefect
 {
     None,
@@ -13,17 +13,17 @@ internal enum RecyclingDefect
     /// <summary>It overwrites the bytes while the slot still names them.</summary>
     OverwritesWhatTheSlotNames,
 
-    /// <summary>It looks for pins before it clears the slot, and not after.</summary>
+    /// <summary>It checks for pins before it clears the slot, but not afterwards.</summary>
     LooksForPinsTooEarly,
 
-    /// <summary>It does not look for pins.</summary>
+    /// <summary>It does not check for pins.</summary>
     LooksForNoPins,
 }
 
 /// <summary>
-/// A key whose entry is recycled in place: its slot is cleared, its bytes are overwritten in two pieces by the next value, and the
-/// same slot names them again. What eviction does to a segment over a long time, in a few steps, and with the worst outcome: place
-/// and stamp repeat.
+/// A key whose entry is recycled in place: its slot is cleared, the next value overwrites its bytes in two parts, and the same slot names
+/// them again. Eviction does this to a segment over a long time. Here it takes a few steps and has the worst outcome: offset and stamp
+/// repeat.
 /// </summary>
 internal sealed unsafe class RecycledEntry
 {
@@ -37,10 +37,10 @@ internal sealed unsafe class RecycledEntry
     private readonly uint _flags;
     private readonly bool _isForOther;
 
-    /// <summary>Sets the entry; that is the stage's beginning.</summary>
+    /// <summary>Sets the entry. That state is the stage's beginning.</summary>
     /// <param name="stage">The stage.</param>
-    /// <param name="hasFlags">Whether the entry has optional fields, so that it is read the long way.</param>
-    /// <param name="isForOther">Whether its place is recycled for another key, one with the same tag.</param>
+    /// <param name="hasFlags">Whether the entry has optional fields, so that the slow path reads it.</param>
+    /// <param name="isForOther">Whether the entry's place is recycled for another key, which has the same tag.</param>
     public RecycledEntry(Stage stage, bool hasFlags = false, bool isForOther = false)
     {
         _isForOther = isForOther;
@@ -53,18 +53,18 @@ internal sealed unsafe class RecycledEntry
 
     public CairnStore Store => _stage.Store;
 
-    /// <summary>The key; it does not move in memory.</summary>
+    /// <summary>Gets the key, pinned in memory.</summary>
     public byte[] Key { get; } = Stage.PinnedKey("recycled");
 
     public KeyRef Ref => Stage.RefOf(Store, Key);
 
     private byte[] OtherKey { get; } = Stage.PinnedKey("replaced");
 
-    /// <summary>Whether a reader may have seen this: one value as it was written, not a mixture, nor another key's.</summary>
+    /// <summary>Returns whether a reader may return this value: one value as it was written, not a mixture and not that of another key.</summary>
     public static bool IsRight(ReadOnlySpan<byte> value) =>
         value.Length == ValueBytes && value[0] is > 0 and < FirstOfOthers && value.IndexOfAnyExcept(value[0]) < 0;
 
-    /// <summary>Recycles the entry, unless somebody pins it.</summary>
+    /// <summary>Recycles the entry unless it is pinned.</summary>
     public void Recycle(RecyclingDefect defect = RecyclingDefect.None)
     {
         KeyRef key = Ref;

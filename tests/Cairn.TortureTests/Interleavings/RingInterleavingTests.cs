@@ -6,8 +6,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The ring of changed keys, read while more is posted: each change is told as it was posted, or an overrun is. Broken twins of
-/// either side tell what was not posted, or keep an overrun to themselves.
+/// Reading the ring of changed keys while more changes are posted. The reader reports each change as it was posted, or an overrun. Broken
+/// twins of either side report changes that were not posted, or do not report an overrun.
 /// </summary>
 public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDisposable
 {
@@ -71,14 +71,14 @@ public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDi
         (StoreMemory memory, PartitionBlock* partition, ref InvalidationCursor cursor, Span<ulong> hashes, out int count) =>
             BrokenRing.Read(memory, partition, ref cursor, hashes, out count, defect);
 
-    // The hash of the change at a position, so that each can be recognised.
+    // Returns the hash of the change at a position, so that each change can be recognised.
     private static ulong HashAt(ulong position) => (position + 1) * 0x9E37_79B9_7F4A_7C15;
 
     private void ExpectTold(int room, [CallerMemberName] string test = "") =>
         new Exploration(output, test) { Interruptions = TortureRun.Count(3, 6) }.ExpectHolds(
             () => Posting(InvalidationRing.Post, InvalidationRing.Read, room));
 
-    // The reader is behind by as many changes as the ring has cells, less the room.
+    // The reader is behind by the number of the ring's cells less the room.
     private Scene Posting(Poster post, Reader read, int room)
     {
         _stage.Reset();
@@ -119,7 +119,7 @@ public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDi
         }
     }
 
-    // What a reader was told.
+    // The changes that a reader reported.
     private sealed class Told(InvalidationCursor cursor)
     {
         private InvalidationCursor _cursor = cursor;
@@ -128,7 +128,7 @@ public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDi
 
         public int Overruns { get; private set; }
 
-        // Reads until there is nothing new.
+        // Reads until there are no new changes.
         public Told Read(Stage stage, Reader read)
         {
             Span<ulong> hashes = stackalloc ulong[128];

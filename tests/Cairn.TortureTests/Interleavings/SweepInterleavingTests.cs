@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Sweeping expired entries against everything that may happen to them meanwhile: other sweeps, writes of their keys, uses that extend their lives,
-/// pins, and the reuse of their segments.
+/// Sweeping expired entries against everything that may happen to them meanwhile: other sweeps, writes of their keys, uses that extend
+/// their lives, pins, and the reuse of their segments.
 /// </summary>
 public sealed class SweepInterleavingTests : IDisposable
 {
@@ -46,7 +46,7 @@ public sealed class SweepInterleavingTests : IDisposable
         return new Scene(
             () =>
             {
-                // Who found the lock taken left the rest to the next turn.
+                // A sweep that found the lock taken left the rest to the next one.
                 Sweep(_stage.Store);
                 StoreStatistics statistics = _stage.Store.GetStatistics();
                 return _stage.Store.Get("short 3") is { Length: 5 } && _stage.Store.Contains("stays")
@@ -74,7 +74,7 @@ public sealed class SweepInterleavingTests : IDisposable
             () =>
             {
                 long before = DeadlineOf("sliding");
-                isUsed = _stage[1].Get("sliding") is not null && DeadlineOf("sliding") > before; // It is a hint: the lock may be taken.
+                isUsed = _stage[1].Get("sliding") is not null && DeadlineOf("sliding") > before; // A hint only: the lock may be taken.
             });
     });
 
@@ -117,7 +117,7 @@ public sealed class SweepInterleavingTests : IDisposable
         return value;
     }
 
-    // In the order of the segments, whatever was swept in another run.
+    // Sweeps in the order of the segments, regardless of what was swept in another run.
     private static void Sweep(CairnStore store)
     {
         long now = store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
@@ -126,7 +126,7 @@ public sealed class SweepInterleavingTests : IDisposable
             while (store.Engine.IsDueToSweep(segment, now, out int partition)
                 && store.Engine.TrySweep(partition, segment, out SweepStep step) && !step.IsDone)
             {
-                // Step by step.
+                // Sweeps step by step.
             }
         }
     }

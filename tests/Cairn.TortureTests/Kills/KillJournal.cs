@@ -2,17 +2,17 @@ using System.IO.MemoryMappedFiles;
 
 namespace Cairn.TortureTests.Kills;
 
-// What every process of a run knows of every key: a file that all map, which the death of any of them leaves as it was.
+// The knowledge of all processes of a run about every key, in a file that all of them map. The death of a process leaves it unchanged.
 //
 //   per key   begun i64 | floor i64 | kept i64
 //
-//   begun   sequence of the last write that may have begun; raised by the key's only writer before each write or removal
-//   floor   no value of an earlier write may be read from now on: raised to a write's sequence when it is acknowledged, or when
-//           somebody has read what it wrote; above it, when a removal is acknowledged
-//   kept    of a key that is never evicted: this write's value, or that of a later one, is there; 0 if none need be. Lowered before whatever may
-//           take the value away, raised after what puts one there is acknowledged
+//   begun   the sequence of the last write that may have begun; the key's only writer raises it before each write or removal
+//   floor   no value of an earlier write may be read from now on. It is raised to a write's sequence when the write is acknowledged, or when
+//           a process has read the written value; and above that sequence when a removal is acknowledged
+//   kept    for a key that is never evicted: the value of this write or of a later one is there; 0 if none has to be. It is lowered before any
+//           operation that may remove the value, and raised after a write is acknowledged
 //
-//   I1  Whoever reads takes the floor before and `begun` after the read: what was read lies between the two.
+//   I1  A reader takes the floor before the read and `begun` after it: the sequence of the value lies between the two.
 internal sealed unsafe class KillJournal : IDisposable
 {
     private const int BytesPerKey = 3 * sizeof(long);
@@ -33,7 +33,7 @@ internal sealed unsafe class KillJournal : IDisposable
 
     public int Keys { get; }
 
-    /// <summary>The sequence of a write of the key that is about to begin.</summary>
+    /// <summary>Returns the sequence of a write of the key that is about to begin.</summary>
     public long Begin(int key) => Interlocked.Increment(ref _words[3 * key]);
 
     public long Begun(int key) => Volatile.Read(ref _words[3 * key]);
@@ -42,7 +42,7 @@ internal sealed unsafe class KillJournal : IDisposable
 
     public long Kept(int key) => Volatile.Read(ref _words[(3 * key) + 2]);
 
-    /// <summary>By the key's only writer.</summary>
+    /// <summary>Sets the sequence that must be kept. Only the key's writer calls this.</summary>
     public void Keep(int key, long sequence) => Volatile.Write(ref _words[(3 * key) + 2], sequence);
 
     public void RaiseFloor(int key, long sequence)
@@ -54,7 +54,7 @@ internal sealed unsafe class KillJournal : IDisposable
         }
     }
 
-    /// <summary>Nothing that was written so far may be read again.</summary>
+    /// <summary>Notes that no value written so far may be read again.</summary>
     public void ForgetAll()
     {
         for (int key = 0; key < Keys; key++)
@@ -65,7 +65,7 @@ internal sealed unsafe class KillJournal : IDisposable
         KeepNothing();
     }
 
-    /// <summary>Nothing that was written so far need be there.</summary>
+    /// <summary>Notes that no value written so far has to be there.</summary>
     public void KeepNothing()
     {
         for (int key = 0; key < Keys; key++)

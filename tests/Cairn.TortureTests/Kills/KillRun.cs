@@ -2,16 +2,16 @@ using System.Globalization;
 
 namespace Cairn.TortureTests.Kills;
 
-/// <summary>Where the files of a run are: the store, the journal, and what the processes found wrong.</summary>
-/// <param name="Directory">The directory of the three.</param>
-/// <param name="Workers">How many processes write, the test's own included.</param>
+/// <summary>The paths of a run's files: the store, the journal, and the faults that the processes found.</summary>
+/// <param name="Directory">The directory of the three files.</param>
+/// <param name="Workers">The number of processes that write, including the test's own.</param>
 internal sealed record KillRun(string Directory, int Workers)
 {
     public string StorePath => Path.Combine(Directory, "store.cairn");
 
     public string FaultsPath => Path.Combine(Directory, "faults");
 
-    /// <summary>The faults that processes of the run have noted; they survive who noted them.</summary>
+    /// <summary>Gets the faults that processes of the run have noted. They survive the death of those processes.</summary>
     public string Faults => File.Exists(FaultsPath) ? File.ReadAllText(FaultsPath) : "";
 
     public static KillRun Parse(string directory, string workers) => new(directory, int.Parse(workers, CultureInfo.InvariantCulture));

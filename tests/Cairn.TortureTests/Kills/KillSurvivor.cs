@@ -2,10 +2,10 @@ using System.Globalization;
 
 namespace Cairn.TortureTests.Kills;
 
-/// <summary>The process that is left after a death: it looks at everything, works on, and finds the store as it should be.</summary>
+/// <summary>The process that remains after a death. It checks everything, continues to work, and checks that the store is consistent.</summary>
 internal sealed class KillSurvivor
 {
-    // As many as can have died since the last check: each takes the slot of one, and cleans up after it.
+    // At least the number of processes that can have died since the last check: each opening takes the slot of one and cleans up after it.
     private const int FreshOpenings = 5;
 
     private readonly KillRun _run;
@@ -35,7 +35,7 @@ internal sealed class KillSurvivor
         _store = null;
     }
 
-    /// <summary>Everything that must hold when nobody else uses the store.</summary>
+    /// <summary>Checks everything that must hold while no other process uses the store.</summary>
     public void Check()
     {
         KillWork work = Work;
@@ -57,7 +57,7 @@ internal sealed class KillSurvivor
         Assert.Equal("", _run.Faults);
     }
 
-    // What is not there does not come back, and what is there changes no more, as nobody writes these keys. It may be evicted.
+    // A missing entry does not come back, and an existing one does not change, because no process writes these keys. It may be evicted.
     private static void CheckUnchanged(long[] before, long[] after, string when)
     {
         for (int key = 0; key < before.Length; key++)
@@ -79,8 +79,8 @@ internal sealed class KillSurvivor
         return sequences;
     }
 
-    // The lock of each is had within the store's time-out, which is a second, or the set returns false. It does so, too, where there is no room
-    // between kept entries.
+    // Within the store's time-out of one second, each set acquires its partition's lock or returns false. It also returns false if there is no
+    // room between kept entries.
     private void WriteEveryPartition()
     {
         var isWritten = new bool[Store.PartitionCount];

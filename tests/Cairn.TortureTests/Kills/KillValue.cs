@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Cairn.TortureTests.Kills;
 
-// A value that proves what it is: which key it was written for, by which write, until when it may be read, and that every byte of
-// it belongs to that write.
+// A value that identifies itself: the key for which it was written, the write, and the time until which it may be read. The other bytes
+// follow from these, so that every byte can be attributed to the write.
 //
 //   key i32 | length i32 | sequence i64 | deadline i64 (unix ms, or none) | bytes that follow from the four
 internal static class KillValue
@@ -23,7 +23,7 @@ internal static class KillValue
         return value;
     }
 
-    /// <summary>What is wrong with a value that was read for a key; null if it is whole.</summary>
+    /// <summary>Returns what is wrong with a value that was read for a key; <see langword="null"/> if it is whole.</summary>
     public static string? FaultOf(int key, ReadOnlySpan<byte> value, out long sequence, out long deadline)
     {
         sequence = 0;
@@ -79,7 +79,7 @@ internal static class KillValue
     private static ulong Seed(int key, long sequence, int length, long deadline) =>
         ((ulong)(uint)key << 32 | (uint)length) ^ ((ulong)sequence * 0x9E3779B97F4A7C15) ^ ((ulong)deadline * 0xC2B2AE3D27D4EB4F);
 
-    // Each word depends on all that identifies the write.
+    // Each word depends on everything that identifies the write.
     private static ulong Next(ref ulong state)
     {
         state += 0x9E3779B97F4A7C15;

@@ -2,17 +2,17 @@ using System.Globalization;
 
 namespace Cairn.TortureTests.Kills;
 
-/// <summary>How long the values of a run are: most short, some long.</summary>
-/// <param name="ShortBytes">The longest of the short ones.</param>
-/// <param name="LeastLongBytes">The shortest of the long ones.</param>
-/// <param name="MostLongBytes">The longest of all.</param>
-/// <param name="LongPerMille">How many of a thousand values are long.</param>
+/// <summary>The lengths of the values of a run: most are short, some are long.</summary>
+/// <param name="ShortBytes">The maximum length of the short values, in bytes.</param>
+/// <param name="LeastLongBytes">The minimum length of the long values, in bytes.</param>
+/// <param name="MostLongBytes">The maximum length of the long values, in bytes.</param>
+/// <param name="LongPerMille">The number of long values among a thousand.</param>
 internal sealed record KillSizes(int ShortBytes, int LeastLongBytes, int MostLongBytes, int LongPerMille)
 {
-    /// <summary>For stores of a MiB or two: the long ones take a run of segments.</summary>
+    /// <summary>Gets the sizes for stores of one or two MiB, where a long value takes a run of segments.</summary>
     public static KillSizes Runs { get; } = new(2_000, 17_000, 120_000, 20);
 
-    /// <summary>For a store whose segments hold 128 KiB: the long ones take a gap in a segment.</summary>
+    /// <summary>Gets the sizes for a store with segments of 128 KiB, where a long value takes a gap in a segment.</summary>
     public static KillSizes Gaps { get; } = new(2_000, 66_000, 120_000, 300);
 
     public int Choose(Random random) => random.Next(1000) < LongPerMille
@@ -21,15 +21,15 @@ internal sealed record KillSizes(int ShortBytes, int LeastLongBytes, int MostLon
 }
 
 /// <summary>
-/// One process's part of a run. It alone writes its own keys, the last of which are a collection that it clears now and then, and those before a
-/// collection whose entries are kept; it reads everybody's, and judges what it reads, and what it does not find, by the journal.
+/// The part of one process in a run. Only this process writes its own keys. The last of these belong to a collection that it clears now and
+/// then, and those before them to a kept collection. It reads the keys of all processes, and checks its hits and misses against the journal.
 /// </summary>
 internal sealed class KillWork
 {
     public const int KeysPerWorker = 1_500;
     private const int ClearedKeysPerWorker = 100;
     private const int KeptKeysPerWorker = 40;
-    private const int LongKeptPerMille = 5; // So that what is kept leaves room for others.
+    private const int LongKeptPerMille = 5; // Few, so that kept values leave room for others.
 
     private readonly CairnStore _store;
     private readonly CairnCollection[] _cleared;
@@ -54,10 +54,10 @@ internal sealed class KillWork
             "kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash });
     }
 
-    /// <summary>Why the last set stored nothing; empty if it did.</summary>
+    /// <summary>Gets the reason why the last set stored nothing; empty if it stored the value.</summary>
     public string Refusal { get; private set; } = "";
 
-    /// <summary>One operation of the mixture that reaches every step of the protocols of reading and writing.</summary>
+    /// <summary>Performs one operation of a mixture that reaches every step of the read and write protocols.</summary>
     public void DoNext()
     {
         switch (_random.Next(100))
@@ -89,11 +89,11 @@ internal sealed class KillWork
         }
     }
 
-    /// <summary>Reads a key of anybody.</summary>
+    /// <summary>Reads a random key of any process.</summary>
     public void ReadNext() => Read(_random.Next(_journal.Keys));
 
     /// <summary>Sets a key to a new value.</summary>
-    /// <returns>False if it was refused, though it is short.</returns>
+    /// <returns>False if a short value was refused.</returns>
     public bool Set(int key)
     {
         long sequence = _journal.Begin(key);
@@ -102,7 +102,7 @@ internal sealed class KillWork
         {
             bool isStored = CollectionOf(key).Set(NameOf(key), value, expiration);
 
-            // Also if it was not stored: the earlier value is gone then.
+            // Acknowledged even if the value was not stored, because the earlier value is gone in that case too.
             Acknowledge(key, sequence, expiration);
             Refusal = isStored ? "" : $"{value.Length} bytes under key {key} of the cache had no room, or not the lock in time";
             return isStored || MayBeRefused(value);
@@ -110,15 +110,15 @@ internal sealed class KillWork
         catch (Exception refusal) when (IsKept(key) && refusal is StoreFullException or StoreBusyException)
         {
             Refusal = $"{value.Length} bytes under key {key}, which is kept: {refusal.GetType().Name}: {refusal.Message}";
-            return refusal is StoreFullException && MayBeRefused(value); // And nothing has changed.
+            return refusal is StoreFullException && MayBeRefused(value); // A refused write changes nothing.
         }
     }
 
-    // A long value needs segments side by side. Others may take them at the same time, or keep what they have there.
+    // A long value needs adjacent segments. Other processes may take them at the same time, or have kept entries there.
     private bool MayBeRefused(byte[] value) => value.Length > _sizes.ShortBytes;
 
     /// <summary>Reads a key. Returns the sequence of the write whose value it holds, or 0.</summary>
-    /// <exception cref="InvalidDataException">The value is wrong, torn, stale, came back, or is past its time.</exception>
+    /// <exception cref="InvalidDataException">The value is wrong, torn, stale, resurrected, or past its deadline.</exception>
     public long Read(int key)
     {
         long floor = _journal.Floor(key);
@@ -179,7 +179,7 @@ internal sealed class KillWork
     private static bool IsKept(int key) =>
         key % KeysPerWorker is < KeysPerWorker - ClearedKeysPerWorker and >= KeysPerWorker - ClearedKeysPerWorker - KeptKeysPerWorker;
 
-    // The few kept keys are written as often as each fourth of the others together.
+    // The kept keys are few. They are written a quarter as often as all other keys together.
     public int RandomOwnKey() => _firstKey + (_random.Next(5) == 0
         ? KeysPerWorker - ClearedKeysPerWorker - 1 - _random.Next(KeptKeysPerWorker)
         : _random.Next(KeysPerWorker));
@@ -221,11 +221,11 @@ internal sealed class KillWork
         }
         catch (StoreBusyException) when (IsKept(key))
         {
-            // And nothing has changed.
+            // A refused write changes nothing.
         }
     }
 
-    // Each replaces the value or leaves everything as it is.
+    // Each of these operations replaces the value or changes nothing.
     private void Conditional(int key)
     {
         CairnCollection collection = CollectionOf(key);
@@ -245,7 +245,7 @@ internal sealed class KillWork
         }
         catch (StoreFullException) when (IsKept(key))
         {
-            // And nothing has changed.
+            // A refused write changes nothing.
         }
     }
 
@@ -260,7 +260,7 @@ internal sealed class KillWork
         {
             if (_random.Next(4) == 0)
             {
-                return; // Given back.
+                return; // The lease is released.
             }
 
             long sequence = _journal.Begin(key);
@@ -274,12 +274,12 @@ internal sealed class KillWork
             }
             catch (StoreFullException) when (IsKept(key))
             {
-                // And nothing has changed.
+                // A refused write changes nothing.
             }
         }
     }
 
-    // Values with a deadline say so themselves, so it must not be moved.
+    // A value with a deadline contains the deadline, so the deadline must not be moved.
     private void Touch(int key)
     {
         CairnCollection collection = CollectionOf(key);
@@ -291,7 +291,7 @@ internal sealed class KillWork
             }
             catch (StoreFullException) when (IsKept(key))
             {
-                // And nothing has changed.
+                // A refused write changes nothing.
             }
         }
     }

@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.TortureTests.Kills;
 
-// What a victim does to logged collections, and what may be found of it afterwards. Every key, and every group of keys that is written in
-// one transaction, has a number that grows with each of its writes. The journal, shared memory that outlives who is killed, has the number of the last
-// write that was begun, and of the last that was acknowledged: one of the two is what must be found.
+// The work of a victim on logged collections, and the results that may be found afterwards. Every key, and every group of keys that is written
+// in one transaction, has a number that grows with each of its writes. The journal is shared memory that survives a kill. It contains the number
+// of the last write that was begun and of the last one that was acknowledged: one of the two must be found.
 internal sealed class LogWork : IDisposable
 {
     private const int Keys = 40;
@@ -67,7 +67,7 @@ internal sealed class LogWork : IDisposable
 
     public void WriteAnything() => _first.Set("anything", [1]);
 
-    /// <summary>Fails unless what was begun last, or acknowledged last, is there, and the same of all keys of a group.</summary>
+    /// <summary>Fails unless each key and group has the value that was begun last or acknowledged last, the same for all keys of a group.</summary>
     public void Check()
     {
         for (int thing = 0; thing < Things; thing++)
@@ -79,13 +79,13 @@ internal sealed class LogWork : IDisposable
                 IsOf(begun, found) || IsOf(acknowledged, found),
                 $"Thing {thing}: begun {begun}, acknowledged {acknowledged}, found {string.Join(", ", found.Select(NumberOf))}");
 
-            // What is there now is what counts from here on.
+            // The present value counts from here on.
             int now = IsOf(begun, found) ? begun : acknowledged;
             _journal.Write((thing * 16) + 8, now);
         }
     }
 
-    /// <summary>Fails unless every value is one that was written, and all keys of a group are of one transaction.</summary>
+    /// <summary>Fails unless every value is one that was written, and all keys of a group come from one transaction.</summary>
     public void CheckWhole()
     {
         for (int thing = 0; thing < Things; thing++)
@@ -115,7 +115,7 @@ internal sealed class LogWork : IDisposable
 
     private static string NumberOf(byte[]? value) => value is null ? "none" : $"{MemoryMarshal.Read<int>(value)}";
 
-    // Short, long, and now and then a run of segments.
+    // Short, long, and sometimes a run of segments.
     private static byte[] ValueOf(int number)
     {
         var value = new byte[4 + (number % 23 == 1 ? 20_000 : number * 37 % 700)];

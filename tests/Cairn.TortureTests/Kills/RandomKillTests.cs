@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// Processes that write and read a store too small for what they write are killed (SIGKILL) wherever they are, again and again, and
-/// replaced by others. Those that are left notice nothing, and wait for nothing long.
+/// Processes write and read a store that is too small for their data. They are killed (SIGKILL) at any point, repeatedly, and replaced by
+/// others. The remaining processes are not disturbed and do not wait long for anything.
 /// </summary>
 public sealed class RandomKillTests(ITestOutputHelper output)
 {
@@ -20,11 +20,11 @@ public sealed class RandomKillTests(ITestOutputHelper output)
     private static readonly TimeSpan LongestRun = TortureRun.IsLong ? TimeSpan.FromHours(2) : TimeSpan.FromSeconds(20);
     private static readonly int Kills = TortureRun.Count(inShort: 80, inLong: 5_000);
 
-    // Judged in the long run, which has a machine of its own.
+    // Checked only in the long run, which has a machine of its own.
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(250);
 
-    // Among the processes of other tests, who lives and holds a lock may wait long for a processor. How soon others can write is told by
-    // the quantile; this is how long nobody may be stuck.
+    // Among the processes of other tests, a living holder of a lock may wait long for a processor. The quantile measures how soon others can
+    // write. This is the longest time that a process may be stuck.
     private static readonly TimeSpan LockTimeout = TimeSpan.FromSeconds(30);
 
     [Fact]
@@ -111,7 +111,7 @@ public sealed class RandomKillTests(ITestOutputHelper output)
         }
     }
 
-    // Some kills hit a process that has just started, others one that has worked for a while.
+    // Some kills hit a process that has just started, others one that has worked for some time.
     private static void WorkForAMoment(KillWork work, Random random)
     {
         long start = Stopwatch.GetTimestamp();

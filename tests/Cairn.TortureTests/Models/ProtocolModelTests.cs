@@ -3,10 +3,10 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Models;
 
-/// <summary>The protocols hold in the models of docs/models, and every model fails once its protocol is broken.</summary>
+/// <summary>The protocols hold in the models of docs/models, and every model fails when its protocol is broken.</summary>
 public class ProtocolModelTests(ITestOutputHelper output)
 {
-    // Included by the models, and no model itself.
+    // The models include this file, which is not a model itself.
     private const string SharedPart = "memory";
 
     private static readonly string ModelDirectory = Path.Combine(RepositoryFile.Root, "docs", "models");
@@ -18,7 +18,7 @@ public class ProtocolModelTests(ITestOutputHelper output)
     [MemberData(nameof(Models))]
     public async Task Spin_verifies_the_protocol_model_and_catches_its_broken_twins(string model)
     {
-        // The lines of this model's runs begin so.
+        // The beginnings of the lines of this model's runs.
         var (exitCode, lines) = await RunCheck($"verify {model} ", $"catch {model} ");
 
         Assert.True(exitCode == 0, $"docs/models/check ended with {exitCode}:\n{string.Join('\n', lines)}");

@@ -3,19 +3,19 @@ using Cairn.WriteAhead;
 
 namespace Cairn.TortureTests.PowerLoss;
 
-/// <summary>What a broken log says of how far it was on the disk.</summary>
+/// <summary>The error of a broken log in its marks of durability.</summary>
 internal enum WatermarkDefect
 {
     None,
 
-    /// <summary>A record says that everything before it is on the disk, which no flush has returned for yet.</summary>
+    /// <summary>A record says that everything before it is durable, although no flush has completed for that.</summary>
     TooEarly,
 
-    /// <summary>Neither a record nor the map says anything: a mark that never comes.</summary>
+    /// <summary>Neither a record nor the map contains a mark.</summary>
     TooLate,
 }
 
-/// <summary>Deliberately broken twins of a log: the same writes to the disk, but that records and map say something else in their marks.</summary>
+/// <summary>Deliberately broken twins of a log: the same writes to the disk, except that records and map contain other marks.</summary>
 internal static class BrokenWatermark
 {
     private static readonly int MarkOffset =
@@ -50,7 +50,7 @@ internal static class BrokenWatermark
         return pieces;
     }
 
-    // Each record is one write, but for the long ones, whose header is one.
+    // Each record is one write, except for long records, whose header is one.
     private static DiskChange WithRecord(DiskChange change, LogFileHeader header, WatermarkDefect defect)
     {
         long position = header.StartPosition + change.Offset - LogFileHeader.PageBytes;

@@ -4,8 +4,9 @@ using Cairn.Platform;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// Several threads write at once, through two openings, each thread to keys of its own, while another makes snapshots; then it is looked at what a disk
-/// would have kept at many moments of that. What each thread finds of its keys is a state they had, and none that is older than what it was told.
+/// Several threads write at the same time through two openings, each to its own keys, while another thread writes snapshots. Then the run checks
+/// what a disk would contain at many moments of that work. The keys of each thread have a state that they once had, and not an older one than
+/// the last acknowledged.
 /// </summary>
 internal sealed class ConcurrentPowerLossRun(int seed)
 {
@@ -19,10 +20,10 @@ internal sealed class ConcurrentPowerLossRun(int seed)
 
     private readonly Random _random = new(seed);
 
-    /// <summary>How many disks were looked at.</summary>
+    /// <summary>Gets the number of disk images that were checked.</summary>
     public int Images { get; private set; }
 
-    /// <summary>What damage to them came to.</summary>
+    /// <summary>Gets the outcomes of damage to the images.</summary>
     public DamageCounts Damages { get; } = new();
 
     public void Execute(int looks)
@@ -80,7 +81,7 @@ internal sealed class ConcurrentPowerLossRun(int seed)
         }
     }
 
-    // False if nothing had to be changed, and so nothing was waited for.
+    // Returns false if nothing had to be changed, so that there was nothing to wait for.
     private static bool Change(
         RecordingPlatform platform, CairnStore store, CairnCollection[] collections, LoggedModel model, Random random, int thread, int number)
     {

@@ -1,22 +1,22 @@
 namespace Cairn.TortureTests.PowerLoss;
 
-/// <summary>Damages copies of disks that a loss of power left, and counts what came of it.</summary>
+/// <summary>Damages copies of disk images that a loss of power left, and counts the outcomes.</summary>
 internal sealed class DamageCounts
 {
     private const int Attempts = 2;
 
-    /// <summary>How many damaged disks were refused.</summary>
+    /// <summary>Gets the number of damaged images that were refused.</summary>
     public int Refused { get; private set; }
 
-    /// <summary>How many flips hit the end of the log, where nothing tells them from a torn tail.</summary>
+    /// <summary>Gets the number of bit flips at the end of the log, where they cannot be distinguished from a torn tail.</summary>
     public int Unprovable { get; private set; }
 
-    /// <summary>Fails unless damage is refused with advice, as often as it is tried, and nothing is lost once it is put right; or unless it loses nothing.</summary>
-    /// <param name="image">What the loss of power left; it stays as it is.</param>
-    /// <param name="durable">Below which position its files say that everything was on the disk.</param>
+    /// <summary>Fails unless each damage loses nothing, or is refused with advice on every attempt and loses nothing after it is undone.</summary>
+    /// <param name="image">The image that the loss of power left. It is not changed.</param>
+    /// <param name="durable">The position up to which the files mark everything as durable.</param>
     /// <param name="random">Chooses the damage.</param>
     /// <param name="open">Opens the store in a directory, after a restart.</param>
-    /// <param name="faultOf">What is wrong with what a store has; null if nothing is.</param>
+    /// <param name="faultOf">Returns what is wrong with a store's content; <see langword="null"/> if nothing is.</param>
     public void Look(StoreDirectory image, long durable, Random random, Func<StoreDirectory, CairnStore> open, Func<CairnStore, string?> faultOf)
     {
         using StoreDirectory copy = CopyOf(image);

@@ -2,14 +2,14 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.PowerLoss;
 
-// The files that a power loss leaves, by chance, of what was done to them:
+// The files that a power loss leaves, chosen at random from the changes that were made:
 //
-//   - What was flushed is there.
-//   - Of what was not, each sector of 512 bytes has what any one of the writes to it left, independently of every other sector; now and then one
-//     is torn in the middle, but not of what is mapped: a disk writes a sector whole, and the log does without that.
-//   - A file is as long as it was when it was flushed, or as at any time since.
-//   - Each name is where it was when the names were flushed, or as at any time since, independently of every other name.
-//   - Of a store's file, what is behind the first page may be anything, unless that page says that all of it was flushed.
+//   - Flushed data is there.
+//   - Each sector of 512 bytes that was not flushed has the content after any one of the writes to it, independently of other sectors. Sometimes
+//     a written sector is torn in the middle. Mapped sectors are not: a disk writes a sector as a whole, but the log does not rely on that.
+//   - A file has its length at the last flush, or any later one.
+//   - Each name is as it was when the names were flushed, or as at any later time, independently of other names.
+//   - The content of a store's file behind the first page is arbitrary, unless that page says that all of it was flushed.
 internal sealed class DiskImage
 {
     private const int SectorBytes = 512;
@@ -18,7 +18,7 @@ internal sealed class DiskImage
     private readonly DiskChange[] _changes;
     private readonly Random _random;
 
-    // How much of what was not flushed is on the disk: nothing, all, or some.
+    // The share of unflushed changes that reach the disk: none, all, or some.
     private readonly double _kept;
 
     private DiskImage(DiskChange[] changes, Random random)
@@ -33,7 +33,7 @@ internal sealed class DiskImage
         };
     }
 
-    /// <summary>Writes into an empty directory what is there when the power fails after so many changes.</summary>
+    /// <summary>Writes into an empty directory the files that exist when the power fails after <paramref name="moment"/> changes.</summary>
     public static void Write(IReadOnlyList<DiskChange> changes, int moment, Random random, string directory)
     {
         var image = new DiskImage([.. changes.Take(moment)], random);
@@ -91,7 +91,7 @@ internal sealed class DiskImage
 
             if (change.Kind == DiskChangeKind.RangeFlushed)
             {
-                // Earlier drifting of the same bytes is past.
+                // Earlier changes of the same bytes through a mapping no longer count.
                 Apply(content, change);
                 pending.RemoveAll(p => IsWithin(_changes[p], change));
             }
@@ -120,7 +120,7 @@ internal sealed class DiskImage
         return bytes;
     }
 
-    // How many changes were made before the last flush began that has ended.
+    // Returns the number of changes that were made before the start of the last completed flush.
     private long FlushedBefore(DiskChangeKind kind, int file) =>
         _changes.Where(change => change.Kind == kind && change.File == file).Select(change => change.Offset).DefaultIfEmpty(0).Max();
 
@@ -133,7 +133,7 @@ internal sealed class DiskImage
         content.Write(change.Data);
     }
 
-    // Each sector takes the writes to it up to one of them.
+    // Each sector receives the writes to it up to a random one.
     private void ApplySome(MemoryStream content, List<int> pending)
     {
         var frozen = new HashSet<long>();

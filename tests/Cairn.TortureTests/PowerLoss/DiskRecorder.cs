@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.PowerLoss;
 
-/// <summary>What processes did to the files of one directory, in order.</summary>
+/// <summary>Records the changes that processes make to the files of one directory, in order.</summary>
 internal sealed class DiskRecorder
 {
     private readonly Lock _lock = new();
@@ -9,7 +9,7 @@ internal sealed class DiskRecorder
     private readonly Dictionary<int, byte[]> _pagesSeen = [];
     private int _files;
 
-    /// <summary>How many changes there are so far: a moment at which the power may fail.</summary>
+    /// <summary>Gets the number of changes so far: a moment at which the power may fail.</summary>
     public int Count
     {
         get
@@ -33,7 +33,7 @@ internal sealed class DiskRecorder
         }
     }
 
-    /// <summary>Called before each change, and throws to stop it: a full or broken disk.</summary>
+    /// <summary>Gets or sets an action that runs before each change and throws to prevent it, as on a full or broken disk.</summary>
     public Action<DiskChangeKind, string>? Fault { get; set; }
 
     public int NewFile()
@@ -44,7 +44,7 @@ internal sealed class DiskRecorder
         }
     }
 
-    /// <summary>A file of which the disk has everything already.</summary>
+    /// <summary>Adds a file whose content is already on the disk.</summary>
     public int AddBase(string name, byte[] content)
     {
         lock (_lock)
@@ -66,7 +66,7 @@ internal sealed class DiskRecorder
         }
     }
 
-    /// <summary>A page that is changed through mappings is looked at with each change, because nobody tells.</summary>
+    /// <summary>Watches a page that is changed through mappings. It is read at each change, because there is no notification.</summary>
     public void Watch(int file, Func<byte[]> readPage)
     {
         lock (_lock)

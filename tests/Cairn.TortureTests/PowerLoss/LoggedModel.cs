@@ -2,16 +2,16 @@ using System.Globalization;
 
 namespace Cairn.TortureTests.PowerLoss;
 
-/// <summary>What logged collections should hold: the state after each of the changes that were begun, in their order.</summary>
+/// <summary>The expected content of logged collections: the state after each of the changes that were begun, in their order.</summary>
 internal sealed class LoggedModel
 {
     private readonly List<Change> _changes = [];
     private readonly Dictionary<string, string> _start;
 
-    /// <param name="start">What there was before the first change.</param>
+    /// <param name="start">The content before the first change.</param>
     public LoggedModel(Dictionary<string, string> start) => _start = start;
 
-    /// <summary>Changes that were begun.</summary>
+    /// <summary>Gets the number of changes that were begun.</summary>
     public int Count => _changes.Count;
 
     public static string Name(int collection, string key) => string.Create(CultureInfo.InvariantCulture, $"{collection}/{key}");
@@ -19,10 +19,10 @@ internal sealed class LoggedModel
     /// <summary>Notes a change before it is made.</summary>
     public void Begin(int moment, Action<Dictionary<string, string>> apply) => _changes.Add(new Change(moment, apply));
 
-    /// <summary>Forgets the changes after the first so many: they failed, and did nothing.</summary>
+    /// <summary>Removes all changes after the first <paramref name="count"/>: they failed and had no effect.</summary>
     public void Withdraw(int count) => _changes.RemoveRange(count, _changes.Count - count);
 
-    /// <summary>What is wrong with a state that was found while the power is on; null if nothing is.</summary>
+    /// <summary>Returns what is wrong with a state that was found while the power is on; <see langword="null"/> if nothing is.</summary>
     public string? FaultNow(Dictionary<string, string> found) => Difference(After(_changes.Count), found);
 
     /// <summary>Notes that all changes so far were acknowledged as durable.</summary>
@@ -34,7 +34,7 @@ internal sealed class LoggedModel
         }
     }
 
-    /// <summary>Says what is wrong with a state that was found after the power failed at a moment; null if nothing is.</summary>
+    /// <summary>Returns what is wrong with a state that was found after the power failed at a moment; null if nothing is.</summary>
     public string? FaultOf(Dictionary<string, string> found, int moment)
     {
         int least = _changes.Count(change => change.Durable <= moment);

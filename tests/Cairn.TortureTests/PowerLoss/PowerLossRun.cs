@@ -5,8 +5,8 @@ using Cairn.Platform;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// A store is used by several openings, in random ways, until the power fails; then it is opened on what the disk kept, and used again. At many
-/// other moments, too, it is looked at what the disk would have kept.
+/// Several openings use a store in random ways until the power fails. The store is then opened on what the disk kept, and used again. The run
+/// also checks what the disk would have kept at many other moments.
 /// </summary>
 internal sealed class PowerLossRun(int seed)
 {
@@ -18,16 +18,16 @@ internal sealed class PowerLossRun(int seed)
     private int _lives;
     private int _values;
 
-    /// <summary>How many disks were looked at.</summary>
+    /// <summary>Gets the number of disk images that were checked.</summary>
     public int Images { get; private set; }
 
-    /// <summary>What damage to the disks came to.</summary>
+    /// <summary>Gets the outcomes of damage to the images.</summary>
     public DamageCounts Damages { get; } = new();
 
-    /// <summary>What the log of a broken twin does.</summary>
+    /// <summary>Gets the defect of the broken twin of the log.</summary>
     public WatermarkDefect Defect { get; init; }
 
-    /// <summary>How many changes a full disk has refused.</summary>
+    /// <summary>Gets the number of changes that a full disk has refused.</summary>
     public int Refusals { get; private set; }
 
     public void Execute(int lives, int looks)
@@ -56,7 +56,7 @@ internal sealed class PowerLossRun(int seed)
     }
 
     /// <summary>
-    /// A store is closed whose log is lost, or has failed; the power fails while the next to open it makes the log anew, at each moment of that.
+    /// Closes a store whose log is lost or has failed. The power then fails while the next opening creates a new log, at each moment of that.
     /// </summary>
     public void ExecuteFirstOpening(Mishap mishap)
     {
@@ -96,7 +96,7 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    // When the store is closed all of it is on the disk, whatever the log has.
+    // When the store is closed, its whole content is on the disk, whatever the log contains.
     private void CloseWith(Mishap mishap, RecordingPlatform platform, StoreDirectory directory, LoggedModel model)
     {
         CairnStore store = platform.OpenStore(OptionsFor(directory) with { FlushOnClose = true });
@@ -125,7 +125,7 @@ internal sealed class PowerLossRun(int seed)
         model.Acknowledge(platform.Recorder.Count);
         if (mishap == Mishap.LogDeleted)
         {
-            // All of it, or the snapshot, or any of its pieces but not the last ones alone: those are where it would go on.
+            // Deletes all files of the log, or some of them, but never only the last pieces: the log continues there.
             string[] names = [.. Directory.GetFiles(directory.Path).Where(IsOfLog).OrderDescending(StringComparer.Ordinal)];
             int kept = _random.Next(2) * _random.Next(names.Length);
             foreach (string name in names.Skip(kept))
@@ -146,7 +146,7 @@ internal sealed class PowerLossRun(int seed)
     private static bool IsOfLog(string path) =>
         path.Contains(".log-", StringComparison.Ordinal) || path.EndsWith(".snapshot", StringComparison.Ordinal);
 
-    // One time between two failures of the power. Returns what the next begins with.
+    // The time between two failures of the power. Returns the content with which the next one begins.
     private Dictionary<string, string> Live(StoreDirectory directory, StoreDirectory next, Dictionary<string, string> expected, int looks)
     {
         _lives++;
@@ -212,7 +212,7 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    // What a twin says of itself is not to be believed.
+    // A twin's own marks are wrong, so they are not used.
     private long DurableOf(StoreDirectory image, IReadOnlyList<DiskChange> changes, int moment, int choice)
     {
         if (Defect == WatermarkDefect.None)
@@ -249,7 +249,7 @@ internal sealed class PowerLossRun(int seed)
                 WorkOnFullDisk(platform, store, model);
                 break;
             case 4 or 5:
-                // Many that nobody waits for, and perhaps a flush.
+                // Many changes without waiting, and perhaps a flush.
                 StoreEngine.BeginDeferring();
                 for (int i = _random.Next(20); i > 0; i--)
                 {
@@ -265,7 +265,7 @@ internal sealed class PowerLossRun(int seed)
 
                 break;
             case 6:
-                store.Set(Key(), Bytes(Value())); // A cache's entry, which nobody expects to find again.
+                store.Set(Key(), Bytes(Value())); // A cache entry, which may be missing later.
                 break;
             default:
                 if (Change(platform, store, model))
@@ -277,7 +277,7 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    // What needs room on the disk fails for a while, and has changed nothing then; or what is written fails. Reading goes on.
+    // Either changes that need disk space fail for a while and have no effect, or writes fail. Reading continues.
     private void WorkOnFullDisk(RecordingPlatform platform, CairnStore store, LoggedModel model)
     {
         bool isWritingRefused = _random.Next(2) == 0;
@@ -315,7 +315,7 @@ internal sealed class PowerLossRun(int seed)
         platform.Recorder.Fault = null;
     }
 
-    // False if nothing had to be changed, and so nothing was waited for.
+    // Returns false if nothing had to be changed, so that there was nothing to wait for.
     private bool Change(RecordingPlatform platform, CairnStore store, LoggedModel model)
     {
         int number = _random.Next(Collections);
@@ -349,7 +349,7 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    // Each key at most once, in any of the collections.
+    // Changes each key at most once, in any of the collections.
     private bool Transact(RecordingPlatform platform, CairnStore store, LoggedModel model)
     {
         StoreTransaction transaction = store.BeginTransaction();
@@ -427,7 +427,7 @@ internal sealed class PowerLossRun(int seed)
 
     private string Key() => _random.Next(Keys).ToString(CultureInfo.InvariantCulture);
 
-    // A number, which says what the bytes are.
+    // A number that determines the bytes.
     private string Value() => string.Create(CultureInfo.InvariantCulture, $"{++_values}:{_random.Next(_random.Next(4) == 0 ? LongestValue : 100)}");
 
     private static byte[] Bytes(string value)
@@ -445,12 +445,12 @@ internal sealed class PowerLossRun(int seed)
     }
 }
 
-/// <summary>What happened to a log before its store is opened.</summary>
+/// <summary>The damage to a log before its store is opened.</summary>
 internal enum Mishap
 {
-    /// <summary>The disk did not keep what it was told to.</summary>
+    /// <summary>The disk did not keep what was written to it.</summary>
     DiskFailed,
 
-    /// <summary>Files of it were deleted.</summary>
+    /// <summary>Some of its files were deleted.</summary>
     LogDeleted,
 }

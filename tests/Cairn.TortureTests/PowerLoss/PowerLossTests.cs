@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// The power fails at any moment. What the disk kept of what was not flushed is chosen at random: nothing is lost that was acknowledged as
-/// durable, and nothing is there that was not written, or had been removed.
+/// The power fails at any moment. A random part of the unflushed data reaches the disk. No change that was acknowledged as durable is lost,
+/// and the store contains nothing that was never written or that had been removed.
 /// </summary>
 public sealed class PowerLossTests(ITestOutputHelper output)
 {

@@ -3,17 +3,17 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Pressure;
 
-/// <summary>A crowd of clients that read slowly or ask for too much, beside clients that behave well. The latter's latency is a benchmark.</summary>
+/// <summary>Many clients read slowly or request too much, beside clients that behave well. A benchmark measures the latency of the latter.</summary>
 public sealed class PressureTests(ITestOutputHelper output)
 {
     private const long MiB = 1 << 20;
     private const int BufferMemoryMiB = 64;
 
-    // Memory that is no client's data: connections, the heap's free room, and requests that are being made.
+    // Memory that holds no client data, in bytes: connections, free room in the heap, and requests that are being built.
     private const long Unaccounted = 96 * MiB;
     private const long WhenIdleAgain = 32 * MiB;
 
-    // The tool among the files that it was built with, by the same configuration and for the same runtime as these tests.
+    // The tool in its build folder, with the same configuration and runtime as these tests.
     private static readonly string s_tool = RepositoryFile.At(
         ["src", "Cairn.Cli", "bin", .. Path.TrimEndingDirectorySeparator(AppContext.BaseDirectory).Split(Path.DirectorySeparatorChar)[^2..], "Cairn.Cli.dll"]);
 

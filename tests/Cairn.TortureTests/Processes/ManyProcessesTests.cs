@@ -4,7 +4,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Processes;
 
-/// <summary>Many processes on one store at once, and more than there can be.</summary>
+/// <summary>Many processes on one store at the same time, and more than the store admits.</summary>
 public sealed class ManyProcessesTests(ITestOutputHelper output)
 {
     private const int Processes = 64;
@@ -20,10 +20,10 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
             {
                 CapacityBytes = 8 << 20,
                 Keys = 64,
-                LongestValue = 3_000, // A longer one, if many are written at once, may find no room.
+                LongestValue = 3_000, // If many longer values are written at once, one may find no room.
                 Operations = TortureRun.Count(200, 20_000),
                 Seed = run.Random.Next(),
-                LockTimeoutMs = 30_000, // On a busy machine a holder of a lock may wait long for a processor.
+                LockTimeoutMs = 30_000, // On a busy machine, a holder of a lock may wait long for a processor.
             })),
         ];
 
@@ -48,7 +48,7 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
         var children = new List<ChildProcess>();
         try
         {
-            // Two processes and many openings of this one take every slot.
+            // Two processes and many openings in this one take every slot.
             stores.Add(CairnStore.Open(directory.Options));
             children.AddRange([Serve(directory), Serve(directory)]);
             Assert.All(children, child => Assert.Equal("open", child.ReadLine()));
@@ -66,7 +66,7 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
             children.Add(Serve(directory));
             Assert.Equal("open", children[^1].ReadLine());
 
-            // Nobody was disturbed, and all see the same.
+            // No process was disturbed, and all see the same values.
             children[^1].WriteLine("set key value");
             Assert.Equal("True", children[^1].ReadLine());
             children[^2].WriteLine("get key");

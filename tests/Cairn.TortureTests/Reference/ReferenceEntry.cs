@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.Reference;
 
-/// <summary>What the reference remembers of a key: a dictionary entry with a deadline.</summary>
+/// <summary>An entry of the reference model: a value with a deadline.</summary>
 internal sealed class ReferenceEntry
 {
     public const long Never = long.MaxValue;
@@ -9,18 +9,18 @@ internal sealed class ReferenceEntry
 
     public uint Flags { get; init; }
 
-    /// <summary>The moment it is gone, Unix milliseconds.</summary>
+    /// <summary>Gets the time at which the entry expires, in Unix milliseconds.</summary>
     public long Deadline { get; private set; } = Never;
 
-    /// <summary>By how much a read extends its life; 0 for not at all.</summary>
+    /// <summary>Gets the time by which a read extends the entry's life, in milliseconds; 0 for none.</summary>
     public long SlidingMs { get; private set; }
 
     public long SlidingDeadline { get; private set; } = Never;
 
-    /// <summary>0 until it was seen.</summary>
+    /// <summary>Gets or sets the entry's version; 0 until a read has returned it.</summary>
     public ulong Version { get; set; }
 
-    /// <summary>True if an operation may have given the same value another version.</summary>
+    /// <summary>Gets or sets whether an operation may have given the same value another version.</summary>
     public bool IsPerhapsRewritten { get; set; }
 
     public long EffectiveDeadline => Math.Min(Deadline, SlidingDeadline);
@@ -41,7 +41,7 @@ internal sealed class ReferenceEntry
         SlidingDeadline = other.SlidingDeadline;
     }
 
-    /// <summary>A read in the first eighth of the interval extends nothing.</summary>
+    /// <summary>Extends the entry's life on a read. A read in the first eighth of the interval extends nothing.</summary>
     public void Slide(long now)
     {
         if (SlidingMs != 0 && SlidingDeadline > now && now + SlidingMs - SlidingDeadline >= Math.Max(1, SlidingMs / 8))

@@ -6,16 +6,16 @@ using Cairn.Engine;
 namespace Cairn.TortureTests.Reference;
 
 /// <summary>
-/// Random operations in one thread on a store and on a dictionary with deadlines. A cache may lose any entry at any moment: then the
-/// dictionary loses it, too, and it must not come back. What is kept it may not lose, but for want of room a write may fail. Nothing else
-/// may differ.
+/// Performs random operations on one thread on a store and on a dictionary with deadlines. A cache may lose any entry at any moment. In that
+/// case the dictionary removes it too, and it must not come back. A kept entry must not be lost, but a write may fail for lack of room. There
+/// must be no other difference.
 /// </summary>
 internal sealed class ReferenceRun : IDisposable
 {
     private const int Keys = 24;
     private const int Operations = 250;
 
-    // Of a megabyte, with a segment for each log of each partition. Values longer than a segment need room in one piece.
+    // For a store of one MiB with a segment for each log of each partition. Values longer than a segment need adjacent segments.
     private const int RoomBytes = 350_000;
     private const int LongestInSegment = 3_000;
 
@@ -29,7 +29,7 @@ internal sealed class ReferenceRun : IDisposable
     private readonly List<(StoreLease Lease, (int Collection, string Key) Id)> _leases = [];
     private readonly HashSet<StoreLease> _cancelled = [];
 
-    // Keys whose value a lease may have carried on since it was written.
+    // Keys whose value a lease may have carried over since it was written.
     private readonly HashSet<(int Collection, string Key)> _hasCarried = [];
     private readonly string[] _names;
     private readonly byte[] _buffer;
@@ -39,12 +39,12 @@ internal sealed class ReferenceRun : IDisposable
     private CairnCollection[] _collections;
 
     /// <summary>Prepares a run.</summary>
-    /// <param name="directory">Where its store is.</param>
-    /// <param name="file">Name of the store's file.</param>
-    /// <param name="buffer">Room for several of the longest values.</param>
-    /// <param name="seed">What happens.</param>
-    /// <param name="encryption">What its store is encrypted with.</param>
-    /// <param name="isKept">In a collection whose entries are kept, beside one that evicts.</param>
+    /// <param name="directory">The directory of the store.</param>
+    /// <param name="file">The name of the store's file.</param>
+    /// <param name="buffer">A buffer with room for several of the longest values.</param>
+    /// <param name="seed">The seed of the random operations.</param>
+    /// <param name="encryption">The encryption of the store.</param>
+    /// <param name="isKept">Whether it works on a kept collection, beside one that evicts.</param>
     public ReferenceRun(
         StoreDirectory directory, string file, byte[] buffer, int seed, StoreEncryption? encryption = null, bool isKept = false)
     {
@@ -58,7 +58,7 @@ internal sealed class ReferenceRun : IDisposable
             CapacityBytes = StoreOptions.SmallestCapacityBytes,
             AverageEntryBytes = _random.Next(2) == 0 ? 128 : 2048,
             FlushOnClose = _random.Next(4) == 0,
-            RemovesExpired = false, // Only when the run says so, which repeats it.
+            RemovesExpired = false, // Only the run itself sweeps, so that a seed repeats it.
             Clock = _clock,
             Encryption = encryption,
         };
@@ -81,7 +81,7 @@ internal sealed class ReferenceRun : IDisposable
         File.Delete(_options.Path);
     }
 
-    /// <summary>Runs it. Throws with the last operations, and how to repeat them, if anything differs.</summary>
+    /// <summary>Runs all operations. On a difference it throws with the last operations and the command that repeats them.</summary>
     public void Run(string replay)
     {
         try
@@ -95,7 +95,7 @@ internal sealed class ReferenceRun : IDisposable
                 }
                 catch (StoreFullException full) when (_isKept)
                 {
-                    Log($"full: {full.Message}"); // And nothing has changed.
+                    Log($"full: {full.Message}"); // A refused write changes nothing.
                 }
             }
 
@@ -300,7 +300,7 @@ internal sealed class ReferenceRun : IDisposable
     private void Increment(CairnCollection target, (int, string) id)
     {
         long delta = _random.Next(-5, 6);
-        long? initial = _random.Next(2) == 0 ? _log.Count * 1_000_000L : null; // Never a sum of another.
+        long? initial = _random.Next(2) == 0 ? _log.Count * 1_000_000L : null; // Differs from every sum of other numbers.
         WriteStatus status;
         long value;
         try
@@ -311,7 +311,7 @@ internal sealed class ReferenceRun : IDisposable
         {
             if (IsLive(id))
             {
-                _entries[id].Slide(Now); // It was read.
+                _entries[id].Slide(Now); // The operation reads the entry.
             }
 
             throw;
@@ -321,12 +321,12 @@ internal sealed class ReferenceRun : IDisposable
         bool wasLive = IsLive(id);
         long number = 0;
 
-        // Trailing zero bytes are overlooked by the framework's parser of characters, and are no part of a number here.
+        // The framework's parser ignores trailing zero bytes, but here they are not part of a number.
         bool isNumber = wasLive && !_entries[id].Value.AsSpan().EndsWith((byte)0) && long.TryParse(
             Encoding.UTF8.GetString(_entries[id].Value), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out number);
         if (wasLive && _entries[id].Value.Length <= 20)
         {
-            _entries[id].Slide(Now); // It was read.
+            _entries[id].Slide(Now); // The operation reads the entry.
         }
 
         switch (status)
@@ -384,22 +384,22 @@ internal sealed class ReferenceRun : IDisposable
                 Expect(IsLive(id), "there is no value");
                 break;
             case LeaseStatus.Held:
-                // What had expired, and was cleaned away or too long for the lease to carry, does not live again when the clock goes back.
+                // A value that had expired, and was cleaned up or was too long for the lease to carry, does not return when the clock goes back.
                 Expect(!IsLive(id) || _entries[id].EffectiveDeadline <= _latest, "there is a value");
                 LoseIfLive(id);
                 Expect(_leases.Exists(held => held.Id == id && !_cancelled.Contains(held.Lease)), "nobody holds it");
                 break;
             case LeaseStatus.Acquired:
                 _hasCarried.Add(id);
-                _leases.ForEach(held => CancelIf(held.Id == id, held.Lease)); // Its time was up, or its marker evicted.
+                _leases.ForEach(held => CancelIf(held.Id == id, held.Lease)); // The lease has expired, or its marker was evicted.
                 _leases.Add((lease!, id));
                 if (IsLive(id))
                 {
-                    LoseIfLive(id); // Evicted.
+                    LoseIfLive(id); // The entry was evicted.
                 }
                 else if (_entries.TryGetValue(id, out ReferenceEntry? expired))
                 {
-                    expired.Version = 0; // The lease carries it on as an entry of its own, which lives again if the clock goes back.
+                    expired.Version = 0; // The lease carries the value as an entry of its own, which becomes valid again if the clock goes back.
                 }
 
                 break;
@@ -424,7 +424,7 @@ internal sealed class ReferenceRun : IDisposable
         }
         else if (_entries.TryGetValue(id, out ReferenceEntry? carried))
         {
-            carried.IsPerhapsRewritten = true; // Without the lease, if it still carried the value.
+            carried.IsPerhapsRewritten = true; // Rewritten without the lease, if the lease still carried the value.
         }
 
         lease.Dispose();
@@ -445,7 +445,7 @@ internal sealed class ReferenceRun : IDisposable
 
     private void SetMany(CairnCollection target, int collection)
     {
-        // Not to fail in the middle of it: what is kept is one.
+        // A single item if entries are kept, so that the call cannot fail halfway for lack of room.
         StoreItem[] items =
         [
             .. Enumerable.Range(0, _isKept ? 1 : _random.Next(1, 12))
@@ -565,7 +565,7 @@ internal sealed class ReferenceRun : IDisposable
         {
             if (IsLive(id) && buffer.Length >= _entries[id].Value.Length)
             {
-                _entries[id].Slide(Now); // It was read.
+                _entries[id].Slide(Now); // The operation reads the entry.
             }
 
             throw;
@@ -632,7 +632,7 @@ internal sealed class ReferenceRun : IDisposable
         Log($"the clock moves by {time}");
     }
 
-    // Everything that has expired is gone, but for what a lease carries.
+    // Removes everything that has expired, except for values that a lease carries.
     private void Sweep()
     {
         _store.Engine.SweepIntervalSeconds = 0;
@@ -640,7 +640,7 @@ internal sealed class ReferenceRun : IDisposable
         Log($"sweep: {turn}");
         if (!turn.IsComplete)
         {
-            return; // The last one asked for a pause.
+            return; // The last sweep requested a pause.
         }
 
         foreach (((int Collection, string Key) id, ReferenceEntry entry) in _entries.ToArray())
@@ -674,7 +674,7 @@ internal sealed class ReferenceRun : IDisposable
             _store = CairnStore.Open(_options);
         }
 
-        // Leases end with their store.
+        // Leases end when their store closes.
         _leases.Clear();
         _collections = CollectionsOf(_store);
     }
@@ -717,8 +717,8 @@ internal sealed class ReferenceRun : IDisposable
 
     private bool IsLive((int, string) id) => _entries.TryGetValue(id, out ReferenceEntry? entry) && entry.IsLive(Now);
 
-    // A miss where there was a value: it was evicted, and must not come back. What is kept may have been taken out only if it had expired
-    // before the clock went back.
+    // A miss where there was a value: the entry was evicted and must not come back. A kept entry may be missing only if it had expired before
+    // the clock went back.
     private void LoseIfLive((int, string) id)
     {
         if (IsLive(id))
@@ -770,7 +770,7 @@ internal sealed class ReferenceRun : IDisposable
         Expect(info.Type == EntryType.Value, "it is no value");
     }
 
-    // Versions grow with every write, and stay while there is none.
+    // Versions grow with every write and do not change between writes.
     private void Seen((int, string) id, ReferenceEntry entry, ulong version)
     {
         ulong last = _lastVersions.GetValueOrDefault(id);

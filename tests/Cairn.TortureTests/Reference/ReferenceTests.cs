@@ -2,7 +2,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Reference;
 
-/// <summary>Every operation against a dictionary with deadlines, in thousands of random sequences.</summary>
+/// <summary>Compares every operation with a dictionary with deadlines, in thousands of random sequences.</summary>
 public sealed class ReferenceTests(ITestOutputHelper output)
 {
     [Fact]

@@ -5,12 +5,12 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Sizes;
 
-/// <summary>A store of 4 GiB, on a disk: offsets beyond 32 bits, every partition, the longest values.</summary>
+/// <summary>A store of 4 GiB on a disk: offsets beyond 32 bits, every partition, the longest values.</summary>
 public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
 {
     private const long CapacityBytes = 4L << 30;
 
-    // So long that each partition fills more than a segment with a third of them.
+    // Long enough that a third of them fills more than a segment in each partition.
     private const int Short = 8_000;
 
     [RequiresDiskFact(6)]
@@ -23,7 +23,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
             Assert.Equal((64, 64 << 20), (store.PartitionCount, store.MaxValueBytes));
             SetShort(store, 0, 10_000);
 
-            // New segments are taken from here on: the middle, where numbers of 31 bits end, and the end.
+            // Takes new segments from here on: the middle of the file, where 31-bit offsets end, and the end of the file.
             StartTakingAt(store, (int)((int.MaxValue - store.Engine.Memory.Layout.SegmentsOffset) >> 20) - 32);
             Assert.True(store.Set("long:0", TestBytes.Of(store.MaxValueBytes, seed: 1)));
             SetShort(store, 10_000, 20_000);
@@ -84,7 +84,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
         StoreAudit.Check(store);
     }
 
-    // Spares go back first, or the next segment of a partition would be one of those.
+    // Returns the spare segments first. Otherwise the next segment of a partition would be one of those.
     private static void StartTakingAt(CairnStore store, int segment)
     {
         StoreMemory memory = store.Engine.Memory;

@@ -6,8 +6,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Sizes;
 
 /// <summary>
-/// Ten hours of a store with a log, by its clock: written, expired, cleared, copied, closed, opened, built anew after restarts. What it takes on the disk, in
-/// segments, descriptors and mappings is at the end what it was at the beginning.
+/// Ten hours, on its clock, of a store with a log: written, expired, cleared, copied, closed, opened, rebuilt after restarts. Its use of the
+/// disk, of segments, of descriptors and of mappings is the same at the end as at the beginning.
 /// </summary>
 public sealed class LongLifeTests(ITestOutputHelper output)
 {
@@ -17,7 +17,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
     private const long CapacityBytes = 2L << 20;
     private const long MaxCapacityBytes = 3L << 20;
 
-    // Each entry of a snapshot, and what a log has beyond what it protects before somebody looks whether it is due.
+    // Upper bounds: of a snapshot, and of the growth of the log before the next check of whether a checkpoint is due.
     private const long SnapshotBytes = (Keys * (LongestValue + 200)) + (64 << 10);
     private const int LookEvery = 50;
     private const long LogBytes = SnapshotBytes + (LookEvery * 4 * (LongestValue + 200)) + (3 * StoreOptions.SmallestLogFileBytes);
@@ -50,7 +50,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
         output.WriteLine($"{Lives * operations:N0} operations; a log of {_logBytes:N0} bytes at most, and room for {filled:N0} and {filledAgain:N0} entries.");
     }
 
-    // How many entries the store has room for.
+    // Returns the number of entries for which the store has room.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private int Fill(StoreDirectory directory)
     {
@@ -144,7 +144,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
         }
     }
 
-    // The clock of the store may be a moment behind: what expires within that may be there or not.
+    // The store's clock may be slightly behind, so an entry that expires within that time may be there or not.
     private void Check(CairnCollection kept)
     {
         for (int number = 0; number < Keys; number++)
@@ -187,7 +187,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
         Assert.InRange(log, 0, LogBytes);
     }
 
-    // The mapping goes with the last reference to the store.
+    // The mapping is released with the last reference to the store.
     private static void CheckHandles(string directory)
     {
         Assert.DoesNotContain(

@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.Sizes;
 
-/// <summary>A fact that needs so much room on the disk of temporary files. Where there is less, the test is skipped and says so.</summary>
+/// <summary>A fact that needs free space on the disk of temporary files. With less space, the test is skipped with a message.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresDiskFactAttribute : FactAttribute
 {

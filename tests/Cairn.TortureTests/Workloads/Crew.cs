@@ -3,7 +3,7 @@ using Cairn.TortureTests.Histories;
 
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>The worker processes and threads of one run on one store, and what all of them did.</summary>
+/// <summary>The worker processes and threads of one run on one store, and the operations of all of them.</summary>
 internal sealed class Crew : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -13,7 +13,7 @@ internal sealed class Crew : IDisposable
 
     public string StorePath => _directory.FilePath;
 
-    /// <summary>Starts a process, which opens the store; it has done so, or died trying, when this returns.</summary>
+    /// <summary>Starts a process, which opens the store. When this returns, the process has opened it or has died.</summary>
     public Worker Start(Func<WorkerOptions, WorkerOptions> choose)
     {
         WorkerOptions options = choose(new WorkerOptions
@@ -27,7 +27,7 @@ internal sealed class Crew : IDisposable
         return worker;
     }
 
-    /// <summary>The work of a thread of this process.</summary>
+    /// <summary>Creates the work of a thread of this process.</summary>
     public Workload OwnWorkload(
         CairnStore store, WorkloadKeys keys, Random random, int operations, bool isReader = false, int longest = 60_000)
     {
@@ -41,7 +41,7 @@ internal sealed class Crew : IDisposable
         return new Workload(store, keys, journal, random, worker, longest, isReader);
     }
 
-    /// <summary>Everything that was done, by the living and the dead.</summary>
+    /// <summary>Returns all operations, including those of killed workers.</summary>
     public IEnumerable<Operation> Operations() =>
     [
         .. _journals.SelectMany(journal => journal.Operations()),
@@ -69,13 +69,13 @@ internal sealed class Worker(WorkerOptions options, ChildProcess process) : IDis
 
     public int ProcessId => process.Id;
 
-    /// <summary>Waits until it has opened the store. False if it died instead.</summary>
+    /// <summary>Waits until the worker has opened the store. Returns false if it died instead.</summary>
     public bool WaitUntilOpen() => process.TryReadLine() == "open";
 
-    /// <summary>Lets it begin.</summary>
+    /// <summary>Lets the worker begin.</summary>
     public void Go() => process.WriteLine("go");
 
-    /// <summary>Waits until it has done its work. False if it died instead.</summary>
+    /// <summary>Waits until the worker has done its work. Returns false if it died instead.</summary>
     public bool WaitUntilDone()
     {
         string? line = process.TryReadLine();
@@ -89,7 +89,7 @@ internal sealed class Worker(WorkerOptions options, ChildProcess process) : IDis
         return line is not null;
     }
 
-    /// <summary>Waits until it has closed the store and ended. False if it died instead.</summary>
+    /// <summary>Waits until the worker has closed the store and ended. Returns false if it died instead.</summary>
     public bool WaitUntilClosed()
     {
         int exitCode = process.Finish();

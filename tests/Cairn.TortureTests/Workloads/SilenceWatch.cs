@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>Reads the lines of a child process, and kills it when it has said nothing for too long.</summary>
+/// <summary>Reads the lines of a child process, and kills it when it has printed nothing for too long.</summary>
 internal sealed class SilenceWatch : IDisposable
 {
     private readonly ChildProcess _child;
@@ -19,10 +19,10 @@ internal sealed class SilenceWatch : IDisposable
         });
     }
 
-    /// <summary>Why there was no line.</summary>
+    /// <summary>Gets the reason why there was no line.</summary>
     public string Verdict => _isKilled ? $"Nothing was heard of the process for {_longestSilence.TotalSeconds:N0} seconds" : "The process crashed";
 
-    /// <summary>The child's next line; null if it ended instead, or was killed because it said nothing.</summary>
+    /// <summary>Returns the child's next line; null if it ended, or was killed because it printed nothing.</summary>
     public string? TryReadLine()
     {
         _timer.Change(_longestSilence, Timeout.InfiniteTimeSpan);

@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Cairn.TortureTests.Workloads;
 
 /// <summary>
-/// Values that tell by themselves which write made them: the key, the number of the value, which is never used twice, and
-/// bytes that follow from both. So a value that is torn, mixed up or another key's is recognised.
+/// Values that identify the write that created them: they contain the key, the number of the value, which is never used twice, and bytes
+/// that follow from both. A value that is torn, mixed up or another key's is therefore detected.
 /// </summary>
 internal static class TestValue
 {
@@ -21,8 +21,8 @@ internal static class TestValue
         return value;
     }
 
-    /// <summary>The number of the value.</summary>
-    /// <exception cref="TornValueException">It is not, byte for byte, a value that was made for the key.</exception>
+    /// <summary>Returns the number of the value.</summary>
+    /// <exception cref="TornValueException">The value is not, byte for byte, one that was created for the key.</exception>
     public static long Check(ReadOnlySpan<byte> value, int key)
     {
         if (value.Length < HeaderBytes)
@@ -87,5 +87,5 @@ internal static class TestValue
     }
 }
 
-/// <summary>A value that nobody wrote.</summary>
+/// <summary>Thrown for a value that was never written.</summary>
 internal sealed class TornValueException(string message) : Exception(message);

@@ -5,7 +5,7 @@ using Cairn.TortureTests.Histories;
 namespace Cairn.TortureTests.Workloads;
 
 /// <summary>
-/// Random operations of one thread on a few keys, recorded in a journal, among fillers that keep eviction busy. Every value
+/// Random operations of one thread on a few keys, recorded in a journal, among writes of other keys that keep eviction busy. Every value
 /// that is read is checked to the last byte.
 /// </summary>
 internal sealed class Workload
@@ -25,11 +25,11 @@ internal sealed class Workload
     /// <summary>Prepares the work of one thread.</summary>
     /// <param name="store">The store.</param>
     /// <param name="keys">The keys.</param>
-    /// <param name="journal">Where it is recorded.</param>
-    /// <param name="random">What comes next.</param>
+    /// <param name="journal">The journal of the thread.</param>
+    /// <param name="random">Chooses the operations.</param>
     /// <param name="worker">A number that no other thread of the run has.</param>
-    /// <param name="longest">The longest value in bytes.</param>
-    /// <param name="isReader">Only reads.</param>
+    /// <param name="longest">The maximum length of a value, in bytes.</param>
+    /// <param name="isReader">Whether the thread only reads.</param>
     public Workload(
         CairnStore store, WorkloadKeys keys, Journal journal, Random random, int worker, int longest = 60_000, bool isReader = false)
     {
@@ -45,10 +45,10 @@ internal sealed class Workload
         _cursors = [.. Enumerable.Range(0, store.PartitionCount).Select(store.GetInvalidationCursor)];
     }
 
-    /// <summary>True if the journal has room for one more step.</summary>
+    /// <summary>Gets whether the journal has room for one more step.</summary>
     public bool MayStep => _journal.Room > _keys.Count + 16;
 
-    /// <summary>Does one operation.</summary>
+    /// <summary>Performs one operation.</summary>
     public void Step()
     {
         int key = _random.Next(_keys.Count);
@@ -126,7 +126,7 @@ internal sealed class Workload
         return _random.Next(TestValue.HeaderBytes, Math.Min(longest, _longest) + 1);
     }
 
-    // Long enough never to end during a run: which log an entry goes to depends on it, and sliding changes entries in place.
+    // Longer than a run, so that no entry expires. The expiration decides to which log an entry goes, and a sliding one changes entries in place.
     private Expiration Expiration() => _random.Next(4) switch
     {
         0 => TimeSpan.FromHours(1),
@@ -194,7 +194,7 @@ internal sealed class Workload
         });
     }
 
-    // One record for each: SetMany tells only how many were stored.
+    // Records one operation for each key, because SetMany returns only the number of stored items.
     private void SetMany()
     {
         int key = _random.Next(_keys.Count);
@@ -260,7 +260,7 @@ internal sealed class Workload
         }
     }
 
-    // What must work, whatever it finds.
+    // Operations that must succeed, whatever they find.
     private void LookAround()
     {
         Span<ulong> hashes = stackalloc ulong[16];

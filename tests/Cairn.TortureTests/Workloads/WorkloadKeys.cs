@@ -1,6 +1,6 @@
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>The keys whose histories are recorded: few, so that workers meet; some in a collection, some in one partition.</summary>
+/// <summary>The keys whose histories are recorded: few, so that workers collide; some in a collection, some in one partition.</summary>
 internal sealed class WorkloadKeys
 {
     private const string CollectionName = "collection";
@@ -10,8 +10,8 @@ internal sealed class WorkloadKeys
 
     /// <summary>Makes the keys.</summary>
     /// <param name="store">The store.</param>
-    /// <param name="count">How many.</param>
-    /// <param name="partition">Only keys of this partition, all in the store itself; -1 for any.</param>
+    /// <param name="count">The number of keys.</param>
+    /// <param name="partition">The partition of all keys, which are then in the default collection; -1 for any partition.</param>
     public WorkloadKeys(CairnStore store, int count, int partition = -1)
     {
         CairnCollection collection = partition < 0 ? store.Collection(CollectionName) : store;

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Io.Epoll;
 
-/// <summary>epoll(7), with the constants of x64 and arm64.</summary>
+/// <summary>The system calls of epoll(7), with the constants of x64 and arm64.</summary>
 internal static unsafe partial class EpollNative
 {
     public const int CloseOnExec = 0x80000;
@@ -16,7 +16,8 @@ internal static unsafe partial class EpollNative
 
     private const DllImportSearchPath Search = DllImportSearchPath.SafeDirectories;
 
-    /// <summary>struct epoll_event is packed on x64 only; this is where its data begins, and its size.</summary>
+    /// <summary>Gets the offset of the data in struct epoll_event, which is packed only on x64. The offset determines the struct's
+    /// size.</summary>
     public static int DataOffset { get; } = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
 
     public static int EventBytes => DataOffset + sizeof(ulong);

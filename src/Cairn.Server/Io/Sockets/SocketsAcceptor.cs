@@ -17,7 +17,7 @@ internal sealed class SocketsAcceptor : IDisposable
     public Listener Listener { get; }
 
     /// <summary>Starts to accept.</summary>
-    /// <returns>Whether somebody was waiting; if not, the loop is told when somebody comes.</returns>
+    /// <returns>Whether a client was waiting. If not, the acceptor reports the next client to the loop.</returns>
     public bool TryStart()
     {
         try
@@ -26,7 +26,7 @@ internal sealed class SocketsAcceptor : IDisposable
         }
         catch (ObjectDisposedException)
         {
-            return false; // It stops.
+            return false; // The server is stopping.
         }
     }
 

@@ -1,11 +1,11 @@
-// Buffers that the kernel takes for what it receives, in the order they were given: so none is tied to a connection that
-// is silent. They are told to the kernel through a ring of its own (IORING_REGISTER_PBUF_RING).
+// Buffers into which the kernel receives, taken in the order in which they were given. So a silent connection occupies no buffer. The
+// kernel gets the buffers through a ring of their own (IORING_REGISTER_PBUF_RING).
 //
-//   I1  A buffer is the kernel's from Give until a completion names it, and the worker's from then until it is given again.
+//   I1  A buffer belongs to the kernel from Give until a completion names it, and then to the worker until it is given again.
 //   I2  Each place of the ring is written before the tail that covers it is published.
 //
-// Buffers lie a cache line further apart than they are long: at a power of two, their beginnings, which short requests use
-// alone, would compete for a few sets of the cache.
+// The distance between two buffers is a cache line longer than a buffer. Short requests use only the beginnings of buffers. At a distance
+// of a power of two, the beginnings would compete for a few sets of the CPU's cache.
 using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
@@ -20,7 +20,7 @@ internal sealed unsafe class UringBuffers : IDisposable
     private const int FirstCount = 256;
     private const int PageBytes = 4096;
 
-    // Where the tail lies: in the reserved field of the ring's first place (struct io_uring_buf_ring).
+    // The offset of the tail: the reserved field of the ring's first place (struct io_uring_buf_ring).
     private const int TailOffset = 14;
 
     private readonly byte* _buffers;
@@ -35,11 +35,11 @@ internal sealed unsafe class UringBuffers : IDisposable
         _mostCount = count;
     }
 
-    /// <summary>Buffers that the kernel and the worker have now.</summary>
+    /// <summary>Gets the number of buffers that the kernel and the worker have now.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Registers a ring for so many buffers, a power of two, and gives the kernel some of them.</summary>
-    /// <exception cref="ServerException">The kernel does not take it.</exception>
+    /// <summary>Registers a ring for this many buffers, a power of two, and gives the kernel some of them.</summary>
+    /// <exception cref="ServerException">The kernel does not accept it.</exception>
     public static UringBuffers Register(SafeFileHandle ring, ushort group, int mostCount)
     {
         byte* places = (byte*)NativeMemory.AlignedAlloc((nuint)(mostCount * sizeof(UringNative.ProvidedBuffer)), PageBytes);
@@ -59,7 +59,7 @@ internal sealed unsafe class UringBuffers : IDisposable
                 : $"io_uring cannot be used: it takes no buffers: {LinuxErrors.Text(error)}.");
         }
 
-        // Memory is used when a buffer is, so room for all of them costs nothing yet.
+        // The system allocates a page when it is first used, so address space for all buffers costs no memory yet.
         byte* buffers = (byte*)NativeMemory.AlignedAlloc((nuint)mostCount * StrideBytes, PageBytes);
         var result = new UringBuffers(places, buffers, mostCount);
         result.Grow(FirstCount);
@@ -68,7 +68,7 @@ internal sealed unsafe class UringBuffers : IDisposable
 
     public byte* AddressOf(int buffer) => _buffers + ((nint)buffer * StrideBytes);
 
-    /// <summary>Gives a buffer back to the kernel, which sees it after <see cref="Publish"/>.</summary>
+    /// <summary>Gives a buffer back to the kernel. The kernel sees it after <see cref="Publish"/>.</summary>
     public void Give(int buffer)
     {
         var place = (UringNative.ProvidedBuffer*)_ring + (_tail++ & (_mostCount - 1));
@@ -83,12 +83,12 @@ internal sealed unsafe class UringBuffers : IDisposable
         // Release; pairs with the kernel's acquire (I2).
         Volatile.Write(ref *(ushort*)(_ring + TailOffset), _tail);
 
-    /// <summary>The kernel ran out: from now on there are twice as many, if there is room.</summary>
+    /// <summary>Doubles the number of buffers, up to the maximum, because the kernel ran out of them.</summary>
     public void Double() => Grow(Count);
 
     /// <summary>
-    /// Returns the pages of all buffers, which are zero from then on. The kernel writes into buffers only while this thread is in a call of
-    /// the ring (DEFER_TASKRUN), so nothing is lost if no completion waits.
+    /// Returns the pages of all buffers to the system. Their content is zero afterwards. The kernel writes into buffers only while this
+    /// thread is in a call of the ring (DEFER_TASKRUN), so no input is lost if no completion waits.
     /// </summary>
     public void Trim() =>
         _ = LinuxNative.Advise(_buffers, (nuint)Count * StrideBytes / PageBytes * PageBytes, LinuxNative.AdviseDrop);

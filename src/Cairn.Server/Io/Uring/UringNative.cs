@@ -1,5 +1,5 @@
-// io_uring by its three system calls, with the structures of linux/io_uring.h. The numbers are the same on every
-// architecture, and so are the layouts.
+// The three system calls of io_uring, with the structures of linux/io_uring.h. The numbers and the layouts are the same on every
+// architecture.
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
@@ -61,17 +61,17 @@ internal static unsafe partial class UringNative
 
     public static int LastError => Marshal.GetLastPInvokeError();
 
-    /// <summary>The ring's descriptor, or -1.</summary>
+    /// <summary>Calls io_uring_setup. Returns the ring's descriptor, or -1.</summary>
     public static int Setup(uint entries, Parameters* parameters) => (int)SetupCall(SetupNumber, entries, parameters);
 
-    /// <summary>How many entries were submitted, or the error's number, negative.</summary>
+    /// <summary>Calls io_uring_enter. Returns the number of entries submitted, or the negative error number.</summary>
     public static int Enter(int ring, uint submit, uint minimum, uint flags, void* argument, nuint argumentBytes)
     {
         nint result = EnterCall(EnterNumber, ring, submit, minimum, flags, argument, argumentBytes);
         return result >= 0 ? (int)result : -LastError;
     }
 
-    /// <summary>0 or more, or the error's number, negative.</summary>
+    /// <summary>Calls io_uring_register. Returns 0 or more, or the negative error number.</summary>
     public static int Register(SafeFileHandle ring, uint operation, void* argument, uint count)
     {
         nint result = RegisterCall(RegisterNumber, ring, operation, argument, count);

@@ -1,14 +1,13 @@
-// The two queues that a worker shares with the kernel. Entries are prepared here and submitted together with the wait
-// for completions, in one call.
+// The two queues that a worker shares with the kernel. Entries are prepared here. One call submits them and waits for completions.
 //
 //   submission   head (kernel) <= entries not yet consumed < tail (ours)
 //   completion   head (ours)   <= completions not yet seen < tail (kernel)
 //
-//   I1  One thread makes the ring and is the only one to use it; SINGLE_ISSUER and DEFER_TASKRUN ask for that.
-//   I2  Each counter has one writer. The writer publishes with release after the slots it covers are written (or read);
-//       the other side reads with acquire before it looks at (or reuses) them.
-//   I3  What an entry points to, except for the data to send and to receive, is read by the kernel while it submits
-//       (FEAT_SUBMIT_STABLE), and may be reused afterwards.
+//   I1  One thread creates the ring and is the only one to use it, as SINGLE_ISSUER and DEFER_TASKRUN require.
+//   I2  Each counter has one writer. The writer publishes with release after it has written (or read) the slots that the counter
+//       covers. The other side reads the counter with acquire before it reads (or reuses) the slots.
+//   I3  The kernel reads everything that an entry points to, except the data to send and to receive, while it submits the entry
+//       (FEAT_SUBMIT_STABLE). The memory may be reused afterwards.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
@@ -39,7 +38,7 @@ internal sealed unsafe class UringRing : IDisposable
     private readonly uint* _completionTail;
     private readonly uint _completionMask;
     private readonly UringNative.Completion* _completions;
-    private uint _prepared; // The submission tail, of which the kernel knows after the next Enter.
+    private uint _prepared; // The submission tail. The next Enter publishes it to the kernel.
     private uint _submitted;
 
     private UringRing(SafeFileHandle handle, in UringNative.Parameters parameters)
@@ -72,8 +71,8 @@ internal sealed unsafe class UringRing : IDisposable
         (_enterDescriptor, _enterFlags) = RegisterItself();
     }
 
-    /// <summary>Makes a ring with the features that the kernel has of those wanted.</summary>
-    /// <exception cref="ServerException">The kernel makes none.</exception>
+    /// <summary>Creates a ring with those of the wanted features that the kernel has.</summary>
+    /// <exception cref="ServerException">The kernel cannot create a ring.</exception>
     public static UringRing Create(uint submissions, uint completions, UringFeatures wanted)
     {
         UringNative.Parameters parameters;
@@ -93,7 +92,7 @@ internal sealed unsafe class UringRing : IDisposable
                 throw new ServerException($"io_uring cannot be used: {Explain(error)}.");
             }
 
-            // Younger than this kernel: without them, then.
+            // This kernel is older than the feature, so try without it.
             wanted &= (wanted & UringFeatures.DeferredWork) != 0 ? ~UringFeatures.DeferredWork : ~UringFeatures.SingleIssuer;
         }
 
@@ -115,20 +114,20 @@ internal sealed unsafe class UringRing : IDisposable
         }
     }
 
-    /// <summary>Of those asked for, what the ring was made with.</summary>
+    /// <summary>Gets the requested features that the ring was created with.</summary>
     public UringFeatures Features { get; private init; }
 
     public SafeFileHandle Handle => _handle;
 
-    /// <summary>Entries that were prepared and not submitted.</summary>
+    /// <summary>Gets the number of entries that were prepared and not submitted.</summary>
     public uint Unsubmitted => _prepared - _submitted;
 
     public bool IsFull => Unsubmitted == _submissionCount;
 
-    /// <summary>Whether more completions wait than the queue holds; the next call brings them.</summary>
+    /// <summary>Gets whether more completions wait than the queue holds. The next call fetches them.</summary>
     public bool HasOverflow => (Volatile.Read(ref *_submissionFlags) & UringNative.CompletionsOverflow) != 0; // Set before the call returned.
 
-    /// <summary>A cleared entry to fill in. There must be room.</summary>
+    /// <summary>Returns a cleared entry to fill in. The queue must not be full.</summary>
     public UringNative.Entry* Prepare()
     {
         Debug.Assert(!IsFull, "Submit first.");
@@ -138,14 +137,14 @@ internal sealed unsafe class UringRing : IDisposable
         return entry;
     }
 
-    /// <summary>Submits what was prepared, and waits for completions.</summary>
-    /// <param name="minimum">Completions to wait for; 0 only has those done that can be.</param>
-    /// <param name="timeoutMs">How long to wait; -1 for as long as it takes.</param>
-    /// <param name="collects">Whether completions are wanted at all.</param>
-    /// <returns>0, or an error's number.</returns>
+    /// <summary>Submits the prepared entries and waits for completions.</summary>
+    /// <param name="minimum">The number of completions to wait for; 0 does not wait.</param>
+    /// <param name="timeoutMs">The maximum time to wait, in milliseconds; -1 for no limit.</param>
+    /// <param name="collects">Whether to collect completions at all.</param>
+    /// <returns>0, or an error number.</returns>
     public int Enter(uint minimum, int timeoutMs, bool collects)
     {
-        // Release; pairs with the kernel's acquire of the tail (I2): it must see the entries before their number.
+        // Release; pairs with the kernel's acquire of the tail (I2). Without it, the kernel could see the tail before the entries.
         Volatile.Write(ref *_submissionTail, _prepared);
         uint flags = _enterFlags | (collects ? UringNative.EnterGetEvents : 0);
         int result;
@@ -161,13 +160,13 @@ internal sealed unsafe class UringRing : IDisposable
                 _enterDescriptor, Unsubmitted, minimum, flags | UringNative.EnterExtendedArgument, &argument, (nuint)sizeof(UringNative.WaitArgument));
         }
 
-        // What the kernel took, it tells by its head too, which holds also when the call ended with an error.
-        // Acquire; pairs with the kernel's release (I2): entries are reused below the head only.
+        // The head also shows how many entries the kernel took, and is valid even if the call failed. Acquire; pairs with the kernel's
+        // release (I2): only entries below the head are reused.
         _submitted = Volatile.Read(ref *_submissionHead);
         return Math.Max(0, -result);
     }
 
-    /// <summary>Completions that wait to be seen, from <see cref="Completion"/>(0) on.</summary>
+    /// <summary>Returns the number of unseen completions. <see cref="Completion"/>(0) is the first of them.</summary>
     public int CompletionCount() =>
         // Acquire; pairs with the kernel's release (I2): completions are read after their number.
         (int)(Volatile.Read(ref *_completionTail) - *_completionHead);
@@ -175,9 +174,9 @@ internal sealed unsafe class UringRing : IDisposable
     public ref readonly UringNative.Completion Completion(int index) =>
         ref _completions[(*_completionHead + (uint)index) & _completionMask];
 
-    /// <summary>The first completions were seen; the kernel may write over them.</summary>
+    /// <summary>Marks the first completions as seen. The kernel may then overwrite them.</summary>
     public void Seen(int count) =>
-        // Release; pairs with the kernel's acquire (I2): they were read before it writes there again.
+        // Release; pairs with the kernel's acquire (I2): they are read before the kernel writes there again.
         Volatile.Write(ref *_completionHead, *_completionHead + (uint)count);
 
     public void Dispose()
@@ -195,7 +194,7 @@ internal sealed unsafe class UringRing : IDisposable
             flags |= UringNative.SetupSingleIssuer;
         }
 
-        // Deferring needs a single issuer. Without it, the worker is at least not interrupted.
+        // Deferring needs a single issuer. Without deferring, cooperative work at least does not interrupt the worker.
         return flags | ((features & (UringFeatures.DeferredWork | UringFeatures.SingleIssuer)) ==
             (UringFeatures.DeferredWork | UringFeatures.SingleIssuer)
                 ? UringNative.SetupDeferredWork
@@ -212,7 +211,7 @@ internal sealed unsafe class UringRing : IDisposable
         _ => LinuxErrors.Text(error),
     };
 
-    // Spares the kernel looking the descriptor up with each call; where it cannot be had, nothing is lost but that.
+    // Saves the kernel a lookup of the descriptor in each call. Where the kernel does not support it, only this saving is lost.
     private (int Descriptor, uint Flags) RegisterItself()
     {
         int descriptor = (int)_handle.DangerousGetHandle();

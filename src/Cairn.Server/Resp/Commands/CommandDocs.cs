@@ -2,8 +2,8 @@ using System.Collections.Frozen;
 
 namespace Cairn.Server.Resp.Commands;
 
-// What COMMAND DOCS tells, which redis-cli makes its hints and its help of. In a syntax, WORDS in capitals are sent as they are, others
-// stand for what is sent; [what may be left out], one | or another, and what may come again... (several words)...
+// The texts of COMMAND DOCS, from which redis-cli creates its hints and its help. In a syntax, WORDS in capitals are sent unchanged, and
+// other words stand for a value. [optional], one | or another, repeated..., (several words repeated)...
 internal sealed class CommandDocs
 {
     private static readonly FrozenDictionary<string, CommandDocs> s_all = Lines
@@ -18,7 +18,7 @@ internal sealed class CommandDocs
         Arguments = Parse(syntax.Split(' ', StringSplitOptions.RemoveEmptyEntries));
     }
 
-    /// <summary>The Redis that brought it.</summary>
+    /// <summary>Gets the version of Redis that introduced the command.</summary>
     public string Since { get; }
 
     public string Summary { get; }
@@ -159,15 +159,15 @@ internal sealed class CommandDocs
         watch;2.2.0;Lets EXEC do nothing if keys change;key...
         """.ReplaceLineEndings("\n");
 
-    /// <summary>What is told of a command. One that is missing here fails a test.</summary>
+    /// <summary>Returns the documentation of a command. A test fails if a command has none.</summary>
     public static CommandDocs Of(CommandInfo command) => s_all[command.Name];
 
-    /// <summary>Whether there is something to tell.</summary>
+    /// <summary>Returns whether the command has documentation.</summary>
     public static bool Has(CommandInfo command) => s_all.ContainsKey(command.Name);
 
     private static Argument[] Parse(ReadOnlySpan<string> words)
     {
-        // Alternatives: at the top, each word or token with what follows it.
+        // Alternatives: at the top level, each is one word, or a token with its value.
         List<Argument> sequence = [];
         List<Argument> alternatives = [];
         while (!words.IsEmpty)
@@ -256,7 +256,7 @@ internal sealed class CommandDocs
     /// <summary>An argument of a command.</summary>
     internal sealed record Argument(string Name, string Kind)
     {
-        /// <summary>What is sent before it, or in its place.</summary>
+        /// <summary>Gets the word that is sent before the argument, or in its place.</summary>
         public string Token { get; init; } = "";
 
         public bool IsOptional { get; init; }

@@ -3,12 +3,12 @@ using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>The server as a whole: what it is, has and may be told.</summary>
+/// <summary>Commands about the server as a whole.</summary>
 internal static class ServerCommands
 {
     private const CommandFlags AnyTime = CommandFlags.Loading | CommandFlags.Stale;
 
-    // What all commands take at most, with everything that is said of them.
+    // The maximum length of the documentation of all commands.
     private const int DocsBytes = 256 << 10;
 
     private static readonly (CommandFlags Flag, string Name)[] s_flagNames =
@@ -52,7 +52,7 @@ internal static class ServerCommands
         },
     ];
 
-    /// <summary>The Redis whose replies these are, for clients that look at the version to know what they may use.</summary>
+    /// <summary>Gets the version of Redis whose replies the server gives, for clients that choose features by version.</summary>
     public static ReadOnlySpan<byte> RedisVersion => "7.0.15"u8;
 
     private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
@@ -95,7 +95,7 @@ internal static class ServerCommands
         writer.WriteBulk(microseconds % 1_000_000);
     }
 
-    // What the entry takes in its segment, and its slot in the index.
+    // The size of the entry in its segment, plus its slot in the index.
     private static void MemoryUsage(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         for (int i = 3; i < arguments.Count; i += 2)
@@ -351,7 +351,7 @@ internal static class ServerCommands
         writer.WriteInteger(command.FirstKey);
         writer.WriteInteger(command.LastKey);
         writer.WriteInteger(command.KeyStep);
-        writer.WriteSetHeader(0); // ACL categories: there are none.
+        writer.WriteSetHeader(0); // ACL categories: none.
         writer.WriteArrayHeader(0); // Tips.
         writer.WriteArrayHeader(0); // Key specifications beyond first, last and step.
         writer.WriteArrayHeader(command.Subcommands.Length);

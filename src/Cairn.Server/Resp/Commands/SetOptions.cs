@@ -3,13 +3,13 @@ using Cairn.Protocol;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>What SET and GETEX are asked for beyond key and value. Parsed and checked in two steps, as Redis does.</summary>
+/// <summary>The options of SET and GETEX. They are parsed and checked in two steps, as in Redis.</summary>
 internal struct SetOptions
 {
     private TimeForm _form;
     private int _timeArgument;
 
-    // How a time is given; only one form may be, but that one more than once.
+    // The form of a time. Only one form may occur, but it may be repeated.
     private enum TimeForm
     {
         None,
@@ -33,7 +33,7 @@ internal struct SetOptions
 
     public long MomentMs { get; private set; }
 
-    /// <summary>Makes a time of a command into a moment. False if it is not a valid one.</summary>
+    /// <summary>Converts a command's time to a Unix time. Returns false if it is not valid.</summary>
     public static bool TryResolve(long time, bool isMilliseconds, bool isRelative, long nowMs, out long momentMs)
     {
         momentMs = 0;
@@ -55,7 +55,7 @@ internal struct SetOptions
     public static byte[] InvalidExpiration(string command) =>
         Encoding.ASCII.GetBytes($"ERR invalid expire time in '{command}' command");
 
-    /// <summary>Reads the options from an argument on. False if they make no sense.</summary>
+    /// <summary>Reads the options, beginning at an argument. Returns false if they are not valid.</summary>
     public bool TryParse(scoped in RespArguments arguments, int first, bool isSet)
     {
         for (int i = first; i < arguments.Count; i++)
@@ -80,7 +80,7 @@ internal struct SetOptions
         return true;
     }
 
-    /// <summary>Finds the moment that was asked for, if one was. False if it is not valid; the error is written then.</summary>
+    /// <summary>Determines the expiration, if there is one. Returns false, after writing the error, if it is not valid.</summary>
     public bool TryResolve(scoped in RespArguments arguments, long nowMs, string command, ref RespWriter writer)
     {
         if (_form == TimeForm.None)

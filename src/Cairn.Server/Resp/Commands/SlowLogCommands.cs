@@ -3,7 +3,7 @@ using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>SLOWLOG: the requests that took long, of all protocols.</summary>
+/// <summary>SLOWLOG: the slow requests of all protocols.</summary>
 internal static class SlowLogCommands
 {
     private const CommandFlags Flags = CommandFlags.Admin | CommandFlags.Loading | CommandFlags.Stale;

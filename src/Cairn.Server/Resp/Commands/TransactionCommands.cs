@@ -2,7 +2,7 @@ using Cairn.Protocol;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>Requests that happen together, or not at all.</summary>
+/// <summary>Commands of transactions, which execute all requests atomically or none.</summary>
 internal static class TransactionCommands
 {
     private const CommandFlags Flags =

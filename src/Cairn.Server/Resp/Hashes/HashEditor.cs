@@ -3,20 +3,20 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Resp.Hashes;
 
-// Makes a hash's bytes from those it had: fields are set and removed, then everything is written anew. One serves all sessions of a worker.
+// Edits a hash: loads its fields, sets and removes some, and then writes all of them anew. All sessions of a worker share one editor.
 //
-//   I1  A record that was removed stays in its place, with a start of Removed, until the hash is loaded again.
-//   I2  An edit of many fields makes an index, which has each record that was not removed, by a hash that clients cannot foresee. From then on
-//       the time for a field does not grow with the hash, whatever its fields are.
+//   I1  A removed record keeps its place, with the start Removed, until the next hash is loaded.
+//   I2  An edit of many fields creates an index of all records that are not removed. Clients cannot predict the index's hash
+//       function. So the time per field does not grow with the hash, whatever its fields are.
 internal sealed class HashEditor
 {
     private const int KeptBytes = 64 << 10;
     private const int Removed = -1;
 
-    // Fields that are looked for before an index is made, which takes as long as looking at the whole hash.
+    // The number of searches before an index is created. Creating it takes as long as reading the whole hash.
     private const int FindsWithoutIndex = 32;
 
-    // Fields and values of all records, also of those that were replaced.
+    // The fields and values of all records, including replaced ones.
     private byte[] _bytes = [];
     private int _used;
     private readonly List<uint> _hashes = [];
@@ -27,7 +27,7 @@ internal sealed class HashEditor
 
     public int Count { get; private set; }
 
-    /// <summary>Begins with these fields.</summary>
+    /// <summary>Starts with the fields of a hash.</summary>
     public void Load(HashView hash)
     {
         _used = _finds = 0;
@@ -46,7 +46,7 @@ internal sealed class HashEditor
         Count = _records.Count;
     }
 
-    /// <summary>A field's value; valid until the next call that sets one.</summary>
+    /// <summary>Gets a field's value, which is valid until the next call that sets a field.</summary>
     public bool TryGet(ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -60,7 +60,7 @@ internal sealed class HashEditor
         return index >= 0;
     }
 
-    /// <summary>Sets a field. True if it is new.</summary>
+    /// <summary>Sets a field. Returns true if it is new.</summary>
     public bool Set(ReadOnlySpan<byte> field, ReadOnlySpan<byte> value)
     {
         int index = Find(field);
@@ -77,7 +77,7 @@ internal sealed class HashEditor
         return true;
     }
 
-    /// <summary>Removes a field. True if it was there.</summary>
+    /// <summary>Removes a field. Returns true if it existed.</summary>
     public bool Remove(ReadOnlySpan<byte> field)
     {
         int index = Find(field);
@@ -92,7 +92,8 @@ internal sealed class HashEditor
         return true;
     }
 
-    /// <summary>The hash's bytes; valid until the next call. False if they are more than a hash may have.</summary>
+    /// <summary>Encodes the hash. The bytes are valid until the next call. Returns false if they exceed the maximum length of a
+    /// hash.</summary>
     public bool TryEncode(out ReadOnlySpan<byte> encoded)
     {
         long length = HashView.HeaderBytes;
@@ -140,8 +141,8 @@ internal sealed class HashEditor
         return true;
     }
 
-    /// <summary>Lets go of what only a long hash needed.</summary>
-    /// <returns>Its bytes.</returns>
+    /// <summary>Frees memory that only a long hash needed.</summary>
+    /// <returns>The number of bytes freed.</returns>
     public int Trim()
     {
         int bytes = _bytes.Length + _encoded.Length;
@@ -219,7 +220,7 @@ internal sealed class HashEditor
         return (start, field.Length, value.Length);
     }
 
-    // Records by their fields.
+    // Compares records by their fields.
     private sealed class ByField(HashEditor editor) : IEqualityComparer<int>, IAlternateEqualityComparer<ReadOnlySpan<byte>, int>
     {
         public bool Equals(int x, int y) => x == y;
@@ -228,7 +229,7 @@ internal sealed class HashEditor
 
         public bool Equals(ReadOnlySpan<byte> field, int record) => editor.FieldOf(record).SequenceEqual(field);
 
-        // The hash of a text, which .NET computes with a key of the process. Characters are two bytes.
+        // The hash of a string, which .NET computes with a random key of the process. A character has two bytes.
         public int GetHashCode(ReadOnlySpan<byte> field) =>
             (string.GetHashCode(MemoryMarshal.Cast<byte, char>(field), StringComparison.Ordinal) * 257) + (field.Length % 2 == 0 ? 0 : field[^1] + 1);
 

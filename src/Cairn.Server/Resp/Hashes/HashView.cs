@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Resp.Hashes;
 
-// A hash is one entry, so its fields live and go together. Its bytes, numbers little endian:
+// A hash is one entry, so its fields are stored and removed together. Its bytes, with numbers in little endian:
 //
 //   0   count            u32
 //   4   0                u32
@@ -11,28 +11,28 @@ namespace Cairn.Server.Resp.Hashes;
 //       record ends      count x u32, from the first record's start
 //       records          u32 bytes of the field | field | value
 //
-// Fields are in the order in which they were first set. A field is found by its hash among those of all, which lie together;
-// only its own record is touched then.
+// Fields are in the order in which they were first set. A search compares hashes first. All hashes are adjacent, so a search accesses
+// only the matching record.
 internal readonly ref struct HashView
 {
-    /// <summary>Longest hash in bytes, everything counted.</summary>
+    /// <summary>The maximum length of a hash in bytes, including headers.</summary>
     public const int MaxBytes = 1 << 20;
 
-    /// <summary>Bytes before the directory.</summary>
+    /// <summary>The number of bytes before the directory.</summary>
     public const int HeaderBytes = 8;
 
-    /// <summary>Bytes of the directory for each field.</summary>
+    /// <summary>The number of directory bytes per field.</summary>
     public const int DirectoryBytes = 8;
 
-    /// <summary>Bytes of a record before its field.</summary>
+    /// <summary>The number of bytes of a record before its field.</summary>
     public const int RecordHeaderBytes = 4;
 
-    /// <summary>Fields that the longest hash has room for.</summary>
+    /// <summary>The number of fields that fit in the longest hash.</summary>
     public const int MaxFields = (MaxBytes - HeaderBytes) / (DirectoryBytes + RecordHeaderBytes);
 
     private readonly ReadOnlySpan<byte> _bytes;
 
-    /// <summary>Looks at a hash's bytes; at none for no fields. What does not add up has no fields either.</summary>
+    /// <summary>Creates a view of a hash's bytes. Without bytes, or with inconsistent bytes, the hash has no fields.</summary>
     public HashView(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length >= HeaderBytes
@@ -46,7 +46,7 @@ internal readonly ref struct HashView
 
     public int Count { get; }
 
-    /// <summary>The number by which a field is looked for.</summary>
+    /// <summary>Returns the hash code by which a field is searched.</summary>
     public static uint HashOf(ReadOnlySpan<byte> field)
     {
         // FNV-1a: fields are short, and a collision costs one comparison.
@@ -59,7 +59,7 @@ internal readonly ref struct HashView
         return hash;
     }
 
-    /// <summary>A field's number; -1 if it is not there.</summary>
+    /// <summary>Returns a field's index, or -1 if the field does not exist.</summary>
     public int Find(ReadOnlySpan<byte> field)
     {
         uint hash = HashOf(field);
@@ -79,7 +79,7 @@ internal readonly ref struct HashView
         return -1;
     }
 
-    /// <summary>A field's value. False if it is not there.</summary>
+    /// <summary>Gets a field's value. Returns false if the field does not exist.</summary>
     public bool TryGet(ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -87,7 +87,7 @@ internal readonly ref struct HashView
         return index >= 0 && TryGet(index, out _, out value);
     }
 
-    /// <summary>A field and its value. False only if the bytes were damaged while they were looked at.</summary>
+    /// <summary>Gets a field and its value. Returns false only if the bytes were changed while they were read.</summary>
     public bool TryGet(int index, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value)
     {
         field = value = default;

@@ -3,7 +3,7 @@ using Cairn.Server.Notifications;
 namespace Cairn.Server.Resp.PubSub;
 
 /// <summary>Sends keyspace events as messages.</summary>
-/// <remarks>A user that may use only keys with a prefix receives no event of another key, whatever it subscribed to.</remarks>
+/// <remarks>A user that is limited to a key prefix receives no events of other keys, whatever it subscribed to.</remarks>
 internal sealed class EventChannel(PubSubHub messages) : IEventChannel
 {
     private readonly List<(RespSession Session, string? Pattern)> _receivers = [];
@@ -26,6 +26,6 @@ internal sealed class EventChannel(PubSubHub messages) : IEventChannel
         }
 
         published.Release();
-        _receivers.Clear(); // Keeps no session alive that has ended.
+        _receivers.Clear(); // Does not keep ended sessions alive.
     }
 }

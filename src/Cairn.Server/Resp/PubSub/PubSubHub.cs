@@ -2,21 +2,22 @@ using System.Text;
 
 namespace Cairn.Server.Resp.PubSub;
 
-/// <summary>Who gets which messages. Safe from any worker.</summary>
+/// <summary>The subscriptions of all clients to channels and patterns. Thread-safe.</summary>
 internal sealed class PubSubHub
 {
     private const int LongestNameOnStack = 256;
 
     private readonly Lock _lock = new();
 
-    // Names as Text.Latin makes them from bytes.
+    // Names as Text.Latin creates them from bytes.
     private readonly Dictionary<string, List<RespSession>> _channels = new(StringComparer.Ordinal);
     private readonly Dictionary<string, List<RespSession>> _patterns = new(StringComparer.Ordinal);
     private readonly Dictionary<string, KeyFilter> _filters = new(StringComparer.Ordinal);
 
     private readonly Dictionary<string, List<RespSession>>.AlternateLookup<ReadOnlySpan<char>> _channelsBySpan;
 
-    // Known without the lock that nobody listens; a subscriber that is just coming gets what is published after its reply.
+    // Lets publishers skip the lock when there are no subscribers. A client that is subscribing gets the messages that are published
+    // after the reply to its subscription.
     private volatile int _subscriptions;
 
     public PubSubHub() => _channelsBySpan = _channels.GetAlternateLookup<ReadOnlySpan<char>>();
@@ -73,7 +74,8 @@ internal sealed class PubSubHub
         }
     }
 
-    /// <summary>Adds those to whom a message on this channel goes, by channel first; one that subscribed twice is there twice.</summary>
+    /// <summary>Adds the receivers of a message on this channel: first subscribers of the channel, then of patterns. A client that
+    /// subscribed twice is added twice.</summary>
     public void FindReceivers(ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
     {
         if (_subscriptions == 0)
@@ -106,7 +108,7 @@ internal sealed class PubSubHub
         }
     }
 
-    /// <summary>Channels that somebody subscribed to by name.</summary>
+    /// <summary>Returns the channels that have subscribers by name.</summary>
     public IReadOnlyList<string> FindChannels(KeyFilter? filter)
     {
         lock (_lock)

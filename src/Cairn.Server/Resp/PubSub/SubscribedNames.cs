@@ -3,11 +3,11 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp.PubSub;
 
-/// <summary>The channels or patterns that a client has subscribed to, in their order. Adding and removing take the same time however many
-/// there are, and every name counts as the connection's memory.</summary>
+/// <summary>The channels or patterns that a client has subscribed to, in order. The time to add or remove one does not depend on their
+/// number. Every name counts as the connection's memory.</summary>
 internal sealed class SubscribedNames(HeldMemory memory) : IReadOnlyCollection<string>
 {
-    // What a name costs beyond its characters, here and in the hub.
+    // The memory of a name beyond its characters, here and in the hub.
     private const int NameBytes = 320;
 
     private readonly LinkedList<string> _names = new();
@@ -15,10 +15,10 @@ internal sealed class SubscribedNames(HeldMemory memory) : IReadOnlyCollection<s
 
     public int Count => _names.Count;
 
-    /// <summary>The one that was subscribed to first. There must be one.</summary>
+    /// <summary>Gets the oldest name. There must be one.</summary>
     public string First => _names.First!.Value;
 
-    /// <summary>False if it is there already.</summary>
+    /// <summary>Adds a name. Returns false if it already exists.</summary>
     public bool Add(string name)
     {
         _places ??= new Dictionary<string, LinkedListNode<string>>(StringComparer.Ordinal);
@@ -32,7 +32,7 @@ internal sealed class SubscribedNames(HeldMemory memory) : IReadOnlyCollection<s
         return true;
     }
 
-    /// <summary>False if it is not there.</summary>
+    /// <summary>Removes a name. Returns false if it does not exist.</summary>
     public bool Remove(string name)
     {
         if (_places is null || !_places.Remove(name, out LinkedListNode<string>? place))

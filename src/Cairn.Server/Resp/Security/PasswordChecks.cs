@@ -1,24 +1,24 @@
-// Checks of passwords against slow hashes, which take up to a second of processor time each. They run on one thread of their own, in the
-// order in which they came, and never on a worker (Worker I4): the connection waits, and its worker serves the others.
+// Checks passwords against slow hashes, which take up to a second of processor time each. The checks run on one separate thread, in order
+// of arrival, and never on a worker (Worker I4). The connection waits, and its worker serves the others.
 //
 //   Begin --the same password is being checked--> joined --+
 //     |                                                    |
-//     +--a place is free--> waiting --its turn--> running --> answered, and every connection that waits goes on
+//     +--a place is free--> waiting --its turn--> running --> answered, and every waiting connection continues
 //     |
 //     +--no place--> refused
 //
-//   I1  At most MaxChecks passwords wait or run, and at most MaxChecksOfAddress of them began for one address. So strangers cannot take
-//       every place from one address, and a wait is bounded.
-//   I2  Any number of connections wait for one check: many clients that connect at once with one password cost one check.
-//   I3  A check for which no connection waits any more gives its place back, unless it runs.
+//   I1  At most MaxChecks passwords wait or run, and at most MaxChecksOfAddress of them began for one address. So clients at one
+//       address cannot take every place, and the waiting time is limited.
+//   I2  Any number of connections wait for one check. Many clients that connect at once with one password cost one check.
+//   I3  A check that no connection waits for any more gives up its place, unless it is running.
 //
-// The thread ends when nothing is left to check, and never keeps the process alive. The lock is held for a few instructions in which
-// nothing is waited for.
+// The thread ends when no check is left, and never keeps the process alive. The lock is held only for a few instructions, none of which
+// waits.
 using System.Net;
 
 namespace Cairn.Server.Resp.Security;
 
-/// <summary>A password that is being checked.</summary>
+/// <summary>A password check in progress.</summary>
 internal sealed class PasswordCheck(PasswordHash hash, PasswordDigest digest, IPAddress? address)
 {
     private volatile int _outcome;
@@ -27,13 +27,13 @@ internal sealed class PasswordCheck(PasswordHash hash, PasswordDigest digest, IP
 
     public PasswordDigest Digest => digest;
 
-    /// <summary>Where the client is that it began for; null for a Unix socket.</summary>
+    /// <summary>Gets the address of the client that began the check; null for a Unix socket.</summary>
     public IPAddress? Address => address;
 
-    /// <summary>Has the connections that wait go on. Guarded by the lock of <see cref="PasswordChecks"/>.</summary>
+    /// <summary>Gets the actions that resume the waiting connections. Guarded by the lock of <see cref="PasswordChecks"/>.</summary>
     public List<Action> Waiting { get; } = [];
 
-    /// <summary>Null until it is known. Any thread.</summary>
+    /// <summary>Gets or sets the result; null until it is known. Thread-safe.</summary>
     public bool? IsRight
     {
         get => _outcome == 0 ? null : _outcome > 0;
@@ -41,23 +41,23 @@ internal sealed class PasswordCheck(PasswordHash hash, PasswordDigest digest, IP
     }
 }
 
-/// <summary>The passwords that a server checks. Safe from any thread.</summary>
+/// <summary>The password checks of a server. Thread-safe.</summary>
 internal sealed class PasswordChecks
 {
-    /// <summary>Passwords that wait or are checked at once.</summary>
+    /// <summary>The maximum number of passwords that wait or are being checked.</summary>
     public const int MaxChecks = 64;
 
-    /// <summary>Of those, passwords from one address.</summary>
+    /// <summary>The maximum number of them that come from one address.</summary>
     public const int MaxChecksOfAddress = 16;
 
     private readonly Lock _lock = new();
-    private readonly List<PasswordCheck> _checks = []; // The first one runs.
+    private readonly List<PasswordCheck> _checks = []; // The first one is running.
     private bool _isRunning;
 
-    /// <summary>Called by the thread before each check. For tests.</summary>
+    /// <summary>Gets or sets an action that the thread calls before each check. For tests.</summary>
     public Action? Checking { get; set; }
 
-    /// <summary>Passwords that wait or are being checked.</summary>
+    /// <summary>Gets the number of passwords that wait or are being checked.</summary>
     public int Count
     {
         get
@@ -69,12 +69,12 @@ internal sealed class PasswordChecks
         }
     }
 
-    /// <summary>Has a password checked.</summary>
-    /// <param name="hash">What it must match.</param>
-    /// <param name="password">The password. A digest is kept, not the password.</param>
-    /// <param name="address">Where the client is.</param>
-    /// <param name="onDone">Called when it is known, by another thread.</param>
-    /// <returns>Null if there is no place (I1).</returns>
+    /// <summary>Begins to check a password, or joins a check of the same password.</summary>
+    /// <param name="hash">The hash that the password must match.</param>
+    /// <param name="password">The password. Only a digest of it is kept.</param>
+    /// <param name="address">The client's address.</param>
+    /// <param name="onDone">The action that another thread calls when the result is known.</param>
+    /// <returns>The check; null if there is no place (I1).</returns>
     public PasswordCheck? TryBegin(PasswordHash hash, ReadOnlySpan<byte> password, IPAddress? address, Action onDone)
     {
         var digest = PasswordDigest.Of(password);
@@ -103,7 +103,7 @@ internal sealed class PasswordChecks
         }
     }
 
-    /// <summary>A connection does not wait any more.</summary>
+    /// <summary>Removes a connection that no longer waits.</summary>
     public void Leave(PasswordCheck check, Action onDone)
     {
         lock (_lock)

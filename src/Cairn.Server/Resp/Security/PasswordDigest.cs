@@ -2,9 +2,9 @@ using System.Security.Cryptography;
 
 namespace Cairn.Server.Resp.Security;
 
-// What a password is known by while it waits to be checked: the key that the slow hash makes of it, and a fast hash with a key that never
-// leaves the process. HMAC takes the hash of a key that is longer than its block (RFC 2104, section 2), so a digest of a long password
-// matches as the password itself does, and takes no more memory than a short one.
+// Represents a password while it waits to be checked: the key for the slow hash, and a fast hash with a key that never leaves the
+// process. HMAC replaces a key that is longer than its block by the key's hash (RFC 2104, section 2). So the digest of a long password
+// matches as the password itself does, and uses no more memory than a short one.
 internal readonly struct PasswordDigest
 {
     private const int BlockBytes = 64;
@@ -17,18 +17,18 @@ internal readonly struct PasswordDigest
         Quick = quick;
     }
 
-    /// <summary>What the slow hash is computed of.</summary>
+    /// <summary>Gets the input of the slow hash.</summary>
     public byte[] Key { get; }
 
-    /// <summary>The fast hash.</summary>
+    /// <summary>Gets the fast hash.</summary>
     public byte[] Quick { get; }
 
     public static PasswordDigest Of(ReadOnlySpan<byte> password) =>
         new(password.Length > BlockBytes ? SHA256.HashData(password) : password.ToArray(), HMACSHA256.HashData(s_processKey, password));
 
-    /// <summary>The fast hash of a password.</summary>
+    /// <summary>Computes the fast hash of a password.</summary>
     public static void QuickHash(ReadOnlySpan<byte> password, Span<byte> quick) => HMACSHA256.HashData(s_processKey, password, quick);
 
-    /// <summary>Whether it is of the same password.</summary>
+    /// <summary>Returns whether both are digests of the same password.</summary>
     public bool IsSame(in PasswordDigest other) => CryptographicOperations.FixedTimeEquals(Quick, other.Quick);
 }

@@ -4,8 +4,8 @@ using System.Text;
 
 namespace Cairn.Server.Resp.Security;
 
-// What is kept of a password. A password that was right once is known again by a fast hash with a key that never leaves the process: a slow
-// hash is computed for the first connection and for every wrong attempt, not for every connection. PasswordChecks does that for connections.
+// A stored password. After a password was found right, a fast hash with a key that never leaves the process recognises it. So a slow hash
+// is computed for the first connection and for every wrong attempt, not for every connection. PasswordChecks computes it for connections.
 internal sealed class PasswordHash
 {
     private const int HashBytes = 32;
@@ -24,16 +24,17 @@ internal sealed class PasswordHash
         _iterations = iterations;
     }
 
-    /// <summary>How long checking takes: rounds of the slow hash, 0 for the fast one.</summary>
+    /// <summary>Gets the number of iterations of the slow hash; 0 for the fast one.</summary>
     public int Iterations => _iterations;
 
-    /// <summary>Of a password that is known as it is.</summary>
+    /// <summary>Creates the hash of a password that is given in plain text.</summary>
     public static PasswordHash Of(string password) => new(SHA256.HashData(Encoding.UTF8.GetBytes(password)), [], 0);
 
-    /// <summary>One that no password has, and that takes as long to say so.</summary>
+    /// <summary>Creates a hash that no password matches. A check takes the usual time.</summary>
     public static PasswordHash OfNobody(int iterations) => new(RandomNumberGenerator.GetBytes(HashBytes), RandomNumberGenerator.GetBytes(16), iterations);
 
-    /// <summary>Reads sha256:HEX, #HEX, or pbkdf2:ITERATIONS:SALT:HASH with salt and hash in base64.</summary>
+    /// <summary>Reads sha256:HEX, #HEX, or pbkdf2:ITERATIONS:SALT:HASH with salt and hash in base64. Returns null if the text is not
+    /// valid.</summary>
     public static PasswordHash? TryParse(string text)
     {
         if (text.StartsWith('#') || text.StartsWith("sha256:", StringComparison.Ordinal))
@@ -49,7 +50,7 @@ internal sealed class PasswordHash
             : null;
     }
 
-    /// <summary>Whether it is this password's, as far as a fast hash can tell; null if the slow one must.</summary>
+    /// <summary>Returns whether the password matches, as far as a fast hash can decide; null if the slow hash must decide.</summary>
     public bool? TryMatch(ReadOnlySpan<byte> password)
     {
         Span<byte> computed = stackalloc byte[HashBytes];
@@ -63,7 +64,8 @@ internal sealed class PasswordHash
         return _known is { } known && CryptographicOperations.FixedTimeEquals(computed, known) ? true : null;
     }
 
-    /// <summary>Whether it is this password's, in a time that does not depend on how nearly it is: that of the slow hash. Not on a worker.</summary>
+    /// <summary>Returns whether the password matches. Computes the slow hash, so it must not run on a worker. The time does not depend on
+    /// the password's similarity.</summary>
     public bool Matches(in PasswordDigest password)
     {
         Span<byte> computed = stackalloc byte[HashBytes];

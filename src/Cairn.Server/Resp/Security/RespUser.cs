@@ -1,33 +1,34 @@
 namespace Cairn.Server.Resp.Security;
 
-/// <summary>Who a client is, and what it may do.</summary>
+/// <summary>A user and its permissions.</summary>
 internal sealed class RespUser
 {
-    /// <summary>Whom a client is that does not say.</summary>
+    /// <summary>The name of a client that does not give one.</summary>
     public const string DefaultName = "default";
 
-    /// <summary>Who may do everything without a password.</summary>
+    /// <summary>Gets the user that may execute every command without a password.</summary>
     public static RespUser Everybody { get; } = new() { Name = DefaultName };
 
-    /// <summary>Bytes as characters, as <see cref="Text.Latin"/> makes them.</summary>
+    /// <summary>Gets the name, with bytes as characters, as <see cref="Text.Latin"/> creates them.</summary>
     public required string Name { get; init; }
 
-    /// <summary>Null if none is asked for.</summary>
+    /// <summary>Gets the hash of the password; null if none is required.</summary>
     public PasswordHash? Password { get; init; }
 
-    /// <summary>Whether it may change nothing.</summary>
+    /// <summary>Gets whether the user may change nothing.</summary>
     public bool IsReadOnly { get; init; }
 
-    /// <summary>What all keys that it may use begin with.</summary>
+    /// <summary>Gets the prefix of all keys that the user may access.</summary>
     public byte[] KeyPrefix { get; init; } = [];
 
-    /// <summary>Whether there is anything that it may not do.</summary>
+    /// <summary>Gets whether any permission is missing.</summary>
     public bool IsRestricted => IsReadOnly || KeyPrefix.Length > 0;
 
-    /// <summary>Whether it may use this key.</summary>
+    /// <summary>Returns whether the user may access this key.</summary>
     public bool MayUse(ReadOnlySpan<byte> key) => key.StartsWith(KeyPrefix);
 
-    /// <summary>Whether it may use this command, keys aside. What concerns the server or every key is for those who may change every key.</summary>
+    /// <summary>Returns whether the user may execute this command, apart from its keys. Commands that affect the server or every key are
+    /// only for users that may change every key.</summary>
     public bool MayUse(CommandInfo command)
     {
         CommandFlags flags = command.Flags;

@@ -3,33 +3,33 @@ using System.Text;
 namespace Cairn.Server.Resp.Security;
 
 /// <summary>
-/// The users of the RESP protocol: none, so that everybody may do everything; one password for all; or those of a file, a line for each:
-/// <c>NAME PASSWORD ACCESS [PREFIX]</c>.
+/// The users of the RESP protocol. There are three forms: no authentication, so that every client may execute every command; one password
+/// for all clients; or a file with one user per line: <c>NAME PASSWORD ACCESS [PREFIX]</c>.
 /// </summary>
 /// <remarks>
-/// PASSWORD is sha256:HEX, #HEX, pbkdf2:ITERATIONS:SALT:HASH (of PBKDF2 with HMAC-SHA-256, in base64), or nopass. ACCESS is read-write or
-/// read-only. PREFIX is what all the user's keys begin with. Lines that are empty or begin with # and a space are skipped.
+/// PASSWORD is sha256:HEX, #HEX, pbkdf2:ITERATIONS:SALT:HASH (PBKDF2 with HMAC-SHA-256, in base64), or nopass. ACCESS is read-write or
+/// read-only. All keys of the user begin with PREFIX. Empty lines, and lines that begin with # and a space, are skipped.
 /// </remarks>
 internal sealed class RespUsers
 {
     private readonly Dictionary<string, RespUser> _users = new(StringComparer.Ordinal);
-    private PasswordHash? _nobody; // Null as long as nobody has a password: then OpenSSL is not loaded for it.
+    private PasswordHash? _nobody; // Null while no user has a password, so that OpenSSL is not loaded.
 
     private RespUsers()
     {
     }
 
-    /// <summary>Everybody may do everything.</summary>
+    /// <summary>Gets the users without authentication: every client may execute every command.</summary>
     public static RespUsers Nobody { get; } = new RespUsers().With(RespUser.Everybody);
 
-    /// <summary>Whom a client is until it says otherwise; null if it must say.</summary>
+    /// <summary>Gets the user of a new connection; null if it must authenticate.</summary>
     public RespUser? Initial => Default is { Password: null } user ? user : null;
 
-    /// <summary>The user that a password without a name is for.</summary>
+    /// <summary>Gets the user that a password without a name applies to.</summary>
     public RespUser? Default => _users.GetValueOrDefault(RespUser.DefaultName);
 
-    /// <summary>One password, with which everything may be done.</summary>
-    /// <exception cref="ServerException">It is empty.</exception>
+    /// <summary>Creates users with one password that permits every command.</summary>
+    /// <exception cref="ServerException">The password is empty.</exception>
     public static RespUsers WithPassword(string password)
     {
         if (password.Length == 0)
@@ -41,7 +41,7 @@ internal sealed class RespUsers
     }
 
     /// <summary>Reads a file.</summary>
-    /// <exception cref="ServerException">It cannot be read, has no user, or a line that is not as described.</exception>
+    /// <exception cref="ServerException">The file cannot be read, has no user, or has a line that is not valid.</exception>
     public static RespUsers Load(string path)
     {
         try
@@ -55,7 +55,7 @@ internal sealed class RespUsers
     }
 
     /// <summary>Reads the text of a file.</summary>
-    /// <exception cref="ServerException">As for <see cref="Load"/>.</exception>
+    /// <exception cref="ServerException">The text has no user, or a line that is not valid.</exception>
     public static RespUsers Parse(string text, string name)
     {
         var users = new RespUsers();
@@ -94,18 +94,20 @@ internal sealed class RespUsers
         return users._users.Count > 0 ? users : throw new ServerException($"'{name}' has no user.");
     }
 
-    /// <summary>Whether there is a user of that name.</summary>
+    /// <summary>Returns whether there is a user with this name.</summary>
     public bool Has(string name) => _users.ContainsKey(name);
 
-    /// <summary>The user of that name, and the hash that a password for it must match: a wrong name takes as long as a wrong password.</summary>
-    /// <returns>The hash; null if no password is asked for, or nobody has one.</returns>
+    /// <summary>Finds the user with this name, and the hash that its password must match. For an unknown name it returns a hash that
+    /// nothing matches, so that a wrong name takes as long as a wrong password.</summary>
+    /// <returns>The hash; null if no password is required, or if no user has one.</returns>
     public PasswordHash? Find(ReadOnlySpan<byte> name, out RespUser? user)
     {
         user = _users.GetValueOrDefault(Text.Latin(name));
         return user is null ? _nobody : user.Password;
     }
 
-    /// <summary>The user of that name, if the password is right. Computes a slow hash if it must: not on a worker.</summary>
+    /// <summary>Returns the user with this name if the password is right; otherwise null. May compute a slow hash, so it must not run on
+    /// a worker.</summary>
     public RespUser? Authenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
     {
         PasswordHash? hash = Find(name, out RespUser? user);

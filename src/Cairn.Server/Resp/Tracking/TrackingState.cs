@@ -1,21 +1,22 @@
 namespace Cairn.Server.Resp.Tracking;
 
-/// <summary>How a client follows changes. Never changed, but replaced, so that other workers see one whole state.</summary>
+/// <summary>How a client tracks keys. Immutable: a change replaces it, so other workers always see a consistent state.</summary>
 internal sealed record TrackingState
 {
-    /// <summary>Told of every change of keys that begin with <see cref="Prefixes"/>, not only of those read.</summary>
+    /// <summary>Gets whether the client receives every change of keys with one of the <see cref="Prefixes"/>, not only of keys that it
+    /// has read.</summary>
     public bool IsBroadcast { get; init; }
 
-    /// <summary>What is read is remembered only after CLIENT CACHING YES.</summary>
+    /// <summary>Gets whether reads are tracked only after CLIENT CACHING YES.</summary>
     public bool IsOptIn { get; init; }
 
-    /// <summary>What is read is remembered but after CLIENT CACHING NO.</summary>
+    /// <summary>Gets whether reads are tracked except after CLIENT CACHING NO.</summary>
     public bool IsOptOut { get; init; }
 
-    /// <summary>Not told of its own changes.</summary>
+    /// <summary>Gets whether the client receives no invalidations of its own changes.</summary>
     public bool IsNoLoop { get; init; }
 
-    /// <summary>The connection that is told instead; 0 for none.</summary>
+    /// <summary>Gets the connection that receives the invalidations instead; 0 for none.</summary>
     public long Redirection { get; init; }
 
     public byte[][] Prefixes { get; init; } = [];

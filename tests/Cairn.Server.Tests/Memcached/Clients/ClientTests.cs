@@ -6,7 +6,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Memcached.Clients;
 
-/// <summary>Programs and libraries that were written for memcached, as they are: with memcached and with Cairn they say the same.</summary>
+/// <summary>Unmodified programs and libraries for memcached print the same with memcached and with Cairn.</summary>
 public sealed partial class ClientTests : IClassFixture<MemcachedServers>
 {
     private const string Scripts = "Memcached/Clients/";
@@ -63,7 +63,7 @@ public sealed partial class ClientTests : IClassFixture<MemcachedServers>
             cairn.Ask(toCairn, Keys);
         }
 
-        // Names of statistics: memcached's are all there, but for what it is made of, and what it is not using.
+        // All names of memcached's statistics exist, except those of its internal structures and of features that it does not use.
         foreach (string mode in new[] { "stats", "settings" })
         {
             string[] missing = [.. NamesOf(await ToolOf(_servers.Memcached, mode)).Except(NamesOf(await ToolOf(_servers.Cairn, mode)))];

@@ -3,16 +3,16 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Memcached.Clients;
 
-/// <summary>A memcached and a Cairn server for the tests of one class. memcached runs from when it is first needed.</summary>
+/// <summary>A memcached and a Cairn server for the tests of one class. memcached starts on first use.</summary>
 public sealed class MemcachedServers : IAsyncLifetime
 {
     private StockMemcached? _memcached;
     private StoreServer? _cairn;
 
-    /// <summary>The address of memcached.</summary>
+    /// <summary>Gets the address of memcached.</summary>
     public IPEndPoint Memcached => (_memcached ??= StockMemcached.Start()).EndPoint;
 
-    /// <summary>The address of Cairn.</summary>
+    /// <summary>Gets the address of Cairn.</summary>
     public IPEndPoint Cairn => _cairn!.EndPoint(WireProtocol.Memcached);
 
     public async Task InitializeAsync() => _cairn = await StoreServer.StartAsync();

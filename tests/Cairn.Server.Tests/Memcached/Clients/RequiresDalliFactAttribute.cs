@@ -1,8 +1,8 @@
 namespace Cairn.Server.Tests.Memcached.Clients;
 
 /// <summary>
-/// A fact that runs dalli with the meta commands, which it has from 3.2 on. Debian 12 has 3.0, so where it is missing the test is
-/// skipped in every case; MemcachedScripts has what it sends.
+/// A fact that runs dalli with the meta commands, which it supports from version 3.2. Debian 12 has version 3.0, and there the test is
+/// skipped; MemcachedScripts contains the requests that dalli sends.
 /// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresDalliFactAttribute : FactAttribute

@@ -2,7 +2,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp.Clients;
 
-/// <summary>What client libraries are told by Cairn is what redis-server tells them: their scripts print the same.</summary>
+/// <summary>Client libraries get the same replies from Cairn as from redis-server: their scripts print the same.</summary>
 public class ClientLibraryTests(RespServers servers) : IClassFixture<RespServers>
 {
     [RequiresToolFact("redis-server", ClientScript.Python, "/usr/lib/python3/dist-packages/redis/__init__.py")]

@@ -4,8 +4,7 @@ using System.Text;
 namespace Cairn.Server.Tests.Resp.Clients;
 
 /// <summary>
-/// What Microsoft's IDistributedCache for Redis sends through StackExchange.Redis, byte for byte; the package itself is no
-/// part of the tests.
+/// The bytes that Microsoft's IDistributedCache for Redis sends through StackExchange.Redis. The package itself is not part of the tests.
 /// </summary>
 public class RedisCacheTests(RespServers servers) : IClassFixture<RespServers>
 {
@@ -13,7 +12,7 @@ public class RedisCacheTests(RespServers servers) : IClassFixture<RespServers>
     private const string Ticks = "639183744000000000";
     private const string Data = "\0\r\n\u00ff value";
 
-    // Versions 6 to 8 set with it. Its lines end, and are indented, as in the source that it was compiled from.
+    // The script with which versions 6 to 8 set. Its line ends and indentation are those of the original source.
     private static readonly string s_script = string.Join("\r\n                ",
         "",
         "redis.call('HSET', KEYS[1], 'absexp', ARGV[1], 'sldexp', ARGV[2], 'data', ARGV[4])",
@@ -22,7 +21,7 @@ public class RedisCacheTests(RespServers servers) : IClassFixture<RespServers>
         "end",
         "return 1");
 
-    // StackExchange.Redis 2 and 3 as they connect; what only tells one server from another is left out.
+    // The connection sequence of StackExchange.Redis 2 and 3, without the commands that only identify the server.
     private static readonly string[][] s_connecting =
     [
         ["CLIENT", "SETNAME", "web(SE.Redis-v2.8.16)"],
@@ -86,11 +85,11 @@ public class RedisCacheTests(RespServers servers) : IClassFixture<RespServers>
 
     [Fact]
     public void Script_has_the_digest_that_is_known() =>
-#pragma warning disable CA5350 // The digest names scripts in this protocol; nothing is kept secret by it.
+#pragma warning disable CA5350 // The digest names scripts in this protocol; it protects no secret.
         Assert.Equal(Digest, Convert.ToHexStringLower(SHA1.HashData(Encoding.ASCII.GetBytes(s_script))));
 #pragma warning restore CA5350
 
-    // As the cache reads an entry, with and without a copy of its data.
+    // The cache's sequence for reading an entry, with and without a copy of its data.
     private static string[][] GetAndRefresh(string key) =>
     [
         ["HMGET", key, "absexp", "sldexp", "data"],

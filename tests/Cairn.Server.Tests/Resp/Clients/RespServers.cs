@@ -3,7 +3,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp.Clients;
 
-/// <summary>A redis-server and a Cairn server for the tests of one class. redis-server runs from when it is first needed.</summary>
+/// <summary>A redis-server and a Cairn server for the tests of one class. redis-server starts on first use.</summary>
 public sealed class RespServers : IAsyncLifetime
 {
     // Much more than all scripts write, so that nothing is evicted.
@@ -12,10 +12,10 @@ public sealed class RespServers : IAsyncLifetime
     private RedisProcess? _redis;
     private StoreServer? _cairn;
 
-    /// <summary>The address of redis-server.</summary>
+    /// <summary>Gets the address of redis-server.</summary>
     public IPEndPoint Redis => (_redis ??= RedisProcess.Start()).EndPoint;
 
-    /// <summary>The address of Cairn.</summary>
+    /// <summary>Gets the address of Cairn.</summary>
     public IPEndPoint Cairn => _cairn!.EndPoint(WireProtocol.Resp);
 
     public async Task InitializeAsync() => _cairn = await StoreServer.StartAsync(capacityBytes: CapacityBytes);

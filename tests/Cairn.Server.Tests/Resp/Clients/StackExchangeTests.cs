@@ -8,7 +8,7 @@ using StackExchange.Redis;
 
 namespace Cairn.Server.Tests.Resp.Clients;
 
-/// <summary>StackExchange.Redis: with redis-server and with Cairn it says the same.</summary>
+/// <summary>StackExchange.Redis shows the same with redis-server and with Cairn.</summary>
 public class StackExchangeTests(RespServers servers) : IClassFixture<RespServers>
 {
     private static readonly TimeSpan Long = TimeSpan.FromSeconds(100);
@@ -130,7 +130,7 @@ public class StackExchangeTests(RespServers servers) : IClassFixture<RespServers
             connection,
             (what, answers) => shown.Append(CultureInfo.InvariantCulture, $"{what} {JsonSerializer.Serialize(answers)}\n")));
 
-        // Disposing of an open connection would send QUIT, and wait long for a reply that it does not see.
+        // Disposing an open connection would send QUIT and wait long for a reply that it does not recognise.
         await connection.CloseAsync(allowCommandsToComplete: false);
         return shown.ToString();
     }

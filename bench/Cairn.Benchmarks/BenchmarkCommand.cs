@@ -1,21 +1,37 @@
 using System.CommandLine;
 using System.CommandLine.Help;
 using System.Globalization;
+using Cairn.Benchmarks.Bookshop;
+using Cairn.Benchmarks.Formats;
+using Cairn.Benchmarks.HitRate;
+using Cairn.Benchmarks.Hybrid;
+using Cairn.Benchmarks.Map;
+using Cairn.Benchmarks.ReadableFile;
+using Cairn.Benchmarks.RedisClients;
 using Cairn.Benchmarks.Reporting;
+using Cairn.Benchmarks.Server;
+using Cairn.Benchmarks.Store;
 using Spectre.Console;
 
 namespace Cairn.Benchmarks;
 
-/// <summary>The command line of <c>bench/run</c>, and what it does.</summary>
+/// <summary>Parses the command line of <c>bench/run</c> and executes it.</summary>
 internal static class BenchmarkCommand
 {
     private const string PeersVariable = "CAIRN_PEERS";
     private const string TracesVariable = "CAIRN_TRACES";
 
-    public static Command Create(IReadOnlyList<IArea> areas)
+    /// <summary>Gets all areas that can be measured. The help of <c>bench/run</c> describes each.</summary>
+    public static IReadOnlyList<IArea> Areas { get; } =
+    [
+        new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new FormatsArea(),
+        new BookshopArea(),
+    ];
+
+    public static Command Create()
     {
-        var area = new Argument<string>("AREA") { Description = DescribeAreas(areas) };
-        area.AcceptOnlyFromAmong([.. areas.Select(known => known.Name)]);
+        var area = new Argument<string>("AREA") { Description = "What to measure." };
+        area.AcceptOnlyFromAmong([.. Areas.Select(known => known.Name)]);
         var quick = new Option<bool>("--quick")
         {
             Description = "End within a minute: fewer entries and rounds. The figures are not for quoting.",
@@ -97,14 +113,14 @@ internal static class BenchmarkCommand
                 ServerPeers = [.. (parsed.GetValue(serverPeers) ?? []).Select(PeerFrom)],
                 IsRealTime = parsed.GetValue(realTime),
             };
-            return Run(areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), parsed.GetValue(chart), root);
+            return Run(Areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), parsed.GetValue(chart), root);
         });
         return command;
     }
 
     private static int Run(IArea area, RunSettings settings, FileInfo? json, FileInfo? chart, string root)
     {
-        // Everything a run leaves lies in one folder of its own, which ends with it.
+        // All files of a run are in one folder, which is deleted at the end of the run.
         var folder = Directory.CreateDirectory(
             Path.Combine(settings.Folder, string.Create(CultureInfo.InvariantCulture, $"cairn-bench-{Environment.ProcessId}")));
         try
@@ -162,7 +178,7 @@ internal static class BenchmarkCommand
         }
     }
 
-    // The command without the folders and files of this machine.
+    // The command without paths of this machine.
     private static string CommandFor(IArea area, RunSettings settings)
     {
         var quick = settings.IsQuick ? " --quick" : string.Empty;
@@ -178,9 +194,6 @@ internal static class BenchmarkCommand
         var parts = text.Split('=', 2);
         return new KeyValuePair<string, string>(parts[0], parts[1]);
     }
-
-    private static string DescribeAreas(IReadOnlyList<IArea> areas) =>
-        "What to measure. " + string.Join(' ', areas.Select(area => $"{area.Name}: {area.Summary}."));
 
     private static string FolderFrom(string variable, string root, string besideRoot) =>
         Environment.GetEnvironmentVariable(variable) is { Length: > 0 } named ? named : Path.GetFullPath(Path.Combine(root, besideRoot));

@@ -5,9 +5,6 @@ internal interface IArea
 {
     string Name { get; }
 
-    /// <summary>What is measured, in half a line of help.</summary>
-    string Summary { get; }
-
-    /// <summary>Measures everything and adds what it finds to <paramref name="run"/>.</summary>
+    /// <summary>Measures all cases and adds the findings to <paramref name="run"/>.</summary>
     void Run(AreaRun run);
 }

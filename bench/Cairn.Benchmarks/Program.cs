@@ -1,8 +1,5 @@
 using System.CommandLine;
 using Cairn.Benchmarks;
-using Cairn.Benchmarks.Bookshop;
-using Cairn.Benchmarks.Formats;
-using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
 using Cairn.Benchmarks.ReadableFile;
@@ -11,7 +8,7 @@ using Cairn.Benchmarks.Reporting;
 using Cairn.Benchmarks.Server;
 using Cairn.Benchmarks.Store;
 
-// Children of a run come first: they are this program with other work to do.
+// Child processes of a run come first: they are this program with other work to do.
 if (args is [ReaderProcess.Command, .. var readerArguments])
 {
     return ReaderProcess.Serve(readerArguments);
@@ -47,9 +44,4 @@ if (args is [ReadmeChart.Command])
     return ReadmeChart.Write(BenchmarkCommand.RepositoryRoot());
 }
 
-IReadOnlyList<IArea> areas =
-[
-    new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new FormatsArea(),
-    new BookshopArea(),
-];
-return BenchmarkCommand.Create(areas).Parse(args).Invoke();
+return BenchmarkCommand.Create().Parse(args).Invoke();

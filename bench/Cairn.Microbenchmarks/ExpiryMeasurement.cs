@@ -1,26 +1,24 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Runtime.InteropServices;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Storage;
 
 namespace Cairn.Microbenchmarks;
 
-// What active expiration costs, and how late it is, with a million keys; and what other ways to find what has expired would cost.
-// Ends in about seven minutes; a part of it is chosen by "expiry idle" and the like. Figures are processor time of this process, from the kernel.
-internal static partial class ExpiryMeasurement
+// Measures the cost and the delay of active expiration with a million keys, and the cost of other ways to find expired entries.
+// Ends in about five minutes; an argument such as "expiry idle" selects one part. Figures are processor time of this process, from the kernel.
+internal static class ExpiryMeasurement
 {
     public const string Command = "expiry";
 
     private const int Keys = 1_000_000;
-    private const int ProcessCpuTimeId = 2;
     private static readonly byte[] s_value = new byte[64];
 
     public static int Run(string? part)
     {
         (string Name, Action Measure)[] parts =
-            [("finding", MeasureFinding), ("burst", MeasureBurst), ("mixed", MeasureMixed), ("idle", MeasureIdle), ("throughput", MeasureThroughput)];
+            [("finding", MeasureFinding), ("burst", MeasureBurst), ("mixed", MeasureMixed), ("idle", MeasureIdle)];
         foreach ((string name, Action measure) in parts)
         {
             if (part is null || part == name)
@@ -36,7 +34,7 @@ internal static partial class ExpiryMeasurement
     private static void MeasureFinding()
     {
         Say("Finding 1,000 expired among 1,000,000 keys (processor time for one look)");
-        using (Scene scene = Scene.Create(removes: false))
+        using (ExpiryScene scene = ExpiryScene.Create(removes: false))
         {
             Fill(scene.Store, OneOfAThousandSooner);
             scene.Clock.Offset = TimeSpan.FromMinutes(16);
@@ -50,7 +48,7 @@ internal static partial class ExpiryMeasurement
             Say($"  walk of the whole index:          {Ms(indexed)} for {seen:N0} entries looked at, {walked:N0} found");
         }
 
-        using (Scene scene = Scene.Create(removes: false))
+        using (ExpiryScene scene = ExpiryScene.Create(removes: false))
         {
             Fill(scene.Store, OneOfAThousandSooner);
             scene.Clock.Offset = TimeSpan.FromMinutes(16);
@@ -59,7 +57,7 @@ internal static partial class ExpiryMeasurement
             Say($"  sampling of 20 keys as in Redis:  {Ms(CpuNs() - before)} for {looked:N0} looked at, {found:N0} removed; at 10 cycles a second that is {seconds:N0} s, and 100 are left");
         }
 
-        using (Scene scene = Scene.Create(removes: false))
+        using (ExpiryScene scene = ExpiryScene.Create(removes: false))
         {
             Fill(scene.Store, _ => TimeSpan.FromHours(1));
             long before = CpuNs();
@@ -74,7 +72,7 @@ internal static partial class ExpiryMeasurement
 
     private static void MeasureBurst()
     {
-        using Scene scene = Scene.Create(removes: true);
+        using ExpiryScene scene = ExpiryScene.Create(removes: true);
         DateTimeOffset moment = DateTimeOffset.UtcNow.AddSeconds(8);
         Fill(scene.Store, _ => TimeSpan.Zero, moment);
         while (DateTimeOffset.UtcNow < moment)
@@ -94,7 +92,7 @@ internal static partial class ExpiryMeasurement
 
     private static void MeasureMixed()
     {
-        using Scene scene = Scene.Create(removes: true);
+        using ExpiryScene scene = ExpiryScene.Create(removes: true);
         var deadlines = new long[Keys];
         var random = new Random(1);
         long start = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
@@ -133,7 +131,7 @@ internal static partial class ExpiryMeasurement
 
     private static void MeasureIdle(int keys, string kind, bool removes)
     {
-        using Scene scene = Scene.Create(removes, capacityBytes: (512L << 20) * (keys / 1_000_000));
+        using ExpiryScene scene = ExpiryScene.Create(removes, capacityBytes: (512L << 20) * (keys / 1_000_000));
         var random = new Random(1);
         long[] deadlines = new long[keys];
         for (int i = 0; i < keys; i++)
@@ -159,78 +157,7 @@ internal static partial class ExpiryMeasurement
         Say($"idle, {keys:N0} keys, times to live {kind}, removal {(removes ? "on" : "off")}: {100 * (CpuNs() - before) / 1e6 / watch.ElapsedMilliseconds:N3} % of a processor{late}");
     }
 
-    // In rounds in turn. With a time to live of two seconds as much expires as is set, and without removal it is evicted instead.
-    private static void MeasureThroughput()
-    {
-        var random = new Random(1);
-        TimeSpan[] mixed = [.. Enumerable.Range(0, 4096).Select(_ => TimeSpan.FromMilliseconds(random.Next(1_000, 3_600_000)))];
-        TimeSpan[] short2 = [TimeSpan.FromSeconds(2)];
-        MeasureThroughput("sets, times to live of 2 s", getsPerSet: 0, short2);
-        MeasureThroughput("nine gets to a set, times to live of 2 s", getsPerSet: 9, short2);
-        MeasureThroughput("nine gets to a set, times to live of 1 s to an hour", getsPerSet: 9, mixed);
-    }
-
-    private static void MeasureThroughput(string what, int getsPerSet, TimeSpan[] times)
-    {
-        const int Rounds = 11;
-        using Scene on = Scene.Create(removes: true);
-        using Scene off = Scene.Create(removes: false);
-        foreach (Scene scene in (Scene[])[on, off])
-        {
-            Fill(scene.Store, i => times[i % times.Length]);
-        }
-
-        var cpu = new List<double>();
-        var wall = new List<double>();
-        double nsOn = 0;
-        double nsOff = 0;
-        for (int round = -1; round < Rounds; round++)
-        {
-            (double cpuOn, double wallOn) = WorkFor(on.Store, getsPerSet, times);
-            (double cpuOff, double wallOff) = WorkFor(off.Store, getsPerSet, times);
-            if (round >= 0)
-            {
-                cpu.Add(cpuOn / cpuOff);
-                wall.Add(wallOn / wallOff);
-                nsOn += wallOn / Rounds;
-                nsOff += wallOff / Rounds;
-            }
-        }
-
-        cpu.Sort();
-        wall.Sort();
-        Say($"{what}, one thread: {nsOn:N0} ns an operation with removal, {nsOff:N0} without; median ratio {wall[Rounds / 2]:N3} of time, {cpu[Rounds / 2]:N3} of processor time ({Rounds} rounds)");
-    }
-
-    private static (double CpuNs, double WallNs) WorkFor(CairnStore store, int getsPerSet, TimeSpan[] times)
-    {
-        Span<byte> destination = stackalloc byte[128];
-        Span<byte> key = stackalloc byte[12];
-        var random = new Random(2);
-        long before = CpuNs();
-        var watch = Stopwatch.StartNew();
-        long count = 0;
-        while (watch.ElapsedMilliseconds < 1_500)
-        {
-            for (int i = 0; i < 1000; i++, count++)
-            {
-                int number = random.Next(Keys);
-                number.TryFormat(key, out _, "D12", CultureInfo.InvariantCulture);
-                if (count % (getsPerSet + 1) == 0)
-                {
-                    store.Set(key, s_value, times[number % times.Length]);
-                }
-                else
-                {
-                    store.TryGet(key, destination, out int _);
-                }
-            }
-        }
-
-        return ((CpuNs() - before) / (double)count, watch.Elapsed.TotalNanoseconds / count);
-    }
-
-    private static unsafe long WalkIndex(Scene scene, out long seen)
+    private static unsafe long WalkIndex(ExpiryScene scene, out long seen)
     {
         CairnStore store = scene.Store;
         StoreMemory memory = store.Engine.Memory;
@@ -257,7 +184,7 @@ internal static partial class ExpiryMeasurement
     }
 
     // Redis' cycle: 20 random keys with a time to live, again while more than a tenth of them had expired, ten times a second.
-    private static unsafe (long Looked, long Removed, int Seconds) Sample(Scene scene, int left)
+    private static unsafe (long Looked, long Removed, int Seconds) Sample(ExpiryScene scene, int left)
     {
         CairnStore store = scene.Store;
         const int SampleKeys = 20;
@@ -326,60 +253,5 @@ internal static partial class ExpiryMeasurement
 
     private static void Say(string text) => Console.WriteLine(text);
 
-    private static long CpuNs() => ClockGetTime(ProcessCpuTimeId, out TimeSpec time) == 0
-        ? (time.Seconds * 1_000_000_000) + time.Nanoseconds
-        : throw new InvalidOperationException("The kernel has no processor-time clock of the process.");
-
-    [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories)]
-    [LibraryImport("libc", EntryPoint = "clock_gettime")]
-    private static partial int ClockGetTime(int clock, out TimeSpec time);
-
-    private struct TimeSpec
-    {
-        public long Seconds;
-        public long Nanoseconds;
-    }
-
-    private sealed class Scene : IDisposable
-    {
-        private Scene(CairnStore store, ShiftedClock clock)
-        {
-            Store = store;
-            Clock = clock;
-        }
-
-        public ShiftedClock Clock { get; }
-
-        public CairnStore Store { get; }
-
-        public static Scene Create(bool removes, long capacityBytes = 512L << 20)
-        {
-            string path = Path.Combine(Directory.Exists("/dev/shm") ? "/dev/shm" : Path.GetTempPath(), $"cairn-expiry-{Environment.ProcessId}-{Guid.NewGuid():N}.cairn");
-            var clock = new ShiftedClock();
-            return new Scene(
-                CairnStore.Open(new StoreOptions
-                {
-                    Path = path,
-                    CapacityBytes = capacityBytes,
-                    FlushOnClose = false,
-                    PreTouch = true,
-                    RemovesExpired = removes,
-                    Clock = clock,
-                }),
-                clock);
-        }
-
-        public void Dispose()
-        {
-            Store.Dispose();
-            File.Delete(Store.Path);
-        }
-    }
-
-    private sealed class ShiftedClock : TimeProvider
-    {
-        public TimeSpan Offset { get; set; }
-
-        public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + Offset;
-    }
+    private static long CpuNs() => ProcessorTime.OfProcess();
 }

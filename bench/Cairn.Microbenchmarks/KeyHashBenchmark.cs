@@ -1,6 +1,6 @@
 using System.Text;
 using BenchmarkDotNet.Attributes;
-using Cairn.Indexing;
+using Cairn.Storage;
 
 namespace Cairn.Microbenchmarks;
 

@@ -81,9 +81,13 @@ internal static class SoakCommand
         var steady = Number("--steady", 1_000, "Clients with a fixed rate, whose latency is measured.");
         var rounds = Number("--rounds", 3, "How often the crowd comes and leaves.");
         var seconds = Number("--seconds", 5, "Length of each measurement.");
+        var apart = new Option<bool>("--apart")
+        {
+            Description = "The crowd is at a second server, behind the first one: what machine and clients cost without the server.",
+        };
         var command = new Command("pressure", "Measures the latency of well-behaved clients alone and beside a crowd of slow and greedy ones, and the server's memory.")
         {
-            tool, readers, greedy, steady, rounds, seconds,
+            tool, readers, greedy, steady, rounds, seconds, apart,
         };
         command.SetAction(parsed =>
         {
@@ -99,6 +103,7 @@ internal static class SoakCommand
                     SteadyClients = parsed.GetValue(steady),
                     Rounds = parsed.GetValue(rounds),
                     Phase = TimeSpan.FromSeconds(parsed.GetValue(seconds)),
+                    IsCrowdApart = parsed.GetValue(apart),
                 })));
             }
             finally

@@ -4,6 +4,7 @@ using Bookshop.Catalogue;
 using Bookshop.Invalidation;
 using Bookshop.Operation;
 using Bookshop.Reading;
+using Bookshop.Settings;
 using Cairn.Caching;
 using Microsoft.EntityFrameworkCore;
 using Npgsql;
@@ -29,6 +30,7 @@ internal static class BookshopApplication
         services.AddSingleton(options);
         AddDatabase(services, options);
         AddReadPath(services, options);
+        services.AddSettings(options, builder.Environment);
         AddWeb(services);
         services.AddHostedService<Telemetry>();
 
@@ -152,13 +154,20 @@ internal static class BookshopApplication
 
         application.MapBooks(options, application.Services.GetRequiredService<IBookReader>());
         application.MapAuthors();
+        application.MapSettings();
 
-        // What reading a book could cost at best: the benchmark's measure.
+        // The lower bound of the cost of reading a book, for the benchmark.
         var constant = BookDetails.Of(ExampleBook());
         application.MapGet("/api/constant", () => constant).WithTags("Operation").WithSummary("Always the same book");
 
         var cache = application.Services.GetService<CairnHybridCache>();
         application.MapGet("/statistics", () => BookshopStatistics.Now(options.ReadPath, cache)).WithTags("Operation").WithSummary("What this process did");
+        if (cache is not null)
+        {
+            // Answers only browsers on this machine. An application that knows its users adds RequireAuthorization.
+            application.MapCairnDashboard("/cairn").ExcludeFromDescription();
+        }
+
         application.MapHealthChecks("/health");
         application.MapOpenApi();
     }

@@ -3,6 +3,7 @@ using System.Text.Json.Serialization;
 using Bookshop.Authors;
 using Bookshop.Books;
 using Bookshop.Operation;
+using Bookshop.Settings;
 
 namespace Bookshop;
 
@@ -14,4 +15,6 @@ namespace Bookshop;
 [JsonSerializable(typeof(AuthorDetails))]
 [JsonSerializable(typeof(AuthorInput))]
 [JsonSerializable(typeof(BookshopStatistics))]
+[JsonSerializable(typeof(SettingInput))]
+[JsonSerializable(typeof(IReadOnlyDictionary<string, string>))]
 internal sealed partial class BookshopJson : JsonSerializerContext;

@@ -9,7 +9,7 @@ internal sealed record BookshopOptions
     /// <summary>How a book is read: see <see cref="ReadPath"/>. Default hybrid.</summary>
     public ReadPath ReadPath { get; private init; }
 
-    /// <summary>How long a book is cached: the bound of staleness if a change is not heard of for any reason. Default 10 minutes.</summary>
+    /// <summary>How long a book is cached: the longest time that a stale book is served if a notification is lost. Default 10 minutes.</summary>
     public TimeSpan CacheFor { get; private init; }
 
     /// <summary>The store file of hybrid+store and both output caches. Default null: Cairn's own for this program.</summary>
@@ -17,6 +17,9 @@ internal sealed record BookshopOptions
 
     /// <summary>The server of hybrid+redis, as StackExchange.Redis writes it. Default localhost:6379.</summary>
     public string Redis { get; private init; } = "localhost:6379";
+
+    /// <summary>The folder of the file of settings, which must exist. Default null: the program's own.</summary>
+    public string? SettingsFolder { get; private init; }
 
     /// <summary>Books of the catalogue that is generated for an empty database. Default 100,000.</summary>
     public int Books { get; private init; }
@@ -37,6 +40,7 @@ internal sealed record BookshopOptions
             CacheFor = TimeOf(section, nameof(CacheFor), TimeSpan.FromMinutes(10)),
             StoreFile = section[nameof(StoreFile)],
             Redis = section[nameof(Redis)] ?? "localhost:6379",
+            SettingsFolder = section[nameof(SettingsFolder)],
             Books = NumberOf(section, nameof(Books), 100_000),
             Authors = NumberOf(section, nameof(Authors), 10_000),
             ConnectionString = configuration.GetConnectionString("Bookshop") ?? throw new BookshopSetupException(

@@ -3,19 +3,19 @@ using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching;
 
-// What the cache tells of itself, and its end.
+// The cache's name, its statistics, and its disposal.
 public sealed partial class CairnHybridCache
 {
     /// <summary>The cache's name in its second level.</summary>
     public string Name => _options.Name;
 
-    /// <summary>How the second level is doing.</summary>
-    internal Levels.LevelHealth LevelHealth => _level.Health;
+    /// <summary>The health of the second level.</summary>
+    internal LevelHealth LevelHealth => _level.Health;
 
     /// <summary>Whether there is a second level.</summary>
     internal bool HasSecondLevel => _hasLevel;
 
-    /// <summary>What the cache did since it was made, and what its first level holds now.</summary>
+    /// <summary>Returns the cache's counts since its creation and the contents of its first level.</summary>
     /// <returns>The counts at about this moment.</returns>
     public CairnCacheStatistics GetStatistics()
     {
@@ -44,10 +44,10 @@ public sealed partial class CairnHybridCache
         };
     }
 
-    /// <summary>Closes the cache and its connection to the second level. Values that were handed out stay valid.</summary>
+    /// <summary>Closes the cache and its connection to the second level. Values that callers hold stay valid.</summary>
     /// <remarks>
-    /// Hits may be served until all threads have noticed; what would need the second level or a factory throws
-    /// <see cref="ObjectDisposedException"/>. Factories that run go on for those who wait for them.
+    /// Hits may be served until all threads see the change. Operations that need the second level or a factory throw
+    /// <see cref="ObjectDisposedException"/>. Running factories continue for the callers that wait for them.
     /// </remarks>
     public async ValueTask DisposeAsync()
     {
@@ -62,6 +62,6 @@ public sealed partial class CairnHybridCache
         _local.Clear();
     }
 
-    /// <summary>Closes the cache, waiting for what its second level still has to write, for a bounded time.</summary>
+    /// <summary>Closes the cache. Waits, for a limited time, until the second level has written its pending writes.</summary>
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 }

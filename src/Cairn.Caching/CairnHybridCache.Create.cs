@@ -11,11 +11,11 @@ using Cairn.Caching.Timing;
 
 namespace Cairn.Caching;
 
-// What happens when the first level has no fresh value. All who want the same value meanwhile wait for one flight:
+// The path of a read for which the first level has no fresh value. All callers that want the same value meanwhile wait for one flight:
 //
 //   first level again -> second level -> lease -> factory -> second level, with the lease -> first level
 //
-// A flight goes on when those who wait for it run out of time; it is cancelled when all of them have cancelled.
+// A flight continues when its callers' time-outs pass. It is cancelled when all its callers have cancelled.
 public sealed partial class CairnHybridCache
 {
     private ValueTask<T> CreateAsync<TFactory, TState, T>(
@@ -46,7 +46,7 @@ public sealed partial class CairnHybridCache
             return CreateWhenReadyAsync<TFactory, TState, T>(key, hash, factory, state, policy, tags, cancellationToken);
         }
 
-        // Before any look for a value: an expired one counts only as long as nobody changes the key after this.
+        // Taken before any search for a value: an expired value counts only if no change of the key follows this mark.
         ChangeMark before = _hasLevel ? _coherence.Mark(hash) : default;
         LocalEntry? stale = null;
         if (policy.ReadsLocal && FindUsable(hash, key) is { } entry && TryTake(entry, out T? value))
@@ -86,7 +86,7 @@ public sealed partial class CairnHybridCache
 
         if (_hasLevel && !policy.ReadsLocal)
         {
-            _coherence.TryCatchUp(hash); // Else a flight that others' changes ended could still be joined.
+            _coherence.TryCatchUp(hash); // Otherwise this call could join a flight that another process's change has ended.
         }
 
         Flight? scope = FlightScope.Current;
@@ -114,7 +114,7 @@ public sealed partial class CairnHybridCache
             return JoinAsync(joined, scope, factory, state, policy, tags, isSecondTry, cancellationToken);
         }
 
-        // A factory that blocks must not keep its caller beyond the caller's time-outs.
+        // A factory that blocks must not hold its caller beyond the caller's time-outs.
         bool hasTimeout = policy.HardTimeout != Timeout.InfiniteTimeSpan || (policy.SoftTimeout != Timeout.InfiniteTimeSpan && policy.FailSafeMs > 0);
         ValueTask run;
         if (!hasTimeout && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer
@@ -138,8 +138,8 @@ public sealed partial class CairnHybridCache
         return WaitAsync(flight, policy, isOwner: true, cancellationToken);
     }
 
-    // What began before others' changes are heard of cannot be joined after: one of them may have changed the key unheard. So the first
-    // callers of a process wait for that moment, within their time for the second level, and share a flight that begins after it.
+    // A flight that begins before the invalidations of other processes arrive cannot be joined afterwards: the key may have changed without
+    // notice. So the first callers of a process wait until they arrive, within the time for the second level, and share a later flight.
     private async ValueTask<T> CreateWhenReadyAsync<TFactory, TState, T>(
         string key, ulong hash, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, CancellationToken cancellationToken)
         where TFactory : struct, ICacheFactory<TState, T>
@@ -158,8 +158,9 @@ public sealed partial class CairnHybridCache
             key, hash, factory, state, policy, tags, cancellationToken, isSecondTry: false, spent: deadline).ConfigureAwait(false);
     }
 
-    // Waits for another's flight. It began after every change of the key that was acknowledged, but one of its tags may have been
-    // invalidated between its beginning and this: then what it made is too old. A flight that is joined after that is not.
+    // Waits for another caller's flight. It began after every acknowledged change of the key. But one of its tags may have been invalidated
+    // after the flight began and before this call; then its value is too old, and a second flight is joined or started, which began late
+    // enough.
     private async ValueTask<T> JoinAsync<TFactory, TState, T>(
         ValueFlight<T> joined,
         Flight? scope,
@@ -181,7 +182,7 @@ public sealed partial class CairnHybridCache
                 joined.Key, joined.Hash, factory, state, policy, tags, cancellationToken, isSecondTry: true, spent: joined.Deadline).ConfigureAwait(false);
     }
 
-    // A factory waits for the flight of another caller, which must not wait for that factory.
+    // A factory waits for another caller's flight, which must not wait for that factory.
     private async ValueTask<T> WaitWithinAsync<T>(ValueFlight<T> joined, Flight scope, EntryPolicy policy, CancellationToken cancellationToken)
     {
         if (!FlightScope.TryBeginWaiting(scope, joined))
@@ -200,7 +201,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // Waits for a flight for as long as the policy allows; then there may be an expired value instead.
+    // Waits for a flight as long as the policy allows, then serves an expired value if there is one.
     private async ValueTask<T> WaitAsync<T>(ValueFlight<T> flight, EntryPolicy policy, bool isOwner, CancellationToken cancellationToken)
     {
         Task ended = flight.Ended;
@@ -250,11 +251,11 @@ public sealed partial class CairnHybridCache
             + $"result is kept. The limit is {nameof(CairnEntryOptions.FactoryHardTimeout)}.");
     }
 
-    // Exactly this type, as from Microsoft's: some callers compare it. What timers and tasks throw is derived from it.
+    // Creates exactly this type, as Microsoft's implementation does: some callers compare the type. Timers and tasks throw a derived type.
     private static OperationCanceledException OfCaller(OperationCanceledException cancelled, CancellationToken cancellationToken) =>
         new(cancelled.Message, cancelled, cancellationToken);
 
-    // A cancelled task of ValueTask.FromCanceled throws another type.
+    // The cancelled task that ValueTask.FromCanceled returns throws another type.
     private static async ValueTask<T> CancelledAsync<T>(CancellationToken cancellationToken)
     {
         await default(ValueTask).ConfigureAwait(false);
@@ -275,7 +276,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // A hit that is due for a refresh, or an expired value that is served meanwhile: one flight, in the background.
+    // Starts one flight in the background: for a hit that is due for a refresh, or for an expired value that is served meanwhile.
     private void Refresh<TFactory, TState, T>(LocalEntry entry, ChangeMark before, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags)
         where TFactory : struct, ICacheFactory<TState, T>
     {
@@ -296,7 +297,7 @@ public sealed partial class CairnHybridCache
         _ = RunElsewhereAsync(flight, factory, state, policy, tags, isRefresh: true, hasLooked: false).AsTask();
     }
 
-    // By itself, as CopyOf.
+    // A separate method, so that the closure is allocated only when this path is taken.
     private ValueTask RunElsewhereAsync<TFactory, TState, T>(
         ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags, bool isRefresh, bool hasLooked)
         where TFactory : struct, ICacheFactory<TState, T> =>
@@ -309,9 +310,9 @@ public sealed partial class CairnHybridCache
         ILevelLease? lease = null;
         try
         {
-            // Taken once the flight can be found: whoever joins began after every change that the mark does not know of.
+            // Taken once the flight can be found: a caller that joins later began after every change that precedes the mark.
             ChangeMark mark = _hasLevel ? _coherence.Mark(flight.Hash) : default;
-            hasLooked = hasLooked && _coherence.IsUnchanged(flight.Before, flight.Hash); // Else another may have made it since.
+            hasLooked = hasLooked && _coherence.IsUnchanged(flight.Before, flight.Hash); // Otherwise another process may have created the value since.
             if (!isRefresh && policy.ReadsLocal
                 && await TryTakeFreshAsync<T>(flight).ConfigureAwait(false) is { } fresh && TrySucceed(flight, fresh, CacheCount.LocalHit))
             {
@@ -334,7 +335,7 @@ public sealed partial class CairnHybridCache
 
             if (_hasLevel && _level.HasLeases && policy.WritesShared)
             {
-                // Once more with what there is to be replaced, if what another has made meanwhile is of no use here.
+                // A second pass replaces the existing entry if the value that another process has created meanwhile cannot be used here.
                 LeaseResult result;
                 bool replaces = false;
                 do
@@ -346,7 +347,7 @@ public sealed partial class CairnHybridCache
                         || !_coherence.IsUnchanged(mark, flight.Hash);
                     if (policy.ReadsShared && mayBeMade)
                     {
-                        // Another has made it meanwhile, or replaced what this was to replace.
+                        // Another process has created the value meanwhile, or has replaced the entry that this flight was to replace.
                         mark = _coherence.Mark(flight.Hash);
                         if (await TryReadSharedAsync(flight, mark, policy, isRefresh).ConfigureAwait(false) is { } made
                             && TrySucceed(flight, made, CacheCount.SharedHit))
@@ -360,7 +361,7 @@ public sealed partial class CairnHybridCache
 
             await MakeAsync(flight, factory, state, policy, tags, mark, lease).ConfigureAwait(false);
         }
-#pragma warning disable CA1031 // Whatever a factory throws goes to those who wait for it.
+#pragma warning disable CA1031 // All exceptions of a factory go to its waiting callers.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
@@ -376,14 +377,14 @@ public sealed partial class CairnHybridCache
             _guard.Remove(flight);
             if (isRefresh)
             {
-                Postpone(flight.Stale!, policy); // For nothing if another entry is in its place.
+                Postpone(flight.Stale!, policy); // No effect if the first level holds another entry.
             }
         }
     }
 
-    // Without tags, and with nothing in the first level since the flight can be found, a miss is the call of the factory and the keeping
-    // of its value. So it is with a second level that was looked at without waiting, was not changed since, and gives its lease at once:
-    // there the one step that may have to be waited for is the write.
+    // Returns whether a miss needs only the call of the factory and the keeping of its value. That is so without tags, if the first level has
+    // received no value since the flight can be found. With a second level, it also must have been read without waiting, must not have changed
+    // since, and must grant its lease at once: then only the write may have to be awaited.
     private bool IsPlain<T>(
         ValueFlight<T> flight, EntryPolicy policy, IEnumerable<string>? tags, bool hasLooked, out ChangeMark mark, out ILevelLease? lease)
     {
@@ -413,17 +414,12 @@ public sealed partial class CairnHybridCache
             return lease is not null;
         }
 
-        ValueTask returning = lease.DisposeAsync();
+        GiveBack(lease);
         lease = null;
-        if (!returning.IsCompletedSuccessfully)
-        {
-            _ = returning.AsTask(); // It does not throw.
-        }
-
         return false;
     }
 
-    // RunAsync and MakeAsync for such a flight: asynchronous only if the factory or the second level is.
+    // RunAsync and MakeAsync for a plain flight: asynchronous only if the factory or the second level is.
     private ValueTask RunPlainAsync<TFactory, TState, T>(
         ValueFlight<T> flight, TFactory factory, TState state, EntryPolicy policy, ExecutionContext outer, ChangeMark mark, ILevelLease? lease)
         where TFactory : struct, ICacheFactory<TState, T>
@@ -434,62 +430,59 @@ public sealed partial class CairnHybridCache
         {
             making = RunFactoryAsync(flight, factory, state, context: null);
         }
-#pragma warning disable CA1031 // As above.
+#pragma warning disable CA1031 // All exceptions of a factory go to its waiting callers.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
             making = ValueTask.FromException<T>(fault);
         }
 
-        // Before the context is restored: code of others that runs here is known as the flight's.
-        ValueTask run = default;
-        if (lease is null && making.IsCompletedSuccessfully)
-        {
-            EndPlain(flight, making.Result, policy);
-        }
-        else
-        {
-            run = EndPlainAsync(flight, making, policy, mark, lease);
-        }
+        // Called before the context is restored, so that foreign code that runs here still belongs to the flight.
+        ValueTask run = EndPlainAsync(flight, making, policy, mark, lease);
 
-        // What the factory set in its context ends with it, as in an asynchronous method.
+        // Changes that the factory made to its execution context end with it, as in an asynchronous method.
         ExecutionContext.Restore(outer);
         return run;
     }
 
-    private void EndPlain<T>(ValueFlight<T> flight, T value, EntryPolicy policy)
+    private ValueTask EndPlainAsync<T>(ValueFlight<T> flight, ValueTask<T> making, EntryPolicy policy, ChangeMark mark, ILevelLease? lease)
     {
+        if (!making.IsCompletedSuccessfully)
+        {
+            return EndLaterAsync(flight, KeepLaterAsync(flight, making, policy, mark, lease), policy, lease);
+        }
+
         try
         {
-            KeepPlain(flight, value, policy);
+            ValueTask keeping = KeepMadeAsync(flight, making.Result, policy, mark, lease);
+            if (!keeping.IsCompletedSuccessfully)
+            {
+                return EndLaterAsync(flight, keeping, policy, lease);
+            }
         }
-#pragma warning disable CA1031 // As above.
+#pragma warning disable CA1031 // All exceptions of a factory go to its waiting callers.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
             Fail(flight, policy, fault, isRefresh: false);
         }
-        finally
+
+        if (lease is not null)
         {
-            _guard.Remove(flight);
+            GiveBack(lease);
         }
+
+        _guard.Remove(flight);
+        return default;
     }
 
-    private async ValueTask EndPlainAsync<T>(ValueFlight<T> flight, ValueTask<T> making, EntryPolicy policy, ChangeMark mark, ILevelLease? lease)
+    private async ValueTask EndLaterAsync<T>(ValueFlight<T> flight, ValueTask keeping, EntryPolicy policy, ILevelLease? lease)
     {
         try
         {
-            T value = await making.ConfigureAwait(false);
-            if (lease is null || (value is null && policy.SkipNull))
-            {
-                KeepPlain(flight, value, policy);
-            }
-            else
-            {
-                await KeepAsync(flight, value, policy, stamps: null, etag: null, lastModified: null, mark, lease).ConfigureAwait(false);
-            }
+            await keeping.ConfigureAwait(false);
         }
-#pragma warning disable CA1031 // As above.
+#pragma warning disable CA1031 // All exceptions of a factory go to its waiting callers.
         catch (Exception fault)
 #pragma warning restore CA1031
         {
@@ -503,6 +496,30 @@ public sealed partial class CairnHybridCache
             }
 
             _guard.Remove(flight);
+        }
+    }
+
+    private async ValueTask KeepLaterAsync<T>(ValueFlight<T> flight, ValueTask<T> making, EntryPolicy policy, ChangeMark mark, ILevelLease? lease) =>
+        await KeepMadeAsync(flight, await making.ConfigureAwait(false), policy, mark, lease).ConfigureAwait(false);
+
+    private ValueTask KeepMadeAsync<T>(ValueFlight<T> flight, T value, EntryPolicy policy, ChangeMark mark, ILevelLease? lease)
+    {
+        if (lease is not null && (value is not null || !policy.SkipNull))
+        {
+            return KeepAsync(flight, value, policy, stamps: null, etag: null, lastModified: null, mark, lease);
+        }
+
+        KeepPlain(flight, value, policy);
+        return default;
+    }
+
+    // Returns the lease without awaiting it: no caller depends on the result, and it does not throw.
+    private static void GiveBack(ILevelLease lease)
+    {
+        ValueTask returning = lease.DisposeAsync();
+        if (!returning.IsCompletedSuccessfully)
+        {
+            _ = returning.AsTask();
         }
     }
 
@@ -562,7 +579,7 @@ public sealed partial class CairnHybridCache
             : factory.InvokeAsync(state, context, flight.Token);
     }
 
-    // The same, for those who measure and trace.
+    // Calls the factory with a measurement and a trace.
     private async ValueTask<T> WatchFactoryAsync<TFactory, TState, T>(
         ValueFlight<T> flight, TFactory factory, TState state, CacheFactoryContext<T>? context)
         where TFactory : struct, ICacheFactory<TState, T>
@@ -589,7 +606,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // False if the entry is of another type, or cannot be read.
+    // Returns false if the entry has another type or cannot be deserialized.
     private bool TrySucceed<T>(ValueFlight<T> flight, LocalEntry entry, CacheCount count)
     {
         if (!TryTake(entry, out T? value))
@@ -607,7 +624,7 @@ public sealed partial class CairnHybridCache
     {
         if (isRefresh)
         {
-            // Nobody waits for it but those who joined, and they have come since.
+            // Only callers that have joined meanwhile wait for a refresh.
             _log.RefreshFailed(flight.Key, fault);
             if (flight.Stale is { } present && _clock.NowMs() >= present.FreshUntil && IsStillUsable(flight, present))
             {
@@ -625,7 +642,7 @@ public sealed partial class CairnHybridCache
             _counters.Add(CacheCount.FactoryFault);
             if (policy.FailSafeMs > 0 && flight.Stale is { } stale && IsStillUsable(flight, stale) && TryTake(stale, out T? value))
             {
-                // Not from second to second: a source that is down is left alone for a while.
+                // The source is not called again for the throttle time, because it may be down.
                 KeepThrottled(flight, stale, policy);
                 _counters.Add(CacheCount.StaleServed);
                 _log.FactoryFailed(flight.Key, fault);
@@ -638,8 +655,9 @@ public sealed partial class CairnHybridCache
         flight.Fail(fault);
     }
 
-    // An expired value may be served as long as it is of use and nothing was changed since before it was found: who waits for the
-    // flight may have come after the change. Without a second level nobody tells but the first: it has no longer what was removed.
+    // Returns whether an expired value may be served: its usable time has not passed, and nothing has changed since before it was found,
+    // because a caller that waits for the flight may have come after the change. Without a second level only the first level knows of
+    // changes: it no longer holds a removed entry.
     private bool IsStillUsable<T>(ValueFlight<T> flight, LocalEntry stale) =>
         _clock.NowMs() < stale.UsableUntil
         && !flight.IsDetached

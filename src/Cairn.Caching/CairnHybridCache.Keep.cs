@@ -11,10 +11,10 @@ using Cairn.Caching.Timing;
 
 namespace Cairn.Caching;
 
-// From values to entries of both levels, and back.
+// Converts values to entries of both levels, and back.
 public sealed partial class CairnHybridCache
 {
-    // Besides its value and its key, an entry takes about this: objects' headers, links, the table's share.
+    // The approximate memory of an entry without its value and key: object headers, links, and its share of the table.
     private const long EntryOverheadBytes = 160;
 
     private const int LargestKeptBuffer = 64 << 10;
@@ -22,30 +22,58 @@ public sealed partial class CairnHybridCache
     [ThreadStatic]
     private static PooledBuffer? t_buffer;
 
-    // Keeps what a factory made, and ends its flight.
-    private async ValueTask KeepAsync<T>(
+    // Keeps the value of a factory and ends its flight.
+    private ValueTask KeepAsync<T>(
         ValueFlight<T> flight, T value, EntryPolicy policy, TagStamps? stamps, string? etag, DateTimeOffset? lastModified, ChangeMark mark, ILevelLease? lease)
     {
         Func<T>? copy = null;
         try
         {
-            LocalEntry? entry = await StoreAsync(
-                flight, value, policy, stamps, etag, lastModified, mark, lease, isSet: false, flight.Wait.WithoutToken()).ConfigureAwait(false);
-            copy = entry is null ? null : CopyOf<T>(entry);
+            ValueTask<LocalEntry> storing = StoreAsync(
+                flight, value, policy, stamps, etag, lastModified, mark, lease, isSet: false, flight.Wait.WithoutToken());
+            if (!storing.IsCompletedSuccessfully)
+            {
+                return KeepLaterAsync(flight, value, storing);
+            }
+
+            copy = CopyOf<T>(storing.Result);
         }
-#pragma warning disable CA1031 // Serializers throw what they like.
+#pragma warning disable CA1031 // A serializer may throw any exception.
         catch (Exception fault) when (fault is not OutOfMemoryException)
 #pragma warning restore CA1031
         {
-            // The value is there; that it cannot be kept is no reason to keep it from those who wait.
-            _counters.Add(CacheCount.SerializationFault);
-            _log.NotSerialized(typeof(T), fault);
+            NoteNotSerialized<T>(fault);
+        }
+
+        flight.Succeed(value, copy);
+        return default;
+    }
+
+    private async ValueTask KeepLaterAsync<T>(ValueFlight<T> flight, T value, ValueTask<LocalEntry> storing)
+    {
+        Func<T>? copy = null;
+        try
+        {
+            copy = CopyOf<T>(await storing.ConfigureAwait(false));
+        }
+#pragma warning disable CA1031 // A serializer may throw any exception.
+        catch (Exception fault) when (fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+        {
+            NoteNotSerialized<T>(fault);
         }
 
         flight.Succeed(value, copy);
     }
 
-    // The same for a flight without a second level that wants nothing but its value kept. It cannot be found any more when it ends.
+    // The value exists, so the waiting callers get it even if it cannot be kept.
+    private void NoteNotSerialized<T>(Exception fault)
+    {
+        _counters.Add(CacheCount.SerializationFault);
+        _log.NotSerialized(typeof(T), fault);
+    }
+
+    // KeepAsync for a flight without a second level that needs nothing else. The flight can no longer be found when it ends.
     private void KeepPlain<T>(ValueFlight<T> flight, T value, EntryPolicy policy)
     {
         Func<T>? copy = null;
@@ -63,20 +91,19 @@ public sealed partial class CairnHybridCache
 
                 copy = CopyOf<T>(entry);
             }
-#pragma warning disable CA1031 // As above.
+#pragma warning disable CA1031 // A serializer may throw any exception.
             catch (Exception fault) when (fault is not OutOfMemoryException)
 #pragma warning restore CA1031
             {
-                _counters.Add(CacheCount.SerializationFault);
-                _log.NotSerialized(typeof(T), fault);
+                NoteNotSerialized<T>(fault);
             }
         }
 
         flight.Succeed(value, copy);
     }
 
-    // Writes a value to both levels, as far as the policy allows. Throws what the serializer throws.
-    private ValueTask<LocalEntry?> StoreAsync<T>(
+    // Writes a value to both levels, as far as the policy allows. Throws the exceptions of the serializer.
+    private ValueTask<LocalEntry> StoreAsync<T>(
         Flight flight,
         T value,
         EntryPolicy policy,
@@ -106,17 +133,17 @@ public sealed partial class CairnHybridCache
 
             if (isSet)
             {
-                // I3; after, because there is no other level that would tell those that began in between.
+                // I3. Called after the change, because no other level reports it to flights that began in between.
                 _guard.DetachReaders(flight.Hash);
             }
 
-            return new ValueTask<LocalEntry?>(entry);
+            return new ValueTask<LocalEntry>(entry);
         }
 
         return StoreSharedAsync(flight, value, codec, entry, freshUntil, policy, mark, lease, isSet, wait);
     }
 
-    private async ValueTask<LocalEntry?> StoreSharedAsync<T>(
+    private ValueTask<LocalEntry> StoreSharedAsync<T>(
         Flight flight,
         T value,
         Codec<T> codec,
@@ -129,72 +156,60 @@ public sealed partial class CairnHybridCache
         LevelWait wait)
     {
         PooledBuffer envelope = TakeBuffer();
+        bool isLater = false;
         try
         {
             // Serialized once, for both levels.
             LocalPayload? payload = PayloadOf(codec, value, policy);
-            bool isWritable = policy.WritesShared && IsForShared(flight.Key) && entry.Tags is not { AreKnown: false };
             ClockReading clock = _clock.Read();
-            if (isWritable)
-            {
-                EnvelopeHeader header = HeaderOf(entry, freshUntil, clock);
-                try
-                {
-                    isWritable = (payload is null
-                            ? _codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
-                            : _codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
-                        && envelope.WrittenBytes <= _level.MaxValueBytes;
-                    if (!isWritable)
-                    {
-                        _counters.Add(CacheCount.SharedTooLarge);
-                        NoteTooLarge(flight.Key, payload, envelope);
-                    }
-                }
-#pragma warning disable CA1031 // Serializers throw what they like.
-                catch (Exception fault) when (payload is null && !isSet && fault is not OutOfMemoryException)
-#pragma warning restore CA1031
-                {
-                    // An object that is shared within the process needs no serializer to be kept there.
-                    isWritable = false;
-                    _counters.Add(CacheCount.SerializationFault);
-                    _log.NotSerialized(typeof(T), fault);
-                }
-            }
-
+            bool isWritable = policy.WritesShared && IsForShared(flight.Key) && entry.Tags is not { AreKnown: false }
+                && TryWrite(envelope, HeaderOf(entry, freshUntil, clock), flight.Key, codec, value, payload, policy, isSet);
             Fill(entry, codec, value, payload, policy);
 
-            int ownChanges = 0;
-            LevelStatus status = LevelStatus.Failed;
-            if (isSet)
+            bool isChange;
+            ValueTask<LevelStatus> changing = new(LevelStatus.Failed);
+            if (isWritable)
             {
-                if (isWritable)
+                isChange = isSet || lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash));
+                if (isChange)
                 {
-                    status = await _level.WriteAsync(
-                        flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease: null, wait).ConfigureAwait(false);
+                    changing = _level.WriteAsync(flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), isSet ? null : lease, wait);
                 }
-                else if (policy.WritesShared)
+            }
+            else
+            {
+                // A value that cannot be written must not leave the earlier value in place.
+                isChange = isSet && policy.WritesShared;
+                if (isChange)
                 {
-                    // What cannot be written must not leave what was there before.
-                    status = await _level.RemoveAsync(flight.Key, flight.Hash, wait).ConfigureAwait(false);
+                    changing = _level.RemoveAsync(flight.Key, flight.Hash, wait);
                 }
-
-                ownChanges = isWritable || policy.WritesShared ? _level.ChangesOf(status) : 0;
-                _guard.DetachReaders(flight.Hash); // I3
             }
-            else if (isWritable && (lease is not null || (!_level.HasLeases && !flight.IsDetached && _coherence.IsUnchanged(mark, flight.Hash))))
+
+            if (changing.IsCompletedSuccessfully)
             {
-                status = await _level.WriteAsync(
-                    flight.Key, flight.Hash, envelope.WrittenMemory, ExpirationOf(entry, clock), lease, wait).ConfigureAwait(false);
-                ownChanges = _level.ChangesOf(status);
+                KeepStored(flight, entry, policy, mark, isSet, isChange, changing.Result);
+                return new(entry);
             }
 
-            bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal && KeepLocal(flight, mark, ownChanges, entry);
-            if (isSet && !isKept)
+            isLater = true;
+            return StoreLaterAsync(flight, entry, policy, mark, isSet, isChange, changing, envelope);
+        }
+        finally
+        {
+            if (!isLater)
             {
-                _local.Remove(flight.Hash, flight.Key);
+                GiveBack(envelope);
             }
+        }
+    }
 
-            Depend(entry, isKept || status == LevelStatus.Done);
+    private async ValueTask<LocalEntry> StoreLaterAsync(
+        Flight flight, LocalEntry entry, EntryPolicy policy, ChangeMark mark, bool isSet, bool isChange, ValueTask<LevelStatus> changing, PooledBuffer envelope)
+    {
+        try
+        {
+            KeepStored(flight, entry, policy, mark, isSet, isChange, await changing.ConfigureAwait(false));
             return entry;
         }
         finally
@@ -203,7 +218,53 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // Of a value that did not fit into the buffer, what is known is how much the serializer had tried to write.
+    // Ends the storing after the second level has stored its part or failed to.
+    private void KeepStored(Flight flight, LocalEntry entry, EntryPolicy policy, in ChangeMark mark, bool isSet, bool isChange, LevelStatus status)
+    {
+        if (isSet)
+        {
+            _guard.DetachReaders(flight.Hash); // I3
+        }
+
+        bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal
+            && KeepLast(flight, mark, isChange ? _level.ChangesOf(status) : 0, entry);
+        if (isSet && !isKept)
+        {
+            _local.Remove(flight.Hash, flight.Key);
+        }
+
+        Depend(entry, isKept || status == LevelStatus.Done);
+    }
+
+    // Returns false if the value is too large, or if the serializer fails for a value that this process can keep unserialized.
+    private bool TryWrite<T>(
+        PooledBuffer envelope, in EnvelopeHeader header, string key, Codec<T> codec, T value, LocalPayload? payload, EntryPolicy policy, bool isSet)
+    {
+        try
+        {
+            if ((payload is null
+                    ? _codecs.TryWrite(envelope, key, header, codec, value, policy.Compresses)
+                    : _codecs.TryWrite(envelope, key, header, payload, policy.Compresses))
+                && envelope.WrittenBytes <= _level.MaxValueBytes)
+            {
+                return true;
+            }
+
+            _counters.Add(CacheCount.SharedTooLarge);
+            NoteTooLarge(key, payload, envelope);
+        }
+#pragma warning disable CA1031 // A serializer may throw any exception.
+        catch (Exception fault) when (payload is null && !isSet && fault is not OutOfMemoryException)
+#pragma warning restore CA1031
+        {
+            // An object that is shared within the process can be kept there without a serializer.
+            NoteNotSerialized<T>(fault);
+        }
+
+        return false;
+    }
+
+    // For a value that did not fit into the buffer, the logged size is what the serializer had tried to write.
     private void NoteTooLarge(string key, LocalPayload? payload, PooledBuffer envelope)
     {
         long limit = _codecs.Options.MaximumPayloadBytes;
@@ -221,7 +282,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // I2. Nor what has a tag whose stamp is not known: it would count as soon as nobody knows the tag's stamp.
+    // I2. Also refuses an entry with a tag that has no stamp (Tag.Unknown): such an entry is never valid.
     private bool KeepLocal(Flight flight, in ChangeMark mark, int ownChanges, LocalEntry entry)
     {
         if (entry.Tags is { HasUnknown: true })
@@ -234,7 +295,16 @@ public sealed partial class CairnHybridCache
             : flight.TryKeep((this, entry), SetLocal);
     }
 
-    // A value that is of use somewhere is watched for what it depends on; with it ends what the last one depended on.
+    // KeepLocal as the last step of a flight, which can no longer be found afterwards.
+    private bool KeepLast(Flight flight, in ChangeMark mark, int ownChanges, LocalEntry entry) =>
+        entry.Tags is not { HasUnknown: true } && _coherence.TryKeep(
+            mark,
+            entry.Hash,
+            ownChanges,
+            (flight, this, entry),
+            static kept => kept.Item2._guard.TryKeepAndRemove(kept.flight, (kept.Item2, kept.entry), SetLocal));
+
+    // Watches the dependencies of a value that at least one level has kept. They replace those of the key's previous value.
     private void Depend(LocalEntry entry, bool isKept)
     {
         if (!isKept)
@@ -262,7 +332,7 @@ public sealed partial class CairnHybridCache
         }
     }
 
-    // After a factory failed: the expired value counts as fresh for a while.
+    // After a failure of the factory: the expired value counts as fresh for the throttle time.
     private void KeepThrottled<T>(ValueFlight<T> flight, LocalEntry stale, EntryPolicy policy)
     {
         if (!policy.WritesLocal || policy.ThrottleMs == 0)
@@ -270,8 +340,8 @@ public sealed partial class CairnHybridCache
             return;
         }
 
-        // Kept only if it still is the one that is here. It may also come from the second level alone: then the mark, which is older
-        // than it, tells that nobody has removed it.
+        // Kept only if the first level still holds this entry. The entry may also come from the second level alone: then the mark, which is
+        // older than the entry, shows whether it was removed.
         long until = Math.Min(stale.UsableUntil, CacheClock.Later(_clock.NowMs(), policy.ThrottleMs));
         LocalEntry? present = _local.FindSurely(flight.Hash, flight.Key);
         if (ReferenceEquals(present, stale) || (present is null && _hasLevel))
@@ -321,9 +391,9 @@ public sealed partial class CairnHybridCache
         return null;
     }
 
-    // A read that needs nobody's waiting; false without a look if the level may have to be waited for. The mark tells whether what was read may be kept; the detaches tell it of changes of
-    // this process that the level has not taken yet. Useless is what is there and nobody can have: another type's, damaged, or with a
-    // tag that was invalidated.
+    // Reads the second level if that needs no wait; otherwise it returns false without a read. The mark decides whether the entry may be kept.
+    // The count of detaches covers changes of this process that the level has not stored yet. An entry is useless if no caller can use it:
+    // it has another type, is damaged, or has an invalidated tag.
     private bool TryReadNow<T>(
         string key, ulong hash, EntryPolicy policy, ref LocalEntry? stale, out bool hasLooked, out bool isUseless, [MaybeNullWhen(false)] out T value)
     {
@@ -336,7 +406,7 @@ public sealed partial class CairnHybridCache
         hasLooked = _level.TryReadNow(key, hash, buffer, out LevelStatus status);
         if (hasLooked && status == LevelStatus.Hit)
         {
-            // Not at once: the stamp of a tag has to be asked for.
+            // Not completed at once: the stamp of a tag must be read from the second level.
             ValueTask<LocalEntry?> decoding = DecodeAsync<T>(key, hash, buffer.WrittenMemory, policy, CancellationToken.None);
             entry = decoding.IsCompletedSuccessfully ? decoding.Result : null;
             hasLooked = decoding.IsCompletedSuccessfully;
@@ -382,7 +452,7 @@ public sealed partial class CairnHybridCache
         return buffer;
     }
 
-    // Each thread keeps one buffer, if it is not too large to be kept.
+    // Each thread keeps one buffer, unless it is too large.
     private static void GiveBack(PooledBuffer buffer)
     {
         if (buffer.WrittenBytes > LargestKeptBuffer || t_buffer is not null)
@@ -395,7 +465,7 @@ public sealed partial class CairnHybridCache
         t_buffer = buffer;
     }
 
-    // An entry of the second level, if it is whole, of this type, of use, and its tags are as they were.
+    // Returns an entry of the second level if it passes validation: it is complete, of this type, still usable, and its tags are unchanged.
     private ValueTask<LocalEntry?> DecodeAsync<T>(
         string key, ulong hash, ReadOnlyMemory<byte> envelope, EntryPolicy policy, LevelWait wait)
     {
@@ -403,8 +473,8 @@ public sealed partial class CairnHybridCache
         return entry?.Tags is null ? new ValueTask<LocalEntry?>(entry) : CheckTagsAsync(entry, wait);
     }
 
-    // A stamp that this process remembers and the second level has evicted since is not told as changed: before an entry is given up
-    // for it, the level is asked.
+    // The second level does not report the eviction of a stamp that this process remembers. So the stamp is read again before an entry is
+    // rejected because of it.
     private async ValueTask<LocalEntry?> CheckTagsAsync(LocalEntry entry, LevelWait wait) =>
         (_coherence.SeesAllChanges && await AreCurrentAsync(entry.Tags!, mayBeKnown: true, wait).ConfigureAwait(false))
         || await AreCurrentAsync(entry.Tags!, mayBeKnown: false, wait).ConfigureAwait(false)
@@ -486,7 +556,7 @@ public sealed partial class CairnHybridCache
         return _tags.Share(tags, stamps);
     }
 
-    // An entry without its value, with the times that the policy gives it from now on.
+    // Creates an entry without its value, with the times that the policy gives it from now on.
     private LocalEntry EntryOf(
         string key, ulong hash, EntryPolicy policy, TagStamps? stamps, string? etag, DateTimeOffset? lastModified, out long freshUntil)
     {
@@ -560,7 +630,7 @@ public sealed partial class CairnHybridCache
 
     private static long OverheadOf(string key) => EntryOverheadBytes + (2L * key.Length);
 
-    // What is kept here instead of a value that must not be shared.
+    // Returns the serialized value, which is kept instead of an object that must not be shared; null if the object itself is kept.
     private static LocalPayload? PayloadOf<T>(Codec<T> codec, T value, EntryPolicy policy) =>
         value is null || codec.IsShareable || policy.ShareLocalValue ? null : SerializeLocal(codec, value);
 
@@ -585,11 +655,11 @@ public sealed partial class CairnHybridCache
             value = _codecs.Copy(_codecs.Of<T>(), payload);
             return true;
         }
-#pragma warning disable CA1031 // As above.
+#pragma warning disable CA1031 // A serializer may throw any exception.
         catch (Exception fault) when (fault is not OutOfMemoryException)
 #pragma warning restore CA1031
         {
-            // Written by the serializer of another type, or by one that does not read what it writes.
+            // The payload comes from the serializer of another type, or from one that cannot read its own output.
             _counters.Add(CacheCount.SerializationFault);
             _log.NotDeserialized(typeof(T), fault);
             value = default;
@@ -600,6 +670,6 @@ public sealed partial class CairnHybridCache
     private Func<T>? CopyOf<T>(LocalEntry entry) =>
         entry.Value is LocalPayload payload ? CopyOf<T>(payload) : null;
 
-    // By itself: a method with a lambda allocates what the lambda captures when it begins.
+    // A separate method, so that the closure is allocated only when this path is taken: a method with a lambda allocates its closure on entry.
     private Func<T> CopyOf<T>(LocalPayload payload) => () => _codecs.Copy(_codecs.Of<T>(), payload);
 }

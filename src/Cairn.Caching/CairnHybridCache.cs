@@ -11,37 +11,37 @@ using Cairn.Caching.Serialization;
 using Cairn.Caching.Tagging;
 using Cairn.Caching.Telemetry;
 using Cairn.Caching.Timing;
-using Cairn.Keys;
+using Cairn.Engine;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching;
 
-// A hit (this file) asks for changes, finds, looks at the time and compares stamps. Everything else is a flight
+// A hit (this file) catches up with changes, finds the entry, checks the time and compares stamps. Everything else is a flight
 // (CairnHybridCache.Create.cs) or a change (CairnHybridCache.Change.cs).
 //
-//   I1  A read asks coherence before it looks into the first level (ICoherence, I1).
-//   I2  Nothing enters the first level but through Keep, which refuses what was changed since its flight's mark.
-//   I3  Who changes a key detaches its flights and removes it here before and after the second level is changed: before, so
-//       that nobody is served the old value any longer than need be; after, because a flight may have read it in between.
+//   I1  A read catches up with the changes (ICoherence, I1) before it looks into the first level.
+//   I2  An entry enters the first level only through Keep, which refuses entries that were changed since their flight's mark.
+//   I3  A change of a key detaches the key's flights and removes the key here, before and after the change of the second level: before, to end
+//       the serving of the old value as early as possible; after, because a flight may have read the old value in between.
 
 /// <summary>
-/// Microsoft's <see cref="HybridCache"/> over two levels that agree: values in this process, bounded, and bytes that processes or machines
-/// share.
+/// Microsoft's <see cref="HybridCache"/> over two coherent levels. The first level holds objects in this process, within a size limit. The
+/// second holds bytes that processes or machines share.
 /// </summary>
 /// <remarks>
 /// <para>
-/// Safe from any thread. One factory runs for a key at a time, among all who share a second level that has leases. What a factory returns
-/// is not kept if its key or one of its tags was changed since it began. Once a change is acknowledged, no process that shares a store
-/// file serves an older value.
+/// Safe from any thread. One factory runs for a key at a time, among all processes that share a second level with leases. The value of a
+/// factory is not kept if its key or one of its tags changed since the factory began. Once a change is acknowledged, no process that shares a
+/// store file serves an older value.
 /// </para>
 /// <para>
-/// Trouble of the second level never reaches a caller: it is counted and logged, and changes are made up for when the level works again.
-/// What a factory throws reaches its callers, unless <see cref="CairnEntryOptions.FailSafe"/> has an expired value for them.
+/// A failure of the second level never reaches a caller. It is counted and logged, and changes are sent again when the level works again.
+/// An exception of a factory reaches its callers, unless <see cref="CairnEntryOptions.FailSafe"/> provides an expired value.
 /// </para>
 /// <para>
-/// A key that is null, empty, longer than <see cref="CairnHybridCacheOptions.MaximumKeyLength"/>, or holds lone surrogates or control characters
-/// is not cached: the factory runs each time, and that is counted.
+/// A key is not cached if it is null, empty, longer than <see cref="CairnHybridCacheOptions.MaximumKeyLength"/>, or contains lone surrogates or
+/// control characters. The factory then runs each time, and the call is counted.
 /// </para>
 /// </remarks>
 public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposable
@@ -64,14 +64,14 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     private readonly CacheMetrics _metrics;
     private int _isDisposed;
 
-    /// <summary>Makes a cache without dependency injection.</summary>
-    /// <param name="options">How it works; null for the defaults. Changes after this have no effect.</param>
-    /// <param name="loggers">Where it logs to; null for nowhere.</param>
-    /// <returns>The cache, to be disposed by the caller.</returns>
-    /// <exception cref="ArgumentException">An option is out of its range.</exception>
-    /// <exception cref="IOException">The store file cannot be opened, as <see cref="CairnStore.Open"/>.</exception>
+    /// <summary>Creates a cache without dependency injection.</summary>
+    /// <param name="options">The options; null for the defaults. Later changes of the object have no effect.</param>
+    /// <param name="loggers">The factory of the cache's logger; null for no logging.</param>
+    /// <returns>The cache, which the caller disposes.</returns>
+    /// <exception cref="ArgumentException">An option is outside its range.</exception>
+    /// <exception cref="IOException">The store file cannot be opened; see <see cref="CairnStore.Open"/>.</exception>
     public static CairnHybridCache Create(CairnHybridCacheOptions? options = null, ILoggerFactory? loggers = null) =>
-        Composition.HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
+        HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
 
     internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger, IMeterFactory? meters = null)
     {
@@ -88,12 +88,12 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         _tags = new TagRegistry(level.TagHasher);
         _local = new LocalCache(options.LocalMaxEntries, options.LocalMaxBytes);
         _dependencies = new DependencyWatch(_clock, OnDependencyChanged);
-        _metrics = new CacheMetrics(this, _counters, meters);
+        _metrics = new CacheMetrics(Name, GetStatistics, () => LevelHealth, _counters, meters);
         _coherence.Attach(new ChangeSink(this));
     }
 
     /// <inheritdoc/>
-    /// <remarks>Null, tags and options are as <see cref="CairnEntryOptions"/> says. A hit allocates nothing if the value may be shared.</remarks>
+    /// <remarks>For null, tags and options see <see cref="CairnEntryOptions"/>. A hit allocates nothing if the value may be shared.</remarks>
     public override ValueTask<T> GetOrCreateAsync<TState, T>(
         string key,
         TState state,
@@ -111,7 +111,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     }
 
     /// <inheritdoc/>
-    /// <remarks>No text is allocated for the key if the first level has the value.</remarks>
+    /// <remarks>No string is allocated for the key if the first level has the value.</remarks>
     public override ValueTask<T> GetOrCreateAsync<TState, T>(
         ReadOnlySpan<char> key,
         TState state,
@@ -135,7 +135,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     private bool MayReadLocal(CairnEntryOptions? options) =>
         options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : _defaults.ReadsLocal;
 
-    // A value that needs no further thought.
+    // The fast path: finds a fresh value that needs no refresh, no extension and no read of the second level.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryHit<T>(ulong hash, ReadOnlySpan<char> key, [MaybeNullWhen(false)] out T value)
     {
@@ -153,16 +153,16 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         return false;
     }
 
-    // Over a store it is a look at a few words, done here and not behind a call through an interface, which would cost more.
+    // For a store, the check reads a few words. It is inlined here because a call through the interface would cost more.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryCatchUp(ulong hash) =>
         _storeCoherence is { } store ? store.TryCatchUp(hash) : !_hasLevel || _coherence.TryCatchUp(hash);
 
-    // What changes the stamp of a tag is counted: who is told of all changes, and finds the count as it was, knows the stamps without a look at them.
+    // Every change of a tag's stamp is counted. If all changes have been applied and the count is the same, the stamps have not changed.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool AreTagsCurrent(LocalEntry entry)
     {
-        // Acquire; pairs with the release in CompareTags, so that the partitions are there.
+        // Acquire; pairs with the release in CompareTags: TagPartitions is visible when TagsCheckedAt is.
         ulong checkedAt = Volatile.Read(ref entry.TagsCheckedAt);
         return (checkedAt != 0
                 && (_storeCoherence is not { } store || store.TryCatchUpAll(entry.TagPartitions))
@@ -179,7 +179,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
             return false;
         }
 
-        // Without a level nobody else changes a tag. Over a cache of another kind its channel would have to be asked for each.
+        // Without a second level only this process changes tags. With an IDistributedCache, its channel would have to be checked for each tag.
         if (!_hasLevel || _storeCoherence is { HasFewPartitions: true })
         {
             ulong partitions = 0;
@@ -188,7 +188,7 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
                 partitions |= _storeCoherence?.PartitionBitOf(tag.Hash) ?? 0;
             }
 
-            // Two threads write the same partitions; and of two counts either is right.
+            // Concurrent writers store the same partitions, and either of two counts is correct.
             entry.TagPartitions = partitions;
             Volatile.Write(ref entry.TagsCheckedAt, now);
         }
@@ -225,11 +225,11 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         return true;
     }
 
-    // The entry's value as the type that is asked for; a copy, if it must not be shared.
+    // Returns the entry's value as the requested type; a copy, if the value must not be shared.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryTake<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)
     {
-        // Of exactly the type, nearly always: a comparison of two words, where a cast of an unknown type is a call.
+        // The value nearly always has exactly this type: a comparison of two words, whereas a cast to a generic type is a call.
         object? kept = entry.Value;
         if (kept is not null && kept.GetType() == typeof(T))
         {
@@ -260,8 +260,8 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
         }
     }
 
-    // Tells the first level, the flights and the tags of changes that others made. Called with a partition's changes drained,
-    // under its lock: nothing here calls back.
+    // Applies changes of other processes to the first level, the flights and the tags. Called under the lock of the partition whose changes are
+    // applied, so nothing here calls back.
     private sealed class ChangeSink(CairnHybridCache cache) : IChangeSink
     {
         public void OnChanged(ulong hash)

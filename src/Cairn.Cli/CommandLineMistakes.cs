@@ -3,16 +3,16 @@ using System.CommandLine.Parsing;
 
 namespace Cairn.Cli;
 
-// What is wrong with a command line, in one sentence that names the way out.
+// Finds mistakes in a command line. Each message is one sentence that also states the remedy.
 internal static class CommandLineMistakes
 {
-    /// <summary>Checks a command line as a whole.</summary>
-    /// <exception cref="ToolException">There is a mistake.</exception>
+    /// <summary>Checks a whole command line.</summary>
+    /// <exception cref="ToolException">The command line has a mistake.</exception>
     public static void ThrowIfAny(ParseResult parsed, Command root)
     {
         ThrowIfUnknownCommand(parsed, root);
         Command command = parsed.CommandResult.Command;
-        string seeHelp = $"; see '{Tool.Name}{(command == root ? "" : " " + command.Name)} --help'";
+        string seeHelp = $"; see '{ToolIdentity.Name}{(command == root ? "" : " " + command.Name)} --help'";
         if (MistakenOption(parsed) is { } option)
         {
             if (command.Options.Any(known => known.Name == option))
@@ -22,7 +22,7 @@ internal static class CommandLineMistakes
 
             if (root.Options.Any(known => known.Name == option))
             {
-                throw ToolException.Usage($"{option} stands alone: '{Tool.Name} {option}'{seeHelp}");
+                throw ToolException.Usage($"{option} stands alone: '{ToolIdentity.Name} {option}'{seeHelp}");
             }
 
             string? similar = SimilarWord.Find(option, OptionNames(command, root));
@@ -45,7 +45,7 @@ internal static class CommandLineMistakes
     }
 
     /// <summary>Checks only that the command exists.</summary>
-    /// <exception cref="ToolException">The first word that is no option names no command.</exception>
+    /// <exception cref="ToolException">The first word that is not an option is not a command.</exception>
     public static void ThrowIfUnknownCommand(ParseResult parsed, Command root)
     {
         if (parsed.CommandResult.Command == root
@@ -53,17 +53,17 @@ internal static class CommandLineMistakes
         {
             if (root.Subcommands.Any(command => command.Name == unknown))
             {
-                throw ToolException.Usage($"the command '{unknown}' goes before --; see '{Tool.Name} --help'");
+                throw ToolException.Usage($"the command '{unknown}' goes before --; see '{ToolIdentity.Name} --help'");
             }
 
             string? similar = SimilarWord.Find(unknown, root.Subcommands.Select(command => command.Name));
             throw ToolException.Usage(
-                $"there is no command '{unknown}'{(similar is null ? "" : $", but '{similar}'")}; see '{Tool.Name} --help'");
+                $"there is no command '{unknown}'{(similar is null ? "" : $", but '{similar}'")}; see '{ToolIdentity.Name} --help'");
         }
     }
 
-    // The parser takes a word it does not know for an argument, so that a misspelt option would be a key: `cairn del --al`
-    // must not remove a key of that name.
+    // The parser treats an unknown word as an argument, so a misspelt option would be a key. `cairn del --al` must not remove a key of
+    // that name.
     private static string? MistakenOption(ParseResult parsed)
     {
         int end = 0;
@@ -77,7 +77,7 @@ internal static class CommandLineMistakes
         return values.FirstOrDefault(token => !ofOptions.Any(other => ReferenceEquals(other, token)))?.Value.Split('=')[0];
     }
 
-    // A lone hyphen is standard input; -5 is a number.
+    // A single hyphen means standard input, and -5 is a number.
     private static bool LooksLikeOption(string word) => word.Length > 1 && word[0] == '-' && !char.IsAsciiDigit(word[1]);
 
     private static IEnumerable<string> OptionNames(Command command, Command root) =>
@@ -90,7 +90,7 @@ internal static class CommandLineMistakes
             return $"'{first}' is one argument too many";
         }
 
-        // The parser's own messages are sentences; ours are not.
+        // The parser's own messages are whole sentences; the tool's messages are not.
         message = message.TrimEnd('.');
         return message.Length > 1 && char.IsUpper(message[0]) ? char.ToLowerInvariant(message[0]) + message[1..] : message;
     }

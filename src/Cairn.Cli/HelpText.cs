@@ -6,7 +6,7 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli;
 
-// The help: of the tool, and of each command, with examples. Lines stay within 100 columns.
+// Writes the help of the tool and of each command, with examples. Lines have at most 100 columns.
 internal static class HelpText
 {
     private const int Width = 100;
@@ -26,9 +26,9 @@ internal static class HelpText
 
     private static void WriteRoot(Command root, ToolOutput output)
     {
-        output.WriteLine($"{Tool.Name} {Tool.Version}. {root.Description}");
+        output.WriteLine($"{ToolIdentity.Name} {ToolIdentity.Version}. {root.Description}");
         WriteHeading("Usage", output);
-        output.WriteLine($"{Indent}{Tool.Name} COMMAND --store FILE [ARGUMENTS] [OPTIONS]");
+        output.WriteLine($"{Indent}{ToolIdentity.Name} COMMAND --store FILE [ARGUMENTS] [OPTIONS]");
         WriteHeading("Commands", output);
         WriteRows([.. root.Subcommands.Select(command => (command.Name, command.Description!))], output);
         WriteHeading("Options of every command", output);
@@ -40,12 +40,12 @@ internal static class HelpText
         WriteHeading("Exit codes", output);
         WriteRows([.. ExitCode.All.Select(code => (code.Code.ToString(CultureInfo.InvariantCulture), code.Meaning))], output);
         output.WriteLine();
-        output.WriteLine($"'{Tool.Name} COMMAND --help' tells more about a command, with examples.");
+        output.WriteLine($"'{ToolIdentity.Name} COMMAND --help' tells more about a command, with examples.");
     }
 
     private static void WriteCommand(Command root, ToolCommand command, SharedOptions shared, ToolOutput output)
     {
-        WriteWrapped($"{Tool.Name} {command.Name}: {command.Description}", 0, output);
+        WriteWrapped($"{ToolIdentity.Name} {command.Name}: {command.Description}", 0, output);
         WriteHeading("Usage", output);
         output.WriteLine($"{Indent}{Usage(command)}");
         if (command.Details is { } details)
@@ -83,14 +83,14 @@ internal static class HelpText
 
         WriteHeading("Exit codes", output);
         string no = command.MeaningOfNo is { } meaning ? $"1 {meaning}; " : "";
-        WriteWrapped($"0 done; {no}others: see '{Tool.Name} --help'.", Indent.Length, output);
+        WriteWrapped($"0 done; {no}others: see '{ToolIdentity.Name} --help'.", Indent.Length, output);
     }
 
     private static string Usage(ToolCommand command)
     {
         if (command.UsageWords is { } words)
         {
-            return $"{Tool.Name} {command.Name} {words} [OPTIONS]";
+            return $"{ToolIdentity.Name} {command.Name} {words} [OPTIONS]";
         }
 
         IEnumerable<string> arguments = command.Arguments.Select(argument =>
@@ -98,7 +98,7 @@ internal static class HelpText
             string name = argument.Arity.MaximumNumberOfValues > 1 ? $"{argument.Name}..." : argument.Name;
             return argument.Arity.MinimumNumberOfValues == 0 ? $"[{name}]" : name;
         });
-        return string.Join(' ', [Tool.Name, command.Name, .. command.UsesStore ? ["--store FILE"] : Array.Empty<string>(), .. arguments, "[OPTIONS]"]);
+        return string.Join(' ', [ToolIdentity.Name, command.Name, .. command.UsesStore ? ["--store FILE"] : Array.Empty<string>(), .. arguments, "[OPTIONS]"]);
     }
 
     private static (string Name, string Description) Row(Option option)

@@ -1,25 +1,22 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
-using System.Reflection;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
 using Cairn.Cli.Output;
 
 namespace Cairn.Cli;
 
-// One run of the tool: command line -> command -> exit code. Nothing of the process is used but what the console gives, so
-// tests run it as it is.
+// One run of the tool: command line -> command -> exit code. It uses the process only through the console, so tests can run it in their
+// own process.
 //
-// The parser of System.CommandLine is used, but not its invocation: help and errors read the same everywhere here, name the
-// tool `cairn` whatever its assembly is called, and cost no start-up time.
+// The tool uses the parser of System.CommandLine but not its invocation. So help and errors have the same form everywhere and name the tool
+// `cairn` independently of its assembly's name, and start-up takes less time.
 internal static class Tool
 {
-    public const string Name = "cairn";
-
-    // Keys may begin with @, which otherwise names a file of arguments, and with a hyphen after --.
+    // Keys may begin with @, which otherwise names a file of arguments, and after -- with a hyphen.
     private static readonly ParserConfiguration Parsing = new() { ResponseFileTokenReplacer = null, EnablePosixBundling = false };
 
-    // Each is made when it is needed: the options of all of them take longer to make than most commands to run.
+    // A command is created only when it is needed: creating the options of all commands takes longer than most commands run.
     private static readonly KeyValuePair<string, Func<SharedOptions, Command>>[] Commands =
     [
         new("get", shared => new GetCommand(shared)),
@@ -30,20 +27,19 @@ internal static class Tool
         new("dump", shared => new DumpCommand(shared)),
         new("export", shared => new ExportCommand(shared)),
         new("import", shared => new ImportCommand(shared)),
-        new("verify", shared => new VerifyCommand(shared)),
-        new("compact", shared => new CompactCommand(shared)),
-        new("rekey", shared => new RekeyCommand(shared)),
-        new("backup", shared => new BackupCommand(shared)),
-        new("restore", shared => new RestoreCommand(shared)),
-        new("stats", shared => new StatsCommand(shared)),
+        new("verify", _ => new VerifyCommand()),
+        new("compact", _ => new CompactCommand()),
+        new("rekey", _ => new RekeyCommand()),
+        new("backup", _ => new BackupCommand()),
+        new("restore", _ => new RestoreCommand()),
+        new("stats", _ => new StatsCommand()),
         new("top", shared => new TopCommand(shared)),
-        new("bigkeys", shared => new BigKeysCommand(shared)),
+        new("bigkeys", _ => new BigKeysCommand()),
         new("create", shared => new CreateCommand(shared)),
-        new("serve", shared => new ServeCommand(shared)),
-        new("open", shared => new OpenCommand(shared)),
-        new("bench", shared => new BenchCommand(shared)),
-        new("serializers", shared => new SerializersCommand(shared)),
-        new("file", shared => new FileCommand(shared)),
+        new("serve", _ => new ServeCommand()),
+        new("open", _ => new OpenCommand()),
+        new("bench", _ => new BenchCommand()),
+        new("file", _ => new FileCommand()),
         new("completion", _ => new CompletionCommand()),
     ];
 
@@ -60,7 +56,7 @@ internal static class Tool
             console.Output.Flush();
             return code;
         }
-#pragma warning disable CA1031 // Whatever it is, the user gets one line and a script an exit code.
+#pragma warning disable CA1031 // Any failure becomes one line for the user and an exit code for scripts.
         catch (Exception failure)
 #pragma warning restore CA1031
         {
@@ -69,23 +65,23 @@ internal static class Tool
 
         try
         {
-            // What was done before the failure counts.
+            // Output from before the failure is still written.
             console.Output.Flush();
         }
         catch (IOException)
         {
-            // The failure that was reported is the one that matters, and may be this one.
+            // The failure that was reported first is more important, and may be the same.
         }
 
         return code;
     }
 
-    /// <summary>Commands with their options, as a run sees them.</summary>
+    /// <summary>Creates the root command with its commands and options.</summary>
     /// <param name="shared">The options that all commands have.</param>
-    /// <param name="named">Makes this command only, if there is one of that name; by default all.</param>
+    /// <param name="named">The name of the only command to create, if it exists; otherwise all are created.</param>
     public static Command CreateRoot(SharedOptions shared, string? named = null)
     {
-        var root = new Command(Name, "Works on the store files of Cairn, also while other processes use them, and serves them.");
+        var root = new Command(ToolIdentity.Name, "Works on the store files of Cairn, also while other processes use them, and serves them.");
         bool isNamed = Commands.Any(command => command.Key == named);
         foreach ((string name, Func<SharedOptions, Command> make) in Commands)
         {
@@ -103,10 +99,6 @@ internal static class Tool
         root.Add(shared.Version);
         return root;
     }
-
-    /// <summary>The version of the tool, without the commit it was built from.</summary>
-    public static string Version =>
-        typeof(Tool).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion.Split('+')[0];
 
     private static int RunCommand(IReadOnlyList<string> args, ToolConsole console)
     {
@@ -143,7 +135,7 @@ internal static class Tool
         return command.Run(new Invocation(parsed, shared, console));
     }
 
-    // The options belong to all commands, but a key that is given and not used would be a mistake that nobody notices.
+    // All commands have these options. A key that is given but not used would be an unnoticed mistake, so it is an error.
     private static void RequireNoKey(ToolCommand command, ParseResult parsed, SharedOptions shared)
     {
         if (!command.ReadsEncrypted
@@ -160,18 +152,18 @@ internal static class Tool
         if (isJson)
         {
             using JsonLine line = new(output);
-            line.Writer.WriteString("version", Version);
+            line.Writer.WriteString("version", ToolIdentity.Version);
             return;
         }
 
-        output.WriteLine($"{Name} {Version}");
+        output.WriteLine($"{ToolIdentity.Name} {ToolIdentity.Version}");
     }
 
-    // A command line that cannot be understood may ask for JSON all the same.
+    // A command line that is not valid may still ask for JSON.
     private static bool IsJsonAskedFor(IReadOnlyList<string> args) => args.TakeWhile(word => word != "--").Contains("--json", StringComparer.Ordinal);
 
-    // Messages of the store say what happened, with which value, and what to do. Here they get a name before them. Types of assemblies that
-    // few commands load are translated by those commands: a process that has no file descriptor left can load nothing more.
+    // Messages of the store state the event, the value and the remedy; this method adds the tool's name. Exceptions from assemblies that
+    // few commands load are translated by those commands, because a process without a free file descriptor cannot load another assembly.
     private static int Report(Exception failure, ToolConsole console, bool isJson)
     {
         (int code, string? message) = failure switch

@@ -1,12 +1,13 @@
 using Cairn.Dashboard.Pages.History;
 using Cairn.Server;
+using Cairn.Server.Exposition;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Dashboard;
 
 /// <summary>
-/// What a server did in the last 24 hours, for the dashboard to show when it is opened. Looks at the server every five seconds, and every
-/// second while a dashboard is open.
+/// Records the activity of a server during the last 24 hours, so that a dashboard can show it when it is opened. Samples the server every
+/// five seconds, and every second while a dashboard is open.
 /// </summary>
 public sealed class DashboardHistory : IDisposable
 {
@@ -22,11 +23,11 @@ public sealed class DashboardHistory : IDisposable
 
     private readonly ServerInsight _server;
 
-    // All latencies at the last sample of each range: percentiles are of those that came since.
+    // All latencies at the last sample of each range. Percentiles cover only those since then.
     private readonly LatencyHistogram[] _before = [.. HistoryRange.All.Select(_ => new LatencyHistogram())];
 
-    /// <summary>Begins to look.</summary>
-    /// <param name="server">What at.</param>
+    /// <summary>Begins to sample a server.</summary>
+    /// <param name="server">The server.</param>
     public DashboardHistory(ServerInsight server)
         : this(server, TimeProvider.System)
     {
@@ -41,7 +42,7 @@ public sealed class DashboardHistory : IDisposable
 
     internal SampleHistory Samples { get; }
 
-    /// <summary>Looks no more.</summary>
+    /// <summary>Stops sampling.</summary>
     public void Dispose() => Samples.Dispose();
 
     private bool Read(int range, long[] row)

@@ -5,26 +5,19 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore;
 
-/// <summary>How a cache file is used. Read once, when the cache is registered or made.</summary>
+/// <summary>The settings of a cache file. They are read once, when the cache is registered or created.</summary>
 public class DistributedFileStoreCacheOptions
 {
-    internal const int DefaultMaxBytes = 10_000_000;
-    internal const int DefaultTries = 20;
-    internal const int DefaultDelayMs = 5;
-
-    // Bytes of a line besides key and value, and of its expiration, as the file format has them; a few more than needed.
+    // The bytes of a line in the file besides key and value, and the bytes of an expiration; both rounded up.
     private const int LineOverhead = 32;
     private const int ExpirationOverhead = 48;
 
-    internal static readonly TimeSpan DefaultPollInterval = TimeSpan.FromMilliseconds(250);
-    internal static readonly TimeSpan DefaultLockTimeout = TimeSpan.FromSeconds(30);
-
     private static readonly TimeSpan LongestInterval = TimeSpan.FromHours(1);
 
-    /// <summary>Which interface is registered. Default <see cref="FileStoreCacheVersions.String"/>.</summary>
+    /// <summary>Gets or sets the interface to register. Default <see cref="FileStoreCacheVersions.String"/>.</summary>
     public FileStoreCacheVersions WhichVersion { get; set; }
 
-    /// <summary>Another name for <see cref="WhichVersion"/>.</summary>
+    /// <summary>Gets or sets <see cref="WhichVersion"/> under another name.</summary>
     public FileStoreCacheVersions WhichInterface
     {
         get => WhichVersion;
@@ -32,81 +25,106 @@ public class DistributedFileStoreCacheOptions
     }
 
     /// <summary>
-    /// Largest file in bytes, counted without what changes have left behind, which can double it until it is rewritten; at least 100.
-    /// A change beyond it is an exception. Default 10,000,000: what can still be read and written by hand.
+    /// Gets or sets the largest size of the file in bytes, at least 100. Obsolete lines of earlier changes do not count; they can double the file
+    /// until it is rewritten. A change that exceeds the limit throws. Default 10,000,000, a size that a person can still read and edit.
     /// </summary>
-    public int MaxBytesInJsonCacheFile { get; set; } = DefaultMaxBytes;
+    public int MaxBytesInJsonCacheFile { get; set; } = EngineOptions.DefaultMaxBytes;
 
     /// <summary>
-    /// How objects become JSON and back, in the Class version. Default null: System.Text.Json's defaults, with only those
-    /// characters escaped that JSON demands. Where reflection is off it needs a type resolver.
+    /// Gets or sets how the Class version serializes objects. Default null: the defaults of System.Text.Json, escaping only the characters that
+    /// JSON requires. A type resolver is required if reflection is disabled.
     /// </summary>
     public JsonSerializerOptions? JsonSerializerForCacheFile { get; set; }
 
-    /// <summary>The directory of the file, which must exist when something is stored. Default null: the environment's ContentRootPath.</summary>
+    /// <summary>
+    /// Gets or sets the directory of the file. It must exist when an entry is stored. Default null: the environment's ContentRootPath.
+    /// </summary>
     public string? PathToCacheFileDirectory { get; set; }
 
-    /// <summary>The file is named <c>{First}.{Second}.json</c>. Default <c>FileStoreCacheFile</c>.</summary>
+    /// <summary>
+    /// Gets or sets the first part of the file name <c>{First}.{Second}.json</c>. Default <c>FileStoreCacheFile</c>.
+    /// </summary>
     public string FirstPartOfCacheFileName { get; set; } = "FileStoreCacheFile";
 
-    /// <summary>The file is named <c>{First}.{Second}.json</c>. Default null: the environment's name, so that development does not disturb production.</summary>
+    /// <summary>
+    /// Gets or sets the second part of the file name <c>{First}.{Second}.json</c>. Default null: the environment's name, so that development and
+    /// production use different files.
+    /// </summary>
     public string? SecondPartOfCacheFileName { get; set; }
 
-    /// <summary>Pause in milliseconds before another try when the file may not be opened or another program has it to itself. Default 5.</summary>
-    public int DelayMillisecondsOnUnauthorizedAccess { get; set; } = DefaultDelayMs;
+    /// <summary>
+    /// Gets or sets the delay in milliseconds before the next attempt if access to the file is denied or another program has opened it
+    /// exclusively. Default 5.
+    /// </summary>
+    public int DelayMillisecondsOnUnauthorizedAccess { get; set; } = EngineOptions.DefaultDelayMs;
 
-    /// <summary>How often a change is tried then. Default 20.</summary>
-    public int NumTriesOnUnauthorizedAccess { get; set; } = DefaultTries;
+    /// <summary>Gets or sets the number of attempts in that case. Default 20.</summary>
+    public int NumTriesOnUnauthorizedAccess { get; set; } = EngineOptions.DefaultTries;
 
-    /// <summary>Without effect: a process may use any number of cache files. Here so that code that sets it compiles. Default false.</summary>
+    /// <summary>
+    /// Gets or sets a value without effect, because a process may use any number of cache files. It exists so that code that sets it compiles.
+    /// Default false.
+    /// </summary>
     public bool TurnOffStaticFilePathCheck { get; set; }
 
-    /// <summary>What a change survives once its call has returned. Default <see cref="FileStoreDurability.ProcessCrash"/>, which costs microseconds.</summary>
+    /// <summary>
+    /// Gets or sets which failures a change survives after its call has returned. Default <see cref="FileStoreDurability.ProcessCrash"/>, which
+    /// costs microseconds.
+    /// </summary>
     public FileStoreDurability Durability { get; set; }
 
     /// <summary>
-    /// Whether entries may have a sliding expiration. Default false, as in Net.DistributedFileStoreCache: reads of such an entry write to the file
-    /// now and then, each time an eighth of its time has passed.
+    /// Gets or sets whether entries may have a sliding expiration. Default false, as in Net.DistributedFileStoreCache, because a read of such an
+    /// entry writes to the file each time an eighth of the expiration has passed.
     /// </summary>
     public bool AllowSlidingExpiration { get; set; }
 
     /// <summary>
-    /// Whether <see cref="IDistributedFileStoreCacheClass.GetClass{T}"/> gives every caller the same object as long as the entry is unchanged,
-    /// without deserializing it again. Default false, as callers that change what they get would change it for all.
+    /// Gets or sets whether <see cref="IDistributedFileStoreCacheClass.GetClass{T}"/> returns the same object to every caller while the entry is
+    /// unchanged, without deserializing it again. Default false, because a caller that modifies a shared object modifies it for all callers.
     /// </summary>
     public bool ShareObjects { get; set; }
 
     /// <summary>
-    /// How often the file is looked at for changes that nobody announced: hand edits and, on network file systems, all changes of other machines. From
-    /// 1 millisecond to 1 hour. Default 250 milliseconds: soon enough for a person, and a look costs a microsecond.
+    /// Gets or sets the interval at which the cache checks the file for changes without a notification: manual edits and, on network file
+    /// systems, all changes of other machines. From 1 millisecond to 1 hour. Default 250 milliseconds: short enough for a person, and a check
+    /// costs a microsecond.
     /// </summary>
-    public TimeSpan ChangePollInterval { get; set; } = DefaultPollInterval;
-
-    /// <summary>How long a change waits for other processes' changes. From 1 millisecond to 1 hour. Default 30 seconds; they take microseconds.</summary>
-    public TimeSpan LockTimeout { get; set; } = DefaultLockTimeout;
+    public TimeSpan ChangePollInterval { get; set; } = EngineOptions.DefaultPollInterval;
 
     /// <summary>
-    /// Whether other processes' changes are found only by watching and polling the file, as on the network file systems that are recognised. Default
-    /// false. To be set for a volume that several machines share and that is not recognised. Processes that differ in it lose nothing, but see each other's
-    /// changes when they look at the file.
+    /// Gets or sets how long a change waits for the changes of other processes. From 1 millisecond to 1 hour. Default 30 seconds; a change takes
+    /// microseconds.
+    /// </summary>
+    public TimeSpan LockTimeout { get; set; } = EngineOptions.DefaultLockTimeout;
+
+    /// <summary>
+    /// Gets or sets whether the cache finds the changes of other processes only by watching and polling the file, as it does on network file
+    /// systems that it recognizes. Default false. Set it for a volume that several machines share and that the cache does not recognize. If
+    /// processes use different values, no change is lost, but each process sees the changes of the others only when it checks the file.
     /// </summary>
     public bool UsePolling { get; set; }
 
     /// <summary>
-    /// The distributed cache that the registered interfaces use instead of a file, once an application runs on several machines. Default null: a file.
-    /// The other options but <see cref="WhichVersion"/> and <see cref="JsonSerializerForCacheFile"/> then mean nothing.
+    /// Gets or sets the distributed cache that the registered interfaces use instead of a file, for an application that runs on several machines.
+    /// Default null: a file. If set, only <see cref="WhichVersion"/> and <see cref="JsonSerializerForCacheFile"/> of the other options have an
+    /// effect.
     /// </summary>
     public Func<IServiceProvider, IDistributedCache>? DistributedCache { get; set; }
 
-    /// <summary>Source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
+    /// <summary>Gets or sets the source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; set; } = TimeProvider.System;
 
-    /// <summary>Sets <see cref="MaxBytesInJsonCacheFile"/> to what the given number of entries needs.</summary>
-    /// <param name="maxEntries">How many entries.</param>
-    /// <param name="maxKeyLength">Characters of the longest key.</param>
-    /// <param name="maxValueLength">Characters of the longest value; of an object, of its JSON; of bytes, their number.</param>
-    /// <param name="charSize">Bytes of a character: 1 for ASCII, up to 3 for others, 6 for what JSON escapes; for bytes, 2 covers Base64.</param>
-    /// <param name="percentWithTimeout">How many of a hundred entries expire.</param>
+    /// <summary>Sets <see cref="MaxBytesInJsonCacheFile"/> to the size that the given number of entries needs.</summary>
+    /// <param name="maxEntries">The number of entries.</param>
+    /// <param name="maxKeyLength">The length of the longest key in characters.</param>
+    /// <param name="maxValueLength">
+    /// The length of the longest value: in characters, for an object those of its JSON; for bytes, in bytes.
+    /// </param>
+    /// <param name="charSize">
+    /// The bytes of a character: 1 for ASCII, up to 3 for others, 6 if JSON escapes it; for bytes, 2 covers Base64.
+    /// </param>
+    /// <param name="percentWithTimeout">The percentage of entries with an expiration, 0 to 100.</param>
     /// <exception cref="ArgumentOutOfRangeException">An argument is negative, or the result exceeds 2,147,483,647.</exception>
     public void SetMaxBytesByCalculation(int maxEntries, int maxKeyLength, int maxValueLength, int charSize = 1, int percentWithTimeout = 0)
     {
@@ -123,13 +141,15 @@ public class DistributedFileStoreCacheOptions
         MaxBytesInJsonCacheFile = (int)bytes;
     }
 
-    /// <summary>The name of the cache file, without its directory.</summary>
+    /// <summary>Returns the name of the cache file, without its directory.</summary>
     /// <returns>For example <c>FileStoreCacheFile.Development.json</c>.</returns>
     public string FormCacheFileName() => $"{FirstPartOfCacheFileName}.{SecondPartOfCacheFileName}.json";
 
-    /// <summary>The path of the cache file.</summary>
-    /// <returns>Directory and name.</returns>
-    /// <exception cref="DistributedFileStoreCacheException"><see cref="PathToCacheFileDirectory"/> or <see cref="SecondPartOfCacheFileName"/> is null.</exception>
+    /// <summary>Returns the path of the cache file.</summary>
+    /// <returns>The directory and the name.</returns>
+    /// <exception cref="DistributedFileStoreCacheException">
+    /// <see cref="PathToCacheFileDirectory"/> or <see cref="SecondPartOfCacheFileName"/> is null.
+    /// </exception>
     public string FormCacheFilePath()
     {
         RequirePlace();
@@ -152,6 +172,7 @@ public class DistributedFileStoreCacheOptions
         return new EngineOptions
         {
             Path = FormCacheFilePath(),
+            Owner = typeof(DistributedFileStoreCacheString),
             MaxBytes = MaxBytesInJsonCacheFile,
             Durability = Durability,
             PollInterval = ChangePollInterval,

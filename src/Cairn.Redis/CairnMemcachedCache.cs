@@ -6,7 +6,6 @@ using System.Security.Cryptography;
 using System.Text;
 using Cairn.Caching;
 using Cairn.Protocol;
-using Cairn.Redis.Configuration;
 using Cairn.Redis.Memcached;
 using Cairn.Redis.Nodes;
 using Microsoft.Extensions.Caching.Distributed;
@@ -16,17 +15,18 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Cairn.Redis;
 
 /// <summary>
-/// A distributed cache on a ring of memcached or Cairn servers. Under a hybrid cache it also lets one machine make a missing value; of
-/// changes that others make, memcached cannot tell.
+/// A distributed cache on a ring of memcached or Cairn servers. Under a hybrid cache it also provides leases, so that only one machine
+/// creates a missing value. It cannot report the changes of other machines, because memcached has no notifications.
 /// </summary>
 /// <remarks>
-/// <para>Safe from any thread. A key belongs to one server, by ketama hashing. A server that fails is ejected, and the next on the ring takes
-/// its keys until it is back; <see cref="CairnMemcachedOptions"/> says how old values are kept from being found then. That holds for
-/// each process by itself: where some reach a server and others do not, they may differ for as long.</para>
-/// <para>Expirations are rounded up to seconds, as memcached has them. Keys that memcached does not take (longer than 250 bytes, or with spaces) are
-/// replaced by their SHA-256. A value is as long as the servers allow, by default 1 MiB.</para>
-/// <para>Leases are those of the meta commands: a missing key is created empty for one who asks (vivify), an existing one is marked as stale, and
-/// what is set with a lease is compared with the version it came with. Servers without meta commands give none.</para>
+/// <para>Safe from any thread. Ketama hashing assigns each key to one server. A server that fails is ejected, and the next server on the ring
+/// takes its keys until it returns. <see cref="CairnMemcachedOptions"/> says how the cache avoids reading old values after that. Each process
+/// ejects servers on its own: while only some processes reach a server, processes can read different values for its keys.</para>
+/// <para>Expirations are rounded up to seconds, memcached's unit. A key that memcached does not accept (longer than 250 bytes, or with spaces)
+/// is replaced by its SHA-256 hash. The servers limit the length of a value, by default to 1 MiB.</para>
+/// <para>Leases use the meta commands. The first caller that asks for a missing key creates an empty entry (vivify). An existing entry is marked
+/// as stale. A set with a lease is a compare-and-swap with the version that the lease holds. Servers without meta commands provide no
+/// leases.</para>
 /// </remarks>
 public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedCache, ICacheLeases, IAsyncDisposable, IDisposable
 {
@@ -34,7 +34,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
     private const int HeaderBytes = 16;
     private const long LongestRelativeSeconds = 30 * 24 * 3600;
 
-    // The client's flags tell the value's form. An entry without flags and bytes is one that was created for a lease.
+    // The client flags say which form the value has. An entry without flags and bytes was created for a lease.
     private const uint PlainForm = 0xCA1;
     private const uint SlidingForm = 0xCA2;
 
@@ -44,11 +44,11 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
     private readonly TimeProvider _clock = TimeProvider.System;
     private readonly ConcurrentDictionary<(string Key, string Owner), HeldLease> _leases = new();
 
-    /// <summary>Creates one. Nothing is connected to before the first call.</summary>
-    /// <param name="options">Which servers.</param>
-    /// <param name="logger">Is told of connections; null for nobody.</param>
-    /// <exception cref="InvalidOperationException">The options name no server, or one is out of range.</exception>
-    /// <exception cref="FormatException">A server's name cannot be read.</exception>
+    /// <summary>Creates a cache. It connects at the first call.</summary>
+    /// <param name="options">The servers and the settings.</param>
+    /// <param name="logger">The logger of connection events; null for no logging.</param>
+    /// <exception cref="InvalidOperationException">The options name no server, or a value is out of range.</exception>
+    /// <exception cref="FormatException">The name of a server is malformed.</exception>
     public CairnMemcachedCache(CairnMemcachedOptions options, ILogger<CairnMemcachedCache>? logger = null)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -69,7 +69,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         _servers =
         [
             .. places.Select(place => new MemcachedServer(
-                new RedisNode([place], factory, clientOptions, (ILogger?)logger ?? NullLogger.Instance, onPush: null), options, clientOptions)),
+                new RedisNode([place], factory, clientOptions, (ILogger?)logger ?? NullLogger.Instance, onPush: null) { Owner = typeof(RedisClient) }, options, clientOptions)),
         ];
     }
 
@@ -77,20 +77,20 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
 
     bool ICacheLeases.ChangesEndLeases => true;
 
-    /// <summary>The servers that are ejected now, by name.</summary>
+    /// <summary>Gets the names of the servers that are currently ejected.</summary>
     public IReadOnlyList<string> EjectedServers => [.. _servers.Where(server => !server.IsServing).Select(server => server.Name)];
 
-    /// <summary>A copy of a key's value. Blocks the thread until the server has replied.</summary>
+    /// <summary>Returns a copy of a key's value. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
     /// <returns>The value; null if there is none.</returns>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="MemcachedException">The server cannot be reached, or it replies with an error.</exception>
     public byte[]? Get(string key) => Wait(GetAsync(key));
 
-    /// <summary>A copy of a key's value.</summary>
+    /// <summary>Returns a copy of a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="token">Ends the wait.</param>
+    /// <param name="token">Cancels the wait.</param>
     /// <returns>The value; null if there is none.</returns>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="MemcachedException">The server cannot be reached, or it replies with an error.</exception>
     public async Task<byte[]?> GetAsync(string key, CancellationToken token = default)
     {
         ReadOnlyMemory<byte>? value = await ReadAsync(key, token).ConfigureAwait(false);
@@ -99,17 +99,17 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
 
     /// <summary>Writes a key's value to a buffer. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <param name="destination">The buffer for the value. It stays unchanged if the result is false.</param>
     /// <returns>True if there is a value.</returns>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="MemcachedException">The server cannot be reached, or it replies with an error.</exception>
     public bool TryGet(string key, IBufferWriter<byte> destination) => Wait(TryGetAsync(key, destination).AsTask());
 
     /// <summary>Writes a key's value to a buffer.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
-    /// <param name="token">Ends the wait. Nothing is written after the call has completed.</param>
+    /// <param name="destination">The buffer for the value. It stays unchanged if the result is false.</param>
+    /// <param name="token">Cancels the wait. The buffer is not written to after the call completes.</param>
     /// <returns>True if there is a value.</returns>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="MemcachedException">The server cannot be reached, or it replies with an error.</exception>
     public async ValueTask<bool> TryGetAsync(string key, IBufferWriter<byte> destination, CancellationToken token = default)
     {
         ArgumentNullException.ThrowIfNull(destination);
@@ -125,16 +125,20 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
     /// <summary>Stores a value, replacing any earlier one. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error. The value may have been stored all the same.</exception>
+    /// <param name="options">The expiration; by default the value does not expire. A time in the past removes the key.</param>
+    /// <exception cref="MemcachedException">
+    /// The server cannot be reached, or it replies with an error. The value may have been stored anyway.
+    /// </exception>
     public void Set(string key, byte[] value, DistributedCacheEntryOptions options) => Wait(SetAsync(key, value, options));
 
     /// <summary>Stores a value, replacing any earlier one.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">The value; it must not change until the call has completed.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <param name="token">Ends the wait; the value may be stored all the same.</param>
-    /// <exception cref="MemcachedException">As in <see cref="Set(string, byte[], DistributedCacheEntryOptions)"/>.</exception>
+    /// <param name="value">The value; it must not change until the call completes.</param>
+    /// <param name="options">The expiration; by default the value does not expire. A time in the past removes the key.</param>
+    /// <param name="token">Cancels the wait; the value may be stored anyway.</param>
+    /// <exception cref="MemcachedException">
+    /// The server cannot be reached, or it replies with an error. The value may have been stored anyway.
+    /// </exception>
     public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default)
     {
         ArgumentNullException.ThrowIfNull(value);
@@ -148,26 +152,30 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
     public ValueTask SetAsync(string key, ReadOnlySequence<byte> value, DistributedCacheEntryOptions options, CancellationToken token = default) =>
         StoreAsync(key, value.IsSingleSegment ? value.First : value.ToArray(), options, token);
 
-    /// <summary>Extends the life of a key's value, if its expiration slides. Blocks the thread until the server has replied.</summary>
+    /// <summary>Extends the lifetime of a key's value if it has a sliding expiration. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="MemcachedException">The server cannot be reached, or it replies with an error.</exception>
     public void Refresh(string key) => Wait(RefreshAsync(key));
 
-    /// <summary>Extends the life of a key's value, if its expiration slides.</summary>
+    /// <summary>Extends the lifetime of a key's value if it has a sliding expiration.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="token">Ends the wait.</param>
-    /// <exception cref="MemcachedException">The server could not be asked, or replied with an error.</exception>
+    /// <param name="token">Cancels the wait.</param>
+    /// <exception cref="MemcachedException">The server cannot be reached, or it replies with an error.</exception>
     public async Task RefreshAsync(string key, CancellationToken token = default) => await ReadAsync(key, token).ConfigureAwait(false);
 
     /// <summary>Removes a key's value. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="MemcachedException">As in <see cref="Set(string, byte[], DistributedCacheEntryOptions)"/>.</exception>
+    /// <exception cref="MemcachedException">
+    /// The server cannot be reached, or it replies with an error. The value may have been removed anyway.
+    /// </exception>
     public void Remove(string key) => Wait(RemoveAsync(key));
 
     /// <summary>Removes a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="token">Ends the wait; the value may be removed all the same.</param>
-    /// <exception cref="MemcachedException">As in <see cref="Set(string, byte[], DistributedCacheEntryOptions)"/>.</exception>
+    /// <param name="token">Cancels the wait; the value may be removed anyway.</param>
+    /// <exception cref="MemcachedException">
+    /// The server cannot be reached, or it replies with an error. The value may have been removed anyway.
+    /// </exception>
     public async Task RemoveAsync(string key, CancellationToken token = default)
     {
         byte[] wireKey = WireKey(key);
@@ -185,7 +193,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
     }
 
     /// <inheritdoc cref="DisposeAsync"/>
-#pragma warning disable VSTHRD002 // Who calls this instead of DisposeAsync wants to wait.
+#pragma warning disable VSTHRD002 // A caller of Dispose, instead of DisposeAsync, expects to block.
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 
@@ -236,7 +244,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
             return CacheLeaseStatus.Held;
         }
 
-        // Of those who try to mark this version as stale, one succeeds: the mark is a new version.
+        // The mark creates a new version, so only one of several concurrent callers succeeds in marking this version as stale.
         MemcachedAnswer marked = await server.AskAsync(
             (ref MemcachedRequestWriter writer) =>
             {
@@ -297,7 +305,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
             return Keep(isHeld: false, 0);
         }
 
-        // To some servers a touch is a new version.
+        // On some servers a touch creates a new version.
         MemcachedAnswer touched = await lease.Server.AskAsync(
             (ref MemcachedRequestWriter writer) =>
             {
@@ -336,7 +344,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         byte[] wireKey = WireKey(key);
         if (!lease.IsVivified)
         {
-            // The mark goes only with a new version: the value is set again as it was.
+            // Only a new version clears the mark, so this stores the same value again.
             var buffer = new ArrayBufferWriter<byte>();
             MemcachedAnswer found = await lease.Server.AskAsync(ReadValue(wireKey), 1, buffer, cancellationToken).ConfigureAwait(false);
             if (found.IsValue && found.Version == lease.Version)
@@ -443,7 +451,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         return MemcachedRequestWriter.IsPlainKey(bytes) ? bytes : Encoding.ASCII.GetBytes("cairn-sha256:" + Convert.ToHexStringLower(SHA256.HashData(bytes)));
     }
 
-    // The one that a key belongs to, or who stands in for it while it is ejected.
+    // Returns the server that owns the key, or its substitute while the owner is ejected.
     private MemcachedServer ServerOf(byte[] wireKey, out bool isStandIn)
     {
         int server = _ring.ServerOf(wireKey, at => _servers[at].IsServing, out int owner);
@@ -462,7 +470,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         MemcachedServer server = ServerOf(wireKey, out bool isStandIn);
         var buffer = new ArrayBufferWriter<byte>();
 
-        // A get, and not its meta form, which would take the right to renew a stale entry.
+        // A plain get, because a meta get would take the right to recache a stale entry.
         MemcachedAnswer found = await server.AskAsync(
             (ref MemcachedRequestWriter writer) => writer.WriteGet(wireKey), 1, buffer, token).ConfigureAwait(false);
         if (!found.IsValue || (buffer.WrittenCount == 0 && found.ClientFlags == 0))
@@ -514,7 +522,7 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         }
     }
 
-    // Null if it has expired already.
+    // Returns null if the value has expired already.
     private EncodedEntry? Encode(ReadOnlyMemory<byte> value, DistributedCacheEntryOptions options, bool isStandIn)
     {
         if (Entries.EntryLayout.TimesOf(options, _clock.GetUtcNow()) is not { } times)
@@ -543,14 +551,14 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
         return new EncodedEntry(bytes, SlidingForm, expiration);
     }
 
-    // Beyond thirty days, memcached takes the number for a moment.
+    // Memcached reads an expiration above thirty days as an absolute time.
     private long ExpirationOf(long lifeMs)
     {
         long seconds = Math.Max(1, (lifeMs + 999) / 1000);
         return seconds <= LongestRelativeSeconds ? seconds : Math.Min(_clock.GetUtcNow().ToUnixTimeSeconds() + seconds, int.MaxValue);
     }
 
-#pragma warning disable VSTHRD002 // IDistributedCache has methods that wait, and who calls them wants to.
+#pragma warning disable VSTHRD002 // The synchronous methods of IDistributedCache block by contract.
     private static T Wait<T>(Task<T> task) => task.GetAwaiter().GetResult();
 
     private static void Wait(Task task) => task.GetAwaiter().GetResult();
@@ -558,6 +566,6 @@ public sealed class CairnMemcachedCache : IDistributedCache, IBufferDistributedC
 
     private readonly record struct EncodedEntry(ReadOnlyMemory<byte> Bytes, uint Form, long Seconds);
 
-    /// <summary>A lease that this process has.</summary>
+    /// <summary>A lease that this process holds.</summary>
     private sealed record HeldLease(MemcachedServer Server, ulong Version, bool IsVivified, long SecondsLeft);
 }

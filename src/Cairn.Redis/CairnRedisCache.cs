@@ -11,14 +11,15 @@ using Microsoft.Extensions.Logging;
 namespace Cairn.Redis;
 
 /// <summary>
-/// A distributed cache on a Redis server or Cluster, in the layout of Microsoft's RedisCache, so that both read each other's entries.
-/// Under a hybrid cache it also tells machines of each other's changes, and lets one of them make a missing value.
+/// A distributed cache on a Redis server or Cluster, in the layout of Microsoft's RedisCache, so that each library reads the other's entries.
+/// Under a hybrid cache it also sends invalidations between machines and provides leases, so that only one machine creates a missing value.
 /// </summary>
 /// <remarks>
-/// <para>Safe from any thread. An entry is a hash with the fields <c>absexp</c>, <c>sldexp</c> and <c>data</c> under the instance's name and the key; it
-/// is written in one step with its expiration. Expirations are by the server's clock, apart from <c>absexp</c>, which is only looked at to
-/// end a sliding one. A sliding expiration is extended when an eighth of it has passed, not at every use.</para>
-/// <para>Errors are exceptions: a hybrid cache goes on without its second level, other callers have to expect
+/// <para>Safe from any thread. An entry is a hash with the fields <c>absexp</c>, <c>sldexp</c> and <c>data</c>; its key is the instance name
+/// followed by the cache key. The entry and its expiration are written in one transaction. The server's clock decides when an entry expires;
+/// <c>absexp</c> only limits how far a sliding expiration is extended. A sliding expiration is extended after an eighth of it has passed, not at
+/// every read.</para>
+/// <para>Errors are exceptions. A hybrid cache continues without its second level; other callers must expect
 /// <see cref="RedisException"/>.</para>
 /// </remarks>
 public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache, ICacheInvalidation, ICacheLeases, IAsyncDisposable, IDisposable
@@ -35,11 +36,11 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     private readonly TimeProvider _clock = TimeProvider.System;
     private int _mode = -1;
 
-    /// <summary>Creates one. Nothing is connected to before the first call.</summary>
-    /// <param name="options">Which server.</param>
-    /// <param name="logger">Is told of connections; null for nobody.</param>
-    /// <exception cref="InvalidOperationException">The options name no server, or more than one way to it.</exception>
-    /// <exception cref="FormatException">The configuration cannot be read.</exception>
+    /// <summary>Creates a cache. It connects at the first call.</summary>
+    /// <param name="options">The server and the settings.</param>
+    /// <param name="logger">The logger of connection events; null for no logging.</param>
+    /// <exception cref="InvalidOperationException">The options specify no server, or specify it in more than one way.</exception>
+    /// <exception cref="FormatException">The configuration is malformed.</exception>
     public CairnRedisCache(CairnRedisOptions options, ILogger<CairnRedisCache>? logger = null)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -48,13 +49,13 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         _invalidation = options.Invalidation;
         _channelName = ChannelNameOf(_instanceName);
         _leases = new RedisLeases(Client);
-        _channel = new ChangeChannel(Client, _instanceName, _channelName, _self, ModeAsync);
+        _channel = new ChangeChannel(Client, _instanceName, _channelName, _self, ModeAsync) { Owner = typeof(CairnRedisCache) };
     }
 
-    /// <summary>The client that is used.</summary>
+    /// <summary>Gets the client that the cache uses.</summary>
     public RedisClient Client { get; }
 
-    /// <summary>True while changes that other processes make are heard of; false also if nobody asked for them.</summary>
+    /// <summary>Gets whether this process currently receives the changes of other processes. False if the cache has no subscriber.</summary>
     public bool IsHearingChanges => _channel.IsHearing;
 
     bool ICacheInvalidation.ReportsChanges => true;
@@ -63,17 +64,17 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 
     bool ICacheLeases.ChangesEndLeases => true;
 
-    /// <summary>A copy of a key's value. Blocks the thread until the server has replied.</summary>
+    /// <summary>Returns a copy of a key's value. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
     /// <returns>The value; null if there is none.</returns>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="RedisException">The server cannot be reached, or it replies with an error.</exception>
     public byte[]? Get(string key) => Wait(GetAsync(key));
 
-    /// <summary>A copy of a key's value.</summary>
+    /// <summary>Returns a copy of a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="token">Ends the wait.</param>
+    /// <param name="token">Cancels the wait.</param>
     /// <returns>The value; null if there is none.</returns>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="RedisException">The server cannot be reached, or it replies with an error.</exception>
     public async Task<byte[]?> GetAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
@@ -89,17 +90,17 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 
     /// <summary>Writes a key's value to a buffer. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <param name="destination">The buffer for the value. It stays unchanged if the result is false.</param>
     /// <returns>True if there is a value.</returns>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="RedisException">The server cannot be reached, or it replies with an error.</exception>
     public bool TryGet(string key, IBufferWriter<byte> destination) => Wait(TryGetAsync(key, destination).AsTask());
 
-    /// <summary>Writes a key's value to a buffer, straight from what was received.</summary>
+    /// <summary>Writes a key's value to a buffer, directly from the receive buffer.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
-    /// <param name="token">Ends the wait. Nothing is written after the call has completed.</param>
+    /// <param name="destination">The buffer for the value. It stays unchanged if the result is false.</param>
+    /// <param name="token">Cancels the wait. The buffer is not written to after the call completes.</param>
     /// <returns>True if there is a value.</returns>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="RedisException">The server cannot be reached, or it replies with an error.</exception>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<bool> TryGetAsync(string key, IBufferWriter<byte> destination, CancellationToken token = default)
     {
@@ -118,16 +119,22 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     /// <summary>Stores a value, replacing any earlier one. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error. If it was not <see cref="RedisServerException"/>, the value may have been stored all the same.</exception>
+    /// <param name="options">The expiration; by default the value does not expire. A time in the past removes the key.</param>
+    /// <exception cref="RedisException">
+    /// The server cannot be reached, or it replies with an error. Unless it is a <see cref="RedisServerException"/>, the value may have been stored
+    /// anyway.
+    /// </exception>
     public void Set(string key, byte[] value, DistributedCacheEntryOptions options) => Wait(SetAsync(key, value, options));
 
     /// <summary>Stores a value, replacing any earlier one.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">The value; it must not change until the call has completed.</param>
-    /// <param name="options">When it expires; not at all by default. A moment that has passed removes the key.</param>
-    /// <param name="token">Ends the wait; the value may be stored all the same.</param>
-    /// <exception cref="RedisException">As in <see cref="Set(string, byte[], DistributedCacheEntryOptions)"/>.</exception>
+    /// <param name="value">The value; it must not change until the call completes.</param>
+    /// <param name="options">The expiration; by default the value does not expire. A time in the past removes the key.</param>
+    /// <param name="token">Cancels the wait; the value may be stored anyway.</param>
+    /// <exception cref="RedisException">
+    /// The server cannot be reached, or it replies with an error. Unless it is a <see cref="RedisServerException"/>, the value may have been stored
+    /// anyway.
+    /// </exception>
     public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default)
     {
         ArgumentNullException.ThrowIfNull(value);
@@ -141,15 +148,15 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public ValueTask SetAsync(string key, ReadOnlySequence<byte> value, DistributedCacheEntryOptions options, CancellationToken token = default) =>
         StoreAsync(key, new RedisArgument(value), options, token);
 
-    /// <summary>Extends the life of a key's value, if its expiration slides. Blocks the thread until the server has replied.</summary>
+    /// <summary>Extends the lifetime of a key's value if it has a sliding expiration. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error.</exception>
+    /// <exception cref="RedisException">The server cannot be reached, or it replies with an error.</exception>
     public void Refresh(string key) => Wait(RefreshAsync(key));
 
-    /// <summary>Extends the life of a key's value, if its expiration slides.</summary>
+    /// <summary>Extends the lifetime of a key's value if it has a sliding expiration.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="token">Ends the wait.</param>
-    /// <exception cref="RedisException">The server could not be asked, or replied with an error.</exception>
+    /// <param name="token">Cancels the wait.</param>
+    /// <exception cref="RedisException">The server cannot be reached, or it replies with an error.</exception>
     public async Task RefreshAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
@@ -162,13 +169,19 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 
     /// <summary>Removes a key's value. Blocks the thread until the server has replied.</summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="RedisException">As in <see cref="Set(string, byte[], DistributedCacheEntryOptions)"/>.</exception>
+    /// <exception cref="RedisException">
+    /// The server cannot be reached, or it replies with an error. Unless it is a <see cref="RedisServerException"/>, the value may have been removed
+    /// anyway.
+    /// </exception>
     public void Remove(string key) => Wait(RemoveAsync(key));
 
     /// <summary>Removes a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="token">Ends the wait; the value may be removed all the same.</param>
-    /// <exception cref="RedisException">As in <see cref="Set(string, byte[], DistributedCacheEntryOptions)"/>.</exception>
+    /// <param name="token">Cancels the wait; the value may be removed anyway.</param>
+    /// <exception cref="RedisException">
+    /// The server cannot be reached, or it replies with an error. Unless it is a <see cref="RedisServerException"/>, the value may have been removed
+    /// anyway.
+    /// </exception>
     public async Task RemoveAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
@@ -180,11 +193,26 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
         else
         {
-            await Client.SendAsync(Parsers.Number, null, ["UNLINK", serverKey, leaseKey], 1, token).ConfigureAwait(false);
+            // No transaction here: a server that is out of memory refuses every transaction, even one that only removes.
+            ValueTask<long> endingLease = Client.SendAsync(Parsers.Number, null, ["UNLINK", leaseKey], 1, token);
+            long removed;
+            try
+            {
+                removed = await Client.SendAsync(Parsers.Number, null, ["UNLINK", serverKey], 1, token).ConfigureAwait(false);
+            }
+            finally
+            {
+                await endingLease.ConfigureAwait(false);
+            }
+
+            if (removed == 0)
+            {
+                await TellOfRemovalAsync(serverKey, token).ConfigureAwait(false);
+            }
         }
     }
 
-    /// <summary>Closes the connections, unless the client is the caller's.</summary>
+    /// <summary>Closes the connections, unless the caller provided the client.</summary>
     public async ValueTask DisposeAsync()
     {
         await _channel.DisposeAsync().ConfigureAwait(false);
@@ -196,7 +224,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     }
 
     /// <inheritdoc cref="DisposeAsync"/>
-#pragma warning disable VSTHRD002 // Who calls this instead of DisposeAsync wants to wait.
+#pragma warning disable VSTHRD002 // A caller of Dispose, instead of DisposeAsync, expects to block.
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 
@@ -230,7 +258,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         string serverKey = ServerKey(key);
         if (EntryLayout.TimesOf(options, _clock.GetUtcNow()) is not { } times)
         {
-            return CacheLeaseStatus.NotSupported; // A set that removes.
+                return CacheLeaseStatus.NotSupported; // The entry has expired already, so the set is a removal.
         }
 
         RedisArgument[]? publication = await ModeAsync(cancellationToken).ConfigureAwait(false) == ChannelMode.PublishSubscribe
@@ -282,7 +310,22 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
     }
 
-    // Only now and then: each time is a change of the key, of which other processes are told.
+    // A server that tracks keys reports changes only. Removing a key that the server does not have is no change, yet other processes may hold a
+    // value of that key in memory. So this method creates the key and removes it.
+    private async ValueTask TellOfRemovalAsync(string serverKey, CancellationToken token)
+    {
+        try
+        {
+            await Client.SendManyAsync(
+                Parsers.Transaction, null, [["MULTI"], ["SET", serverKey, ""], ["UNLINK", serverKey], ["EXEC"]], serverKey, token).ConfigureAwait(false);
+        }
+        catch (RedisServerException refusal) when (refusal.Code is "OOM" or "EXECABORT" && !_channel.IsInUse)
+        {
+            // The server has no memory for a new key. Only a hybrid cache depends on the notification and must try again.
+        }
+    }
+
+    // Extends only after an eighth of the lifetime: each extension changes the key, and other processes receive a notification of it.
     private async ValueTask ExtendAsync(string serverKey, EntryHead head, bool isRequired, CancellationToken token)
     {
         long lifeMs = head.LifeMs(_clock.GetUtcNow());
@@ -298,7 +341,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
         catch (RedisException) when (!isRequired)
         {
-            // The value was read. Whether it lives longer is decided at its next use.
+            // The read itself succeeded. The next read tries to extend again.
         }
     }
 
@@ -312,7 +355,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         {
             try
             {
-                // Garnet, and servers from before version 6.2, do not know it.
+                // Garnet, and Redis before version 6.2, do not have this command.
                 await Client.ExecuteAsync(["CLIENT", "TRACKINGINFO"], cancellationToken).ConfigureAwait(false);
                 mode = Client.GetHealth().Servers.Any(server => server.ProtocolVersion == 2) ? ChannelMode.RedirectedTracking : ChannelMode.Tracking;
             }
@@ -325,11 +368,11 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
             }
         }
 
-        // The first answer counts for the life of the cache: writers and listeners have to agree.
+        // The first result stays in effect for the life of the cache: writers and listeners must use the same mode.
         return (ChannelMode)(Interlocked.CompareExchange(ref _mode, (int)mode, -1) is var first and >= 0 ? first : (int)mode);
     }
 
-#pragma warning disable VSTHRD002 // IDistributedCache has methods that wait, and who calls them wants to.
+#pragma warning disable VSTHRD002 // The synchronous methods of IDistributedCache block by contract.
     private T Wait<T>(Task<T> task)
     {
         Client.FlushHeldBack();

@@ -5,12 +5,12 @@ using Cairn.Redis.Invalidation;
 namespace Cairn.Redis;
 
 /// <summary>
-/// Tells processes of each other's changes by way of a Redis server, for a hybrid cache whose second level is another
+/// Sends change notifications between processes through a Redis server. It is for a hybrid cache whose second level is another
 /// <see cref="Microsoft.Extensions.Caching.Distributed.IDistributedCache"/>, such as Microsoft's RedisCache.
 /// </summary>
 /// <remarks>
-/// By publish and subscribe: the message of a change follows the change, and a process that dies between the two leaves others unaware until
-/// their entries expire. <see cref="CairnRedisCache"/> has no such gap.
+/// Uses publish and subscribe. The message follows the change. If a process stops between the two, other processes keep the old entries until
+/// these expire. <see cref="CairnRedisCache"/> has no such gap.
 /// </remarks>
 public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, IDisposable
 {
@@ -19,16 +19,16 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
     private readonly string _channelName;
     private readonly ChangeChannel _channel;
 
-    /// <summary>Creates one. Nothing is connected to before the first call.</summary>
-    /// <param name="options">Which server; the instance's name tells applications apart.</param>
-    /// <param name="logger">Is told of connections; null for nobody.</param>
-    /// <exception cref="InvalidOperationException">The options name no server, or more than one way to it.</exception>
+    /// <summary>Creates a channel. It connects at the first call.</summary>
+    /// <param name="options">The server and the settings. Applications that share a server use different instance names.</param>
+    /// <param name="logger">The logger of connection events; null for no logging.</param>
+    /// <exception cref="InvalidOperationException">The options specify no server, or specify it in more than one way.</exception>
     public RedisChangeChannel(CairnRedisOptions options, Microsoft.Extensions.Logging.ILogger<RedisChangeChannel>? logger = null)
     {
         ArgumentNullException.ThrowIfNull(options);
         _client = options.OpenClient(logger, out _isClientOwned);
         _channelName = CairnRedisCache.ChannelNameOf(options.InstanceName);
-        _channel = new ChangeChannel(_client, options.InstanceName, _channelName, Guid.Empty, ModeAsync);
+        _channel = new ChangeChannel(_client, options.InstanceName, _channelName, Guid.Empty, ModeAsync) { Owner = typeof(CairnRedisCache) };
     }
 
     /// <inheritdoc/>
@@ -41,7 +41,7 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
     /// <inheritdoc/>
     public IDisposable Subscribe(string keyPrefix, ICacheChangeReceiver receiver) => _channel.Subscribe(keyPrefix, receiver);
 
-    /// <summary>Closes the connections, unless the client is the caller's.</summary>
+    /// <summary>Closes the connections, unless the caller provided the client.</summary>
     public async ValueTask DisposeAsync()
     {
         await _channel.DisposeAsync().ConfigureAwait(false);
@@ -52,13 +52,13 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
     }
 
     /// <inheritdoc cref="DisposeAsync"/>
-#pragma warning disable VSTHRD002 // Who calls this instead of DisposeAsync wants to wait.
+#pragma warning disable VSTHRD002 // A caller of Dispose, instead of DisposeAsync, expects to block.
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 
     private async ValueTask<ChannelMode> ModeAsync(CancellationToken cancellationToken)
     {
-        // Which servers there are is known once one was reached.
+        // The client knows the servers only after it has reached one of them.
         await _client.ConnectAsync(cancellationToken).ConfigureAwait(false);
         return ChannelMode.PublishSubscribe;
     }

@@ -10,16 +10,16 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Cairn.Redis;
 
 /// <summary>
-/// A client of a server that speaks Redis' protocol (Redis, Valkey, Garnet, Cairn), or of a Redis Cluster: one connection to each
-/// server, shared by all callers, on which requests and replies follow each other without pause.
+/// A client of a server that speaks the Redis protocol (Redis, Valkey, Garnet, Cairn), or of a Redis Cluster. It holds one connection to each
+/// server. All callers share the connection, and their requests are pipelined.
 /// </summary>
 /// <remarks>
-/// <para>Safe from any thread; one client is meant for a whole process. Connections are made when they are first needed, and again when
-/// they are lost, at growing intervals. While a connection is being made, calls wait for it within their time-out; between attempts
-/// they fail at once. A call whose connection is lost before its reply fails with <see cref="RedisConnectionException"/>: whether
-/// it was executed is not known, and it is not sent again, except in a Cluster where it only reads.</para>
-/// <para>Results are given to their callers one after the other where they were received. Code behind an <c>await</c> that blocks its
-/// thread delays others by some milliseconds, until another thread goes on.</para>
+/// <para>Safe from any thread. One client serves a whole process. The client connects when a connection is first needed. It reconnects after a
+/// connection is lost, at growing intervals. During a connection attempt, calls wait for it within their time-out; between attempts they fail
+/// immediately. A call whose connection is lost before its reply fails with <see cref="RedisConnectionException"/>: the server may or may not
+/// have executed the command. The client does not send it again, except in a Cluster if the command only reads.</para>
+/// <para>The thread that receives a batch of replies completes their calls one after the other. Code after an <c>await</c> that blocks this
+/// thread delays the other calls by some milliseconds, until another thread takes over.</para>
 /// </remarks>
 public sealed partial class RedisClient : IAsyncDisposable, IDisposable
 {
@@ -45,35 +45,35 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         _node = MakeNode(options.EndPoints);
     }
 
-    /// <summary>What it was created with.</summary>
+    /// <summary>Gets the options that the client was created with.</summary>
     public RedisClientOptions Options { get; }
 
-    /// <summary>True once it is known that the server is part of a Cluster.</summary>
+    /// <summary>Gets whether the server is part of a Cluster. False until the client has found that out.</summary>
     public bool IsCluster => _cluster is not null;
 
-    /// <summary>Tells of a server that was connected to, soon after.</summary>
+    /// <summary>Gets or sets the callback for a new connection. It runs shortly after the connection is established.</summary>
     internal Action<RedisNode, ServerConnection>? Connected { get; set; }
 
-    /// <summary>Tells that the servers are others.</summary>
+    /// <summary>Gets or sets the callback for a change of the set of servers.</summary>
     internal Action? NodesChanged { get; set; }
 
-    /// <summary>Reads pushes, in order with replies.</summary>
+    /// <summary>Gets or sets the reader of pushes. It runs in order with replies.</summary>
     internal PushReader? Pushes { get; set; }
 
-    /// <summary>The servers that are needed: one, or the masters of a Cluster.</summary>
+    /// <summary>Gets the required servers: one, or the masters of a Cluster.</summary>
     internal IReadOnlyCollection<RedisNode> Nodes => _cluster is { } cluster ? cluster.Masters : _node is { } node ? [node] : [];
 
     internal ILogger Logger => _logger;
 
-    /// <summary>Creates a client. Nothing is connected to before the first call.</summary>
-    /// <param name="configuration">As <see cref="RedisClientOptions.Parse"/> takes it.</param>
-    /// <param name="logger">Is told of connections; null for nobody.</param>
-    /// <exception cref="FormatException">The configuration cannot be read.</exception>
+    /// <summary>Creates a client. It connects at the first call.</summary>
+    /// <param name="configuration">The configuration, in the format of <see cref="RedisClientOptions.Parse"/>.</param>
+    /// <param name="logger">The logger of connection events; null for no logging.</param>
+    /// <exception cref="FormatException">The configuration is malformed.</exception>
     public static RedisClient Create(string configuration, ILogger? logger = null) => new(RedisClientOptions.Parse(configuration), logger);
 
-    /// <summary>Creates a client. Nothing is connected to before the first call.</summary>
-    /// <param name="options">Where the server is, and how to connect.</param>
-    /// <param name="logger">Is told of connections; null for nobody.</param>
+    /// <summary>Creates a client. It connects at the first call.</summary>
+    /// <param name="options">The servers and the settings.</param>
+    /// <param name="logger">The logger of connection events; null for no logging.</param>
     /// <exception cref="ArgumentException">An option is missing or out of range.</exception>
     public static RedisClient Create(RedisClientOptions options, ILogger? logger = null)
     {
@@ -81,9 +81,9 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         return new RedisClient(options, logger);
     }
 
-    /// <summary>Makes the connection, of a Cluster all of them, or finds out why that cannot be done.</summary>
-    /// <param name="cancellationToken">Ends the wait, not the attempt.</param>
-    /// <exception cref="RedisException">It could not be made.</exception>
+    /// <summary>Connects to the server, or to all masters of a Cluster. Throws with the reason if that fails.</summary>
+    /// <param name="cancellationToken">Cancels the wait, but not the attempt.</param>
+    /// <exception cref="RedisException">A connection could not be established.</exception>
     public async ValueTask ConnectAsync(CancellationToken cancellationToken = default)
     {
         long deadlineMs = Environment.TickCount64 + (long)Options.ConnectTimeout.TotalMilliseconds;
@@ -94,7 +94,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
     }
 
-    /// <summary>How the connections are now. Asks no server.</summary>
+    /// <summary>Returns the current state of the connections. Sends no request.</summary>
     public RedisHealth GetHealth() => new()
     {
         Servers =
@@ -111,14 +111,14 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         ],
     };
 
-    /// <summary>Closes the connections. Calls that have no reply fail.</summary>
+    /// <summary>Closes the connections. Calls without a reply fail.</summary>
     public async ValueTask DisposeAsync()
     {
         ClusterTopology? cluster;
         RedisNode? node;
         lock (_gate)
         {
-            // A container closes what it made once for each service that it is registered as.
+            // A container disposes of a singleton once for each service type that it is registered as.
             if (_isDisposed)
             {
                 return;
@@ -141,11 +141,11 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     }
 
     /// <inheritdoc cref="DisposeAsync"/>
-#pragma warning disable VSTHRD002 // Who calls this instead of DisposeAsync wants to wait.
+#pragma warning disable VSTHRD002 // A caller of Dispose, instead of DisposeAsync, expects to block.
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 
-    /// <summary>Sends one command and makes the result of its reply.</summary>
+    /// <summary>Sends one command and returns the parsed reply.</summary>
     internal ValueTask<T> SendAsync<T>(
         ReplyParser<T> parser, object? state, ReadOnlySpan<RedisArgument> command, int keyIndex, CancellationToken cancellationToken)
     {
@@ -154,7 +154,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             return ValueTask.FromCanceled<T>(cancellationToken);
         }
 
-        // The usual case costs nothing but the call: one server, connected, with room.
+        // The fast path adds no cost to the call itself: a single server, connected, with room.
         if (_cluster is null && _node is { Status: { IsCluster: false }, Current: { IsOpen: true } connection })
         {
             ReplyCall<T> call = ReplyCall<T>.Rent(parser, state, connection.Completions, Environment.TickCount64, _timeoutMs);
@@ -170,7 +170,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             }
             catch (RedisConnectionException)
             {
-                // It was lost this instant.
+                // The connection was lost between the check and the send.
                 call.Abandon();
             }
             catch
@@ -183,12 +183,12 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         return SendWithCareAsync(parser, state, [command.ToArray()], keyIndex < 0 ? default(RedisArgument?) : command[keyIndex], cancellationToken);
     }
 
-    /// <summary>Sends commands that no other come between, and makes the result of the last reply.</summary>
+    /// <summary>Sends commands with no other command between them, and returns the parsed last reply.</summary>
     internal ValueTask<T> SendManyAsync<T>(
         ReplyParser<T> parser, object? state, RedisArgument[][] commands, RedisArgument? key, CancellationToken cancellationToken) =>
         SendWithCareAsync(parser, state, commands, key, cancellationToken);
 
-    /// <summary>The node for a key, or any.</summary>
+    /// <summary>Returns the node for a key, or any node if there is no key.</summary>
     internal async ValueTask<RedisNode> NodeForAsync(RedisArgument? key, long deadlineMs, CancellationToken cancellationToken)
     {
         await ReachAsync(deadlineMs, cancellationToken).ConfigureAwait(false);
@@ -206,21 +206,21 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         return cluster.NodeOf(slot) ?? throw NoNode(slot);
     }
 
-    internal RedisNode MakeNode(IReadOnlyList<EndPoint> places) => new(places, _factory, Options, _logger, OnPush) { Connected = OnConnected };
+    internal RedisNode MakeNode(IReadOnlyList<EndPoint> places) => new(places, _factory, Options, _logger, OnPush) { Connected = OnConnected, Owner = typeof(RedisClient) };
 
-    /// <summary>A second connection to the same server, for what cannot go over the shared one. The caller disposes of it.</summary>
-    internal RedisNode MakeSideNode(RedisNode of, PushReader? onPush) => new(of.Places, _factory, Options, _logger, onPush);
+    /// <summary>Creates a second connection to the same server, for commands that cannot use the shared one. The caller disposes of it.</summary>
+    internal RedisNode MakeSideNode(RedisNode of, PushReader? onPush) => new(of.Places, _factory, Options, _logger, onPush) { Owner = typeof(RedisClient) };
 
-    /// <summary>Asks a Cluster again which nodes serve which slots, soon.</summary>
+    /// <summary>Starts to read the Cluster's slot map again. Does not wait for the result.</summary>
     internal void RefreshTopology()
     {
         if (_cluster is { } cluster)
         {
-            _ = cluster.RefreshAsync(); // It does not throw.
+                _ = cluster.RefreshAsync(); // The task never faults.
         }
     }
 
-    /// <summary>Takes the tracking of keys for one cache: a connection has one set of prefixes.</summary>
+    /// <summary>Reserves key tracking for one cache, because a connection has only one set of prefixes.</summary>
     internal void ClaimTracking(object owner)
     {
         if (Interlocked.CompareExchange(ref _trackingOwner, owner, null) is { } other && other != owner)
@@ -231,7 +231,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
 
     internal void ReleaseTracking(object owner) => Interlocked.CompareExchange(ref _trackingOwner, null, owner);
 
-    /// <summary>Sends what is held back. For who is about to block this thread.</summary>
+    /// <summary>Sends requests that are held back. A caller that is about to block its thread calls this first.</summary>
     internal void FlushHeldBack()
     {
         foreach (RedisNode node in Nodes)
@@ -265,7 +265,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
 
     private void OnConnected(RedisNode node, ServerConnection connection) => Connected?.Invoke(node, connection);
 
-    // Finds out, with the first connection, whether the server is part of a Cluster.
+    // Connects if necessary, to learn whether the server is part of a Cluster.
     private ValueTask ReachAsync(long deadlineMs, CancellationToken cancellationToken)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -286,7 +286,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             return;
         }
 
-        // One finds out for all.
+        // Concurrent callers share one read of the topology.
         Task finding;
         lock (_gate)
         {
@@ -338,7 +338,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
     }
 
-    // All that the short way leaves out: waiting for the connection and for room, the nodes of a Cluster.
+    // The slow path: it waits for a connection and for room, and follows the nodes of a Cluster.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private async ValueTask<T> SendWithCareAsync<T>(
         ReplyParser<T> parser, object? state, RedisArgument[][] commands, RedisArgument? key, CancellationToken cancellationToken)
@@ -372,14 +372,14 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             }
             catch (RedisServerException refusal) when (refusal.Code == "READONLY" && _cluster is null && Options.EndPoints.Count > 1)
             {
-                // It is a replica by now. The next connection goes to another of the end points, if one of them is not.
+                // The server has become a replica. The next connection goes to another end point if one of them is not a replica.
                 node?.Current?.Close(refusal);
                 throw;
             }
             catch (RedisConnectionException lost) when (
                 _cluster is not null && (!lost.MayHaveExecuted || IsReadOnly(commands)) && Environment.TickCount64 < deadlineMs && !_isDisposed)
             {
-                // Perhaps another node serves the slot by now.
+                // Another node may serve the slot by now.
             }
 
             RefreshTopology();

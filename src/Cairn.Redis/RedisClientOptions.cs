@@ -1,91 +1,102 @@
 using System.Net;
 using System.Security.Cryptography.X509Certificates;
-using Cairn.Redis.Configuration;
 
 namespace Cairn.Redis;
 
-/// <summary>Which server a <see cref="RedisClient"/> connects to, and how. Checked as a whole when the client is created.</summary>
+/// <summary>The servers and settings of a <see cref="RedisClient"/>. They are validated together when the client is created.</summary>
 public sealed record RedisClientOptions
 {
-    /// <summary>Redis' port.</summary>
+    /// <summary>The default port of Redis.</summary>
     public const int DefaultPort = 6379;
 
     /// <summary>
-    /// Where the server is; of a Cluster, some of its nodes, the others are found. Of several that are no Cluster, the first that
-    /// is reached and is no replica. At least one.
+    /// Gets the end points of the server, at least one. For a Cluster, some of its nodes are enough; the client finds the others. Without a
+    /// Cluster, the client uses the first end point that it reaches and that is not a replica.
     /// </summary>
     public required IReadOnlyList<EndPoint> EndPoints { get; init; }
 
-    /// <summary>The user of the server's access control list. Default null: the server's default user.</summary>
+    /// <summary>Gets the user in the server's access control list. Default null: the server's default user.</summary>
     public string? User { get; init; }
 
-    /// <summary>The password. Default null: none is sent.</summary>
+    /// <summary>Gets the password. Default null: the client sends none.</summary>
     public string? Password { get; init; }
 
-    /// <summary>The number of the database. Default 0; a Cluster has no other.</summary>
+    /// <summary>Gets the number of the database. Default 0, the only database of a Cluster.</summary>
     public int Database { get; init; }
 
-    /// <summary>The connection's name, as <c>CLIENT LIST</c> shows it; no spaces. Default null: the machine's name.</summary>
+    /// <summary>Gets the connection's name, as <c>CLIENT LIST</c> shows it; without spaces. Default null: the machine's name.</summary>
     public string? ClientName { get; init; }
 
-    /// <summary>Which protocol is spoken. Default: the newest that the server has.</summary>
+    /// <summary>Gets the version of the protocol. Default: the newest version that the server supports.</summary>
     public RedisProtocol Protocol { get; init; }
 
-    /// <summary>Whether connections are encrypted. Default false.</summary>
+    /// <summary>Gets whether connections are encrypted. Default false.</summary>
     public bool UseTls { get; init; }
 
-    /// <summary>The name that the server's certificate must be for. Default null: the host of the end point.</summary>
+    /// <summary>Gets the host name that the server's certificate must have. Default null: the host of the end point.</summary>
     public string? TlsHost { get; init; }
 
-    /// <summary>A file in PEM form with the authorities to trust. Default null: those of the system.</summary>
+    /// <summary>Gets the path of a PEM file with the trusted certificate authorities. Default null: the authorities of the system.</summary>
     public string? TlsAuthorityPath { get; init; }
 
-    /// <summary>Our own certificate with its key, for servers that ask for one. Default null.</summary>
+    /// <summary>Gets the client certificate with its private key, for servers that require one. Default null.</summary>
     public X509Certificate2? TlsCertificate { get; init; }
 
-    /// <summary>How long making a connection may take, with TLS and logging in; 10 ms to 10 minutes. Default 5 seconds.</summary>
+    /// <summary>
+    /// Gets the time limit for establishing a connection, including TLS and authentication; 10 ms to 10 minutes. Default 5 seconds.
+    /// </summary>
     public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// How long a call may take, waiting for a connection and for room included; 10 ms to 10 minutes. Default 5 seconds, as
-    /// StackExchange.Redis has it. It is kept to within 20 ms.
+    /// Gets the time limit of a call, including the wait for a connection and for room; 10 ms to 10 minutes. Default 5 seconds, as in
+    /// StackExchange.Redis. It is accurate to 20 ms.
     /// </summary>
     public TimeSpan OperationTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// How long a server may send nothing while replies are due before its connection is given up and made anew; 100 ms to an hour.
-    /// Default 15 seconds, more than a slow command takes.
+    /// Gets how long a server may send nothing while replies are due. After that, the client closes the connection and establishes a new one.
+    /// 100 ms to an hour. Default 15 seconds, more than a slow command takes.
     /// </summary>
     public TimeSpan SilenceLimit { get; init; } = TimeSpan.FromSeconds(15);
 
-    /// <summary>The shortest pause after a connection could not be made; 1 ms to <see cref="MaxReconnectDelay"/>. Default 20 ms. It doubles with each failure.</summary>
+    /// <summary>
+    /// Gets the shortest delay after a failed connection attempt; 1 ms to <see cref="MaxReconnectDelay"/>. Default 20 ms. It doubles with each
+    /// failure.
+    /// </summary>
     public TimeSpan MinReconnectDelay { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>The longest such pause; up to 10 minutes. Default 2 seconds. Up to half is taken off at random, so that clients do not come all at once.</summary>
+    /// <summary>
+    /// Gets the longest delay after a failed connection attempt; up to 10 minutes. Default 2 seconds. A random part, up to half of the delay, is
+    /// subtracted, so that clients do not reconnect at the same moment.
+    /// </summary>
     public TimeSpan MaxReconnectDelay { get; init; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>Calls that may wait for their replies on one connection; further ones wait for room. 1 to 1,000,000. Default 10,000.</summary>
+    /// <summary>
+    /// Gets the number of calls that may wait for their replies on one connection; further calls wait for room. 1 to 1,000,000. Default 10,000.
+    /// </summary>
     public int MaxPendingCalls { get; init; } = 10_000;
 
-    /// <summary>Bytes of requests that may wait to be sent on one connection; further ones wait for room. 1 KiB to 1 GiB. Default 16 MiB.</summary>
+    /// <summary>
+    /// Gets the number of request bytes that may wait to be sent on one connection; further calls wait for room. 1 KiB to 1 GiB. Default 16 MiB.
+    /// </summary>
     public int MaxUnsentBytes { get; init; } = 16 << 20;
 
-    /// <summary>How often a Cluster is asked for its topology without a reason; 1 second to a day. Default one minute.</summary>
+    /// <summary>Gets the interval of unprompted reads of a Cluster's topology; 1 second to a day. Default 1 minute.</summary>
     public TimeSpan TopologyRefreshInterval { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// Reads a configuration as StackExchange.Redis has it: end points and settings in any order, separated by commas, such as
+    /// Parses a configuration in the text format of StackExchange.Redis: end points and settings in any order, separated by commas, such as
     /// <c>redis-1:6379,redis-2,password=secret,ssl=true,defaultDatabase=2</c>.
     /// </summary>
-    /// <param name="configuration">The text. docs/reference/redis.md has its settings.</param>
-    /// <exception cref="FormatException">It cannot be read. The message says which part and why, and contains no password.</exception>
+    /// <param name="configuration">The text. docs/reference/redis.md lists the settings.</param>
+    /// <exception cref="FormatException">The text is malformed. The message names the part and the reason, and contains no password.</exception>
     public static RedisClientOptions Parse(string configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);
         return ConfigurationText.Parse(configuration);
     }
 
-    // A record would print the password.
+    // The generated ToString would print the password.
     private bool PrintMembers(System.Text.StringBuilder builder)
     {
         builder.Append("EndPoints = ").AppendJoin(", ", EndPoints).Append(", User = ").Append(User).Append(", UseTls = ").Append(UseTls)

@@ -1,12 +1,13 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Hosting;
 using Cairn.Server.Listening;
+using Cairn.Server.Logging;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server;
 
-/// <summary>A store, served to clients of memcached and of Redis.</summary>
-/// <remarks>Safe from any thread. The application that starts one stops it, or disposes of it.</remarks>
+/// <summary>A server that gives clients of the memcached and Redis protocols access to a store.</summary>
+/// <remarks>Thread-safe. The application that starts a server must stop or dispose it.</remarks>
 public sealed class CairnServer : IAsyncDisposable
 {
     private readonly CairnStore _store;
@@ -26,34 +27,39 @@ public sealed class CairnServer : IAsyncDisposable
         _stopTimeout = stopTimeout;
     }
 
-    /// <summary>The store's file.</summary>
+    /// <summary>Gets the path of the store's file.</summary>
     public string StorePath => _store.Path;
 
-    /// <summary>What connections are served through; never <see cref="IoKind.Auto"/>.</summary>
+    /// <summary>Gets the kernel interface that serves the connections; never <see cref="IoKind.Auto"/>.</summary>
     public IoKind Io => _engine.Io;
 
-    /// <summary>Where the server can be reached, as name and address: ports that the system chose are told.</summary>
+    /// <summary>Gets the name and the address of each listener. An address contains the actual port if the system chose it.</summary>
     public IReadOnlyList<KeyValuePair<string, string>> Addresses =>
         [.. _engine.Listeners.Concat(_http?.Listeners ?? []).Select(listener => new KeyValuePair<string, string>(listener.Name, listener.Where))];
 
-    /// <summary>Cancelled when a client asks the server to stop (<see cref="ServerOptions.AllowsShutdown"/>).</summary>
+    /// <summary>Gets a token that is cancelled when a client asks the server to stop (
+    /// <see cref="ServerOptions.AllowsShutdown"/>).</summary>
     public CancellationToken ShutdownRequested => _protocols.ShutdownRequested;
 
-    /// <summary>Health and figures.</summary>
+    /// <summary>Gets the health and the metrics of the server.</summary>
     public ServerInsight Insight { get; }
 
-    /// <summary>Connections now.</summary>
+    /// <summary>Gets the number of connections that are open now.</summary>
     public int ConnectionCount => _engine.ConnectionCount;
 
     /// <summary>
-    /// Checks all that <see cref="StartAsync"/> checks before it opens anything, in the same way: options, the files of users and certificates, the store's
-    /// place and first page, the limit of open files. Fills in the store's file. Creates and changes nothing, and does not try whether addresses are free.
+    /// Makes the checks that <see cref="StartAsync"/> makes before it opens anything: the options, the files of users and certificates,
+    /// the store's location and first page, and the limit of open files. Creates and changes nothing. Does not test whether the addresses
+    /// are free.
     /// </summary>
-    /// <param name="options">What to check.</param>
-    /// <param name="environment">Gives the value of an environment variable; default: those of this process.</param>
-    /// <param name="log">Told what the user should know although it is no error. Default: nobody.</param>
-    /// <exception cref="ServerException">An address is none, nothing is served, strangers could get in, or a file cannot be used.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
+    /// <param name="options">The options to check.</param>
+    /// <param name="environment">A function that returns the value of an environment variable. Default: the variables of this
+    /// process.</param>
+    /// <param name="log">A function that receives warnings and notes that are not errors. Default: they are discarded.</param>
+    /// <returns>The options, with the path of the store's file filled in.</returns>
+    /// <exception cref="ServerException">An address is not valid, no protocol is served, unauthenticated clients could connect from other
+    /// machines, or a file cannot be used.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A number is outside its range.</exception>
     public static ServerOptions Check(
         ServerOptions options, Func<string, string?>? environment = null, Action<ServerLogLevel, string>? log = null)
     {
@@ -61,13 +67,16 @@ public sealed class CairnServer : IAsyncDisposable
         return Prepare(options, environment ?? Environment.GetEnvironmentVariable, LogOf(log), out _).Options;
     }
 
-    /// <summary>Opens the store and begins to serve it.</summary>
-    /// <param name="options">What to serve, where, and to whom.</param>
-    /// <param name="log">Told what happens to the server, from any thread; must not block. Default: nobody.</param>
-    /// <param name="http">Makes what serves HTTP, when the first client of it connects. Default null: HTTP is not listened for.</param>
-    /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, strangers could get in.</exception>
+    /// <summary>Opens the store and starts to serve it.</summary>
+    /// <param name="options">The protocols, addresses and limits of the server.</param>
+    /// <param name="log">A function that receives the server's log messages, on any thread. It must not block. Default: they are
+    /// discarded.</param>
+    /// <param name="http">A function that creates the HTTP service when the first HTTP client connects. Default null: the server does not
+    /// listen for HTTP.</param>
+    /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, or unauthenticated clients could
+    /// connect from other machines.</exception>
     /// <exception cref="StoreException">The store cannot be opened.</exception>
-    /// <exception cref="ArgumentOutOfRangeException">A number lies outside its range.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">A number is outside its range.</exception>
     public static async Task<CairnServer> StartAsync(
         ServerOptions options, Action<ServerLogLevel, string>? log = null, Func<ServerInsight, IHttpService>? http = null)
     {
@@ -106,24 +115,25 @@ public sealed class CairnServer : IAsyncDisposable
         }
     }
 
-    /// <summary>Accepts nobody any more, finishes the requests that have arrived, closes the connections, then the store.</summary>
+    /// <summary>Stops accepting clients, finishes the requests that have arrived, and closes the connections and then the
+    /// store.</summary>
     public async Task StopAsync()
     {
         Insight.OnStopping();
         await _engine.StopAsync(_stopTimeout).ConfigureAwait(false);
         if (_http is not null)
         {
-            await _http.DisposeAsync().ConfigureAwait(false); // Last, to say meanwhile that the server stops.
+            await _http.DisposeAsync().ConfigureAwait(false); // Last, so that health checks report the stop until the end.
         }
 
         _protocols.Dispose();
         _store.Dispose();
     }
 
-    /// <summary>As <see cref="StopAsync"/>.</summary>
+    /// <summary>Stops the server as <see cref="StopAsync"/> does.</summary>
     public async ValueTask DisposeAsync() => await StopAsync().ConfigureAwait(false);
 
-    // A start that failed leaves nothing behind that it created.
+    // Removes everything that a failed start has created.
     private static async Task UndoAsync(
         ServerPlan plan, HttpDoor? door, ServerProtocols? protocols, CairnStore? store, bool isNewStore, bool isNewFolder)
     {
@@ -145,7 +155,7 @@ public sealed class CairnServer : IAsyncDisposable
         }
     }
 
-    // All that can be found out before anything is opened.
+    // Makes all checks that need nothing to be open.
     private static ServerPlan Prepare(
         ServerOptions options, Func<string, string?> environment, ServerLog log, out ConnectionLimits limits)
     {

@@ -1,19 +1,20 @@
 using System.Buffers;
 using System.Diagnostics.Metrics;
-using Cairn.Server.Connections;
+using Cairn.Server.Exposition;
 using Cairn.Server.Hosting;
-using Cairn.Server.Metrics;
+using Cairn.Server.Logging;
+using Cairn.Server.Timing;
 
 namespace Cairn.Server;
 
-/// <summary>What can be seen of a server from outside, from its start to its end: health and figures. Changes nothing.</summary>
-/// <remarks>Safe from any thread.</remarks>
+/// <summary>Health and metrics of a server, from its start to its end. Read-only.</summary>
+/// <remarks>Thread-safe.</remarks>
 public sealed class ServerInsight
 {
-    /// <summary>The name of the meter that <see cref="CreateMeter"/> makes.</summary>
+    /// <summary>The name of the meter that <see cref="CreateMeter"/> creates.</summary>
     public const string MeterName = "Cairn.Server";
 
-    /// <summary>The content type of what <see cref="WriteMetrics"/> writes.</summary>
+    /// <summary>The content type of the output of <see cref="WriteMetrics"/>.</summary>
     public const string MetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
     private readonly ServerLog _log;
@@ -28,11 +29,11 @@ public sealed class ServerInsight
         _clock = clock;
     }
 
-    /// <summary>The version of the server.</summary>
+    /// <summary>Gets the version of the server.</summary>
     public static string Version => ProcessFigures.Version;
 
-    /// <summary>Whether clients should be sent to the server now: not while it starts or stops, nor while its store turns out to be
-    /// damaged.</summary>
+    /// <summary>Returns whether clients should connect to the server now. A server is not ready while it starts or stops, or while it
+    /// finds damaged entries in its store.</summary>
     public ServerHealth GetHealth()
     {
         if (_isStopping)
@@ -59,9 +60,9 @@ public sealed class ServerInsight
         }
     }
 
-    /// <summary>Writes every figure in Prometheus' text format; nothing before the server has started. docs/reference/metrics.md tells what they
-    /// mean.</summary>
-    /// <param name="target">Where to write.</param>
+    /// <summary>Writes all metrics in Prometheus' text format. Writes nothing before the server has started. docs/reference/metrics.md
+    /// describes them.</summary>
+    /// <param name="target">The destination.</param>
     public void WriteMetrics(IBufferWriter<byte> target)
     {
         ArgumentNullException.ThrowIfNull(target);
@@ -71,21 +72,21 @@ public sealed class ServerInsight
         }
     }
 
-    /// <summary>Makes a meter with every figure, for exporters to listen to. Dispose of it to end that.</summary>
+    /// <summary>Creates a meter with all metrics, for exporters. Dispose the meter to end the measurement.</summary>
     public Meter CreateMeter() => MeterFigures.Create(TakeSnapshot, _clock);
 
-    /// <summary>Says something in the server's log.</summary>
-    /// <param name="level">How grave it is.</param>
-    /// <param name="message">In one line.</param>
+    /// <summary>Writes a message to the server's log.</summary>
+    /// <param name="level">The severity of the message.</param>
+    /// <param name="message">The message, in one line.</param>
     public void Log(ServerLogLevel level, string message) => _log.Write(level, message);
 
-    /// <summary>Where the figures come from; null before the server has started.</summary>
+    /// <summary>Gets the source of the metrics; null before the server has started.</summary>
     internal MetricSource? Source => _source;
 
-    /// <summary>Who may see what; null before the server has started.</summary>
+    /// <summary>Gets the rules of access; null before the server has started.</summary>
     internal ServerAccess? Access { get; private set; }
 
-    /// <summary>Whether the server is about to end.</summary>
+    /// <summary>Gets whether the server is stopping.</summary>
     internal bool IsStopping => _isStopping;
 
     internal TimeProvider Clock => _clock;
@@ -93,12 +94,12 @@ public sealed class ServerInsight
     internal void OnStarted(MetricSource source, ServerAccess access)
     {
         Access = access;
-        _source = source; // Last: whoever sees it sees the access, too.
+        _source = source; // Last, volatile: a reader that sees the source also sees the access.
     }
 
     internal void OnStopping() => _isStopping = true;
 
-    // Null while there is nothing to tell.
+    // Returns null before the start and after the end.
     private ServerSnapshot? TakeSnapshot()
     {
         if (_source is not { } source)

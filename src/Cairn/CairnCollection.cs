@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Keys;
+using Cairn.Storage;
 
 namespace Cairn;
 

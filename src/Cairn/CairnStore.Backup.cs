@@ -1,5 +1,5 @@
 using Cairn.Opening;
-using Cairn.WriteAhead;
+using Cairn.Snapshots;
 
 namespace Cairn;
 

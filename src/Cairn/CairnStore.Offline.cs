@@ -121,6 +121,7 @@ public sealed unsafe partial class CairnStore
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         options ??= new CompactOptions();
         options.Validate();
-        return Compactor.Compact(path, options, progress, cancellationToken, new Reencryption(current, replacement));
+        using var reencryption = new Reencryption(current, replacement);
+        return Compactor.Compact(path, options, progress, cancellationToken, reencryption);
     }
 }

@@ -69,7 +69,7 @@ public sealed unsafe partial class CairnStore
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, 10_000);
-        return StoreSurvey.Take(this, new SurveyRequest { BiggestCount = count }, cancellationToken).Biggest;
+        return Survey(new SurveyRequest { BiggestCount = count }, cancellationToken).Biggest;
     }
 
     /// <summary>How many values there are of each length, in powers of two. Reads the whole index.</summary>
@@ -77,8 +77,12 @@ public sealed unsafe partial class CairnStore
     /// <returns>The histogram over all collections.</returns>
     public SizeHistogram GetSizeHistogram(CancellationToken cancellationToken = default)
     {
-        return StoreSurvey.Take(this, new SurveyRequest(), cancellationToken).Sizes;
+        return Survey(new SurveyRequest(), cancellationToken).Sizes;
     }
+
+    /// <summary>Looks at every entry, or at those that can be looked at in the time given.</summary>
+    internal StoreSurvey Survey(SurveyRequest request, CancellationToken cancellationToken) =>
+        StoreSurvey.Take(VisitAll, NamesByNumber(), Options.Clock, request, cancellationToken);
 
     /// <summary>What every segment is used for. Costs microseconds and stops nobody: segments that change meanwhile may be told as before or as after.</summary>
     internal SegmentUse[] GetSegments()

@@ -3,10 +3,9 @@ using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Invalidation;
 using Cairn.Keys;
-using Cairn.Maps;
 using Cairn.Opening;
+using Cairn.Snapshots;
 using Cairn.Storage;
-using Cairn.WriteAhead;
 
 namespace Cairn;
 
@@ -145,7 +144,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         {
             if (!_collections.TryGetValue(name, out CairnCollection? collection) || options is not null)
             {
-                uint number = CollectionTable.OpenOrCreate(Engine, name, options, out bool cameUnderLog);
+                uint number = CollectionOpening.OpenOrCreate(Engine, name, options, out bool cameUnderLog);
                 if (cameUnderLog)
                 {
                     Checkpoint();
@@ -311,7 +310,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         GC.KeepAlive(memory);
     }
 
-    private Indexing.KeyPlacement PlaceOf(CairnCollection collection, CacheKey key)
+    private Storage.KeyPlacement PlaceOf(CairnCollection collection, CacheKey key)
     {
         Engine.ThrowIfClosed();
         Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
@@ -319,7 +318,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         KeyTag tag;
         fixed (byte* bytes = encoded.Bytes)
         {
-            Indexing.KeyPlacement place = collection.Place(bytes, encoded.Bytes.Length, &tag).Place;
+            Storage.KeyPlacement place = collection.Place(bytes, encoded.Bytes.Length, &tag).Place;
             encoded.Release();
             return place;
         }

@@ -15,6 +15,9 @@ public sealed class KeyFilter
         _pattern = pattern;
     }
 
+    /// <summary>Bytes of the pattern from its first star on; 0 if there is none. What a comparison takes grows with this and the key's length.</summary>
+    internal int BytesAfterStar => _pattern is not null && _pattern.AsSpan().IndexOf((byte)'*') is >= 0 and var star ? _pattern.Length - star : 0;
+
     /// <summary>Keys that begin with some bytes.</summary>
     /// <param name="prefix">The beginning; empty for all keys.</param>
     /// <returns>The filter.</returns>

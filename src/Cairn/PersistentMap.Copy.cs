@@ -2,8 +2,8 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using Cairn.Encryption;
 using Cairn.Engine;
-using Cairn.Indexing;
 using Cairn.Maps;
+using Cairn.Storage;
 
 namespace Cairn;
 

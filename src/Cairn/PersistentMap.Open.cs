@@ -1,4 +1,4 @@
-using Cairn.Opening;
+using Cairn.Platform;
 
 namespace Cairn;
 

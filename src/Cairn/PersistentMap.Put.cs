@@ -1,9 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using Cairn.Collections;
-using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Maps;
+using Cairn.Storage;
 
 namespace Cairn;
 

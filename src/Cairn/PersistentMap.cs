@@ -1,12 +1,10 @@
 using System.Collections;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using Cairn.Collections;
 using Cairn.Engine;
-using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Maps;
-using Cairn.Opening;
+using Cairn.Platform;
 using Cairn.Storage;
 
 namespace Cairn;

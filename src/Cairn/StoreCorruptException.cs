@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Cairn.Storage;
 
 namespace Cairn;
 
@@ -43,11 +42,6 @@ public sealed class StoreCorruptException : StoreException
 
     /// <summary>What is at <see cref="Offset"/> instead.</summary>
     public string Found { get; }
-
-    internal static StoreCorruptException SegmentCount(string file, StoreLayout layout, int found) =>
-        new(
-            file, (long)Marshal.OffsetOf<Superblock>(nameof(Superblock.SegmentCount)),
-            $"{layout.FewestSegments:N0} to {layout.MaxSegments:N0} segments", $"{found:N0}");
 
     // Nobody should be told to delete a file for the sake of one entry.
     internal static StoreCorruptException KeptEntry(string file, long offset, string collection, ReadOnlySpan<byte> key)

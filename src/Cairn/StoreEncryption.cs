@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Cairn.Encryption;
+using Cairn.Storage;
 
 namespace Cairn;
 
@@ -31,6 +32,7 @@ public sealed class StoreEncryption
 
     private StoreEncryption(KeyKind kind, byte[] secret, int iterations)
     {
+        RequireCipher(AesGcm.IsSupported);
         Kind = kind;
         _secret = secret;
         Iterations = iterations;
@@ -40,10 +42,24 @@ public sealed class StoreEncryption
 
     internal int Iterations { get; }
 
+    /// <summary>Checks that the framework has the cipher.</summary>
+    /// <param name="isSupported">Whether it has.</param>
+    /// <exception cref="PlatformNotSupportedException">It has not.</exception>
+    internal static void RequireCipher(bool isSupported)
+    {
+        if (!isSupported)
+        {
+            throw new PlatformNotSupportedException(
+                "Stores cannot be encrypted here: .NET has no AES-GCM on this system (System.Security.Cryptography.AesGcm.IsSupported is false). " +
+                "On Linux, install OpenSSL.");
+        }
+    }
+
     /// <summary>Encryption with a key.</summary>
-    /// <param name="key">32 random bytes, copied before the call returns. Whoever loses them loses the store.</param>
+    /// <param name="key">32 random bytes, copied before the call returns. Without them the store cannot be read.</param>
     /// <returns>What <see cref="StoreOptions.Encryption"/> takes.</returns>
     /// <exception cref="ArgumentException">The key does not have 32 bytes.</exception>
+    /// <exception cref="PlatformNotSupportedException">.NET has no AES-GCM on this system (<see cref="AesGcm.IsSupported"/>).</exception>
     public static StoreEncryption FromKey(ReadOnlySpan<byte> key) =>
         key.Length == KeyBytes
             ? new(KeyKind.Key, key.ToArray(), iterations: 0)
@@ -56,6 +72,7 @@ public sealed class StoreEncryption
     /// </param>
     /// <returns>What <see cref="StoreOptions.Encryption"/> takes.</returns>
     /// <exception cref="ArgumentException">The password is empty, or has half of a surrogate pair.</exception>
+    /// <exception cref="PlatformNotSupportedException">.NET has no AES-GCM on this system (<see cref="AesGcm.IsSupported"/>).</exception>
     public static StoreEncryption FromPassword(string password) => FromPassword(password, PasswordIterations);
 
     internal static StoreEncryption FromPassword(string password, int iterations)

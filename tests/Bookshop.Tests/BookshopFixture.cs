@@ -28,6 +28,9 @@ public sealed class BookshopFixture : IAsyncLifetime
 
     public static TheoryData<string> CachedPaths => [.. ReadPaths.Names.Where(name => ReadPaths.Parse(name).IsCached())];
 
+    /// <summary>The file that the settings of all shops are in.</summary>
+    public string SettingsFile => _files.Value["settings.Production.json"];
+
     internal PostgresServer Postgres => _postgres.Value;
 
     /// <summary>A number that no other test has; ISBNs are made of it.</summary>
@@ -79,6 +82,7 @@ public sealed class BookshopFixture : IAsyncLifetime
         "--Bookshop:Books", Books.ToString(CultureInfo.InvariantCulture),
         "--Bookshop:Authors", Authors.ToString(CultureInfo.InvariantCulture),
         "--Bookshop:StoreFile", _files.Value[$"{name}-{path}.cairn"],
+        "--Bookshop:SettingsFolder", _files.Value.Path,
         "--Bookshop:Redis", path is "hybrid+redis" ? _redis.Value.Configuration : "",
     ];
 

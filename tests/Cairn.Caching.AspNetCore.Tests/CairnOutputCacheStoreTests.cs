@@ -160,7 +160,7 @@ public sealed class CairnOutputCacheStoreTests : OutputCacheStoreTest
         byte[] envelope = responses.Get("key")!;
         byte[][] foreign =
         [
-            [], [1], "a value of somebody else"u8.ToArray(), envelope[..7], envelope[..12], envelope[..19],
+            [], [1], "a value of another program"u8.ToArray(), envelope[..7], envelope[..12], envelope[..19],
             [.. envelope[..4], 2, 0, .. envelope[6..]], [.. envelope[..4], 255, 255, .. envelope[6..]], [.. envelope[..16], 200, 200, .. envelope[18..]],
         ];
 

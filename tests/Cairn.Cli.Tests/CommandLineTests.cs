@@ -105,9 +105,9 @@ public sealed partial class CommandLineTests : ToolTest
     [Fact]
     public void Version_is_told()
     {
-        Assert.Equal($"cairn {Tool.Version}\n", Run("--version").Output);
-        Assert.Equal(Tool.Version, Run("--version", "--json").Json.GetProperty("version").GetString());
-        Assert.Matches(@"^\d+\.\d+\.\d+", Tool.Version);
+        Assert.Equal($"cairn {ToolIdentity.Version}\n", Run("--version").Output);
+        Assert.Equal(ToolIdentity.Version, Run("--version", "--json").Json.GetProperty("version").GetString());
+        Assert.Matches(@"^\d+\.\d+\.\d+", ToolIdentity.Version);
     }
 
     [Theory]
@@ -182,7 +182,7 @@ public sealed partial class CommandLineTests : ToolTest
 
     private static Command Root() => Tool.CreateRoot(new SharedOptions());
 
-    // What is written after "cairn " up to where the shell takes over.
+    // Returns the text after "cairn " up to the first shell operator.
     private static IEnumerable<string> CallsIn(string example)
     {
         foreach (Match match in Call().Matches(example))

@@ -2,10 +2,11 @@ using System.Globalization;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>A limit of open files that is too small is told with how many are needed. Processes of their own, because a limit belongs to a process.</summary>
+/// <summary>The message about a limit of open files that is too low names the required limit. The tests use child processes, because a limit
+/// belongs to a process.</summary>
 public sealed class DescriptorLimitTests : ToolTest
 {
-    // Some containers let root raise what was lowered.
+    // In some containers, root may raise a limit that was lowered.
     private static readonly Lazy<bool> MayRaise = new(() =>
     {
         using ToolProcess shell = ToolProcess.StartProgram("sh", "-c", "ulimit -n 64; ulimit -n 128");
@@ -74,7 +75,6 @@ public sealed class DescriptorLimitTests : ToolTest
     [Theory]
     [InlineData("bench", "127.0.0.1:1")]
     [InlineData("open", "no.cairn")]
-    [InlineData("serializers", "-n", "50")]
     [InlineData("top", "127.0.0.1:1")]
     public void Command_with_too_few_descriptors_says_how_many_it_needs(params string[] args)
     {

@@ -6,7 +6,7 @@ using Cairn.Cli.Arguments;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>Messages speak the language of a user of the tool: its options, sizes with units, and JSON where JSON was asked for.</summary>
+/// <summary>Messages use the terms of a user of the tool: its options, sizes with units, and JSON if JSON was requested.</summary>
 public sealed partial class MessageTests : ToolTest
 {
     private static readonly string[] Extremes = ["0", "1", "1B", "65KB", "900MiB", "2TiB", "8000TiB", "1ms", "0s", "90000d", "-1", "x"];
@@ -55,7 +55,7 @@ public sealed partial class MessageTests : ToolTest
     {
         string missing = PathOf("no/such/file");
 
-        // A mistake of the command line, one of an option's value, and work that fails.
+        // A usage error, an invalid value of an option, and an operation that fails.
         string[][] calls =
         [
             [name, "--no-such-option", "--json"],
@@ -116,7 +116,7 @@ public sealed partial class MessageTests : ToolTest
                         Assert.True(
                             run.Error.Contains(option.Name, StringComparison.Ordinal) || run.Error.Contains("is missing", StringComparison.Ordinal)
                                 || run.Error.Contains("equired", StringComparison.Ordinal) || run.Error.Contains("argument", StringComparison.Ordinal)
-                                || name is "bench" or "top" or "serializers" or "file",
+                                || name is "bench" or "top" or "file",
                             $"{string.Join(' ', call)}: {run.Error}");
                     }
                 }
@@ -151,9 +151,9 @@ public sealed partial class MessageTests : ToolTest
         AssertIsForUsers(run.Error);
     }
 
-    // Those that serve until they are told to stop, or measure for a while.
+    // Commands that serve until they are stopped, or that measure for some time.
     private static bool IsEndless(string[] call) =>
-        call[0] is "serializers" or "bench" or "open" && call.All(word => !word.StartsWith("--no-such", StringComparison.Ordinal) && word != "much" && word != "d");
+        call[0] is "bench" or "open" && call.All(word => !word.StartsWith("--no-such", StringComparison.Ordinal) && word != "much" && word != "d");
 
     private static void AssertIsForUsers(string message)
     {
@@ -167,11 +167,11 @@ public sealed partial class MessageTests : ToolTest
     [GeneratedRegex(@", but (-[\w-]+)")]
     private static partial Regex Suggestion();
 
-    // Two capitalised words in one, as the names of types and properties are; units and names of products apart.
+    // Two capitalised words in one, as in names of types and properties; except units and names of products.
     [GeneratedRegex(@"(?<![/'\w])(?!(?:[KMGTP]iB|OpenTelemetry)\b)[A-Z][a-z]+[A-Z]\w*")]
     private static partial Regex PropertyName();
 
-    // Five digits and more are a size that needs a unit.
+    // A number of five or more digits is a size that needs a unit.
     [GeneratedRegex(@"[\d,]{5,} bytes|(?:needs|least|most|than) [\d,]{7,}")]
     private static partial Regex BareBytes();
 }

@@ -6,7 +6,7 @@ using Cairn.Cli.Commands;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>docs/reference/tool.md tells of everything that there is in the tool, and of nothing that there is not.</summary>
+/// <summary>docs/reference/tool.md describes every feature of the tool, and no feature that does not exist.</summary>
 public sealed partial class ReferenceTests
 {
     private static readonly string Reference = File.ReadAllText(RepositoryFile.At("docs", "reference", "tool.md"));
@@ -44,7 +44,7 @@ public sealed partial class ReferenceTests
     {
         var command = (ToolCommand)Root().Subcommands.Single(command => command.Name == name);
 
-        // The properties that belong to any entry are told once, for all commands.
+        // The properties of every entry are described once, for all commands.
         string told = SectionOf(name) + SectionOf("What all commands share");
 
         Assert.All(
@@ -62,6 +62,23 @@ public sealed partial class ReferenceTests
             option => Assert.Contains($"`{Form(option)}`", section, StringComparison.Ordinal));
         Assert.Contains("--version", Reference, StringComparison.Ordinal);
         Assert.Contains(SharedOptions.StoreVariable, section, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Flags_of_memcached_that_are_taken_are_listed_for_operators()
+    {
+        string operations = File.ReadAllText(RepositoryFile.At("docs", "operations.md"));
+        int start = operations.IndexOf("These flags of an existing unit", StringComparison.Ordinal);
+        string list = operations[start..operations.IndexOf("Any other flag", start, StringComparison.Ordinal)];
+
+        IEnumerable<string> listed = Letter().Matches(list).Select(match => match.Groups[1].Value).Order(StringComparer.Ordinal);
+
+        IEnumerable<string> taken =
+            from option in Root().Subcommands.Single(command => command.Name == "serve").Options
+            from name in option.Aliases.Append(option.Name)
+            where name.Length == 2 && !option.Recursive && name is not "-h" and not "-?"
+            select name;
+        Assert.Equal(taken.Order(StringComparer.Ordinal), listed.Distinct(StringComparer.Ordinal));
     }
 
     [Fact]
@@ -94,6 +111,9 @@ public sealed partial class ReferenceTests
         int end = Reference.IndexOf("\n## ", start + 1, StringComparison.Ordinal);
         return Reference[start..(end < 0 ? Reference.Length : end)];
     }
+
+    [GeneratedRegex("`(-[a-zA-Z])\\b")]
+    private static partial Regex Letter();
 
     [GeneratedRegex(@"(?<=\n\| |, )`(--[a-z0-9-]+)[^`]*`(?=[^|\n]*\|)")]
     private static partial Regex OptionInTable();

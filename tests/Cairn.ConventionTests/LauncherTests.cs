@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Xml.Linq;
 
 namespace Cairn.ConventionTests;
@@ -6,7 +5,7 @@ namespace Cairn.ConventionTests;
 /// <summary>./cairn, on sources that were never built: a small tool in the place of the real one, which takes a minute to compile.</summary>
 public sealed class LauncherTests : IDisposable
 {
-    // What ./cairn itself exits with when there is no tool to run.
+    // The exit code of ./cairn itself when there is no tool to run.
     private const int LauncherFailed = 125;
 
     // bin/CONFIGURATION/FRAMEWORK/
@@ -47,8 +46,10 @@ public sealed class LauncherTests : IDisposable
         var link = Path.Combine(_clone, "link-to-cairn");
         File.CreateSymbolicLink(link, Path.Combine(_clone, "cairn"));
         var firstRuns = await Task.WhenAll(Enumerable.Range(0, 3).Select(_ => RunAsync(link, "--version")));
-        Assert.All(firstRuns, run => Assert.Equal((0, ""), (run.ExitCode, run.Errors)));
-        Assert.All(firstRuns, run => Assert.Equal("a tool\n", run.Output));
+        Assert.All(firstRuns, run => Assert.Equal((0, "a tool\n"), (run.ExitCode, run.Output)));
+        // Without a terminal, too, one line says why nothing happens yet.
+        Assert.Single(firstRuns, run => run.Errors == "Building Cairn (first run), which takes a minute or two.\n");
+        Assert.All(firstRuns, run => Assert.Matches("^((Building Cairn .first run., which takes a minute or two|Waiting for another run, which builds Cairn)[.]\n)?$", run.Errors));
         var tool = Assert.Single(BuiltTools());
 
         // The tool's own exit code comes through, and nothing is built again.
@@ -65,7 +66,7 @@ public sealed class LauncherTests : IDisposable
 
         // Undone, the tool of before is right again.
         File.Delete(broken);
-        Assert.Equal(firstRuns[0], await RunAsync(link, "--version"));
+        Assert.Equal(new ProgramRun(0, "a tool\n", ""), await RunAsync(link, "--version"));
         Assert.Equal([tool], BuiltTools());
     }
 
@@ -79,7 +80,7 @@ public sealed class LauncherTests : IDisposable
                 "publish", Path.Combine(Repository.Root, "src", "Cairn.Cli", "Cairn.Cli.csproj"), "--configuration", Configuration, "--no-build",
                 "--output", published, "-p:PublishReadyToRun=false", "-nodeReuse:false", "-nologo", "-verbosity:quiet",
             ]);
-        Assert.True(publishing.ExitCode == 0, publishing.Output + publishing.Errors);
+        Assert.True(publishing.ExitCode == 0, publishing.Everything);
 
         var run = await RunAsync(Path.Combine(published, "cairn"), ["--version"]);
 
@@ -117,36 +118,12 @@ public sealed class LauncherTests : IDisposable
             .Select(directory => Path.Combine(directory, program))
             .First(File.Exists);
 
-    private static Task<Run> RunAsync(string script, string argument, string? path = null) => RunAsync("bash", [script, argument], path);
+    private static Task<ProgramRun> RunAsync(string script, string argument, string? path = null) => RunAsync("bash", [script, argument], path);
 
-    private static async Task<Run> RunAsync(string program, string[] arguments, string? path = null)
+    private static Task<ProgramRun> RunAsync(string program, string[] arguments, string? path = null)
     {
-        var start = new ProcessStartInfo(program, arguments)
-        {
-            UseShellExecute = false,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            WorkingDirectory = Path.GetTempPath(),
-        };
-
-        // A test run's own settings would steer the build inside.
-        foreach (var name in start.Environment.Keys.Where(IsOfTheTestRun).ToList())
-        {
-            start.Environment.Remove(name);
-        }
-
+        var start = ProgramRun.Outside(program, Path.GetTempPath(), arguments);
         start.Environment["PATH"] = path ?? start.Environment["PATH"];
-        using var process = Process.Start(start)!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        await process.WaitForExitAsync();
-        return new Run(process.ExitCode, await output, await errors);
+        return ProgramRun.FinishAsync(start);
     }
-
-    private static bool IsOfTheTestRun(string name) =>
-        name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)
-        || name.StartsWith("VSTEST", StringComparison.OrdinalIgnoreCase)
-        || name is "DOTNET_HOST_PATH" or "CI";
-
-    private sealed record Run(int ExitCode, string Output, string Errors);
 }

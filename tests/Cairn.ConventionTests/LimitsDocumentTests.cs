@@ -1,9 +1,11 @@
 namespace Cairn.ConventionTests;
 
-/// <summary>Each row of docs/reference/limits.md names a test that runs the resource out. Those tests exist.</summary>
+/// <summary>Each row of docs/reference/limits.md names a test that runs the resource out, and what it shows. Those tests exist.</summary>
 public sealed class LimitsDocumentTests
 {
-    private const int Columns = 4;
+    private const int Columns = 5;
+
+    private static readonly string[] s_shown = ["O", "M", "R", "OM", "OR", "MR", "OMR"];
 
     private static readonly string s_document = Repository.At("docs/reference/limits.md");
 
@@ -15,6 +17,7 @@ public sealed class LimitsDocumentTests
         Assert.All(rows, row => Assert.Equal(Columns, row.Length));
         Assert.Empty(rows.Where(row => NamedTests.Of(row[^1]).Length == 0).Select(row => row[0]));
         Assert.Empty(NamedTests.Missing(rows.SelectMany(row => NamedTests.Of(row[^1]))));
+        Assert.Empty(rows.Where(row => !s_shown.Contains(row[^2].Trim())).Select(row => row[0]));
         Assert.True(rows.Length >= 70, $"only {rows.Length} resources are listed");
     }
 

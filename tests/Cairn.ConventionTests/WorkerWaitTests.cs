@@ -46,7 +46,7 @@ public class WorkerWaitTests
         ["Cairn.Server.Memcached.MemcachedSessions"] = ShortLock,
         ["Cairn.Server.Memcached.PrefixStatistics"] = ShortLock,
         ["Cairn.Server.Metrics.KeySamples"] = ShortLock,
-        ["Cairn.Server.Metrics.MeterFigures"] = NotOnWorker,
+        ["Cairn.Server.Exposition.MeterFigures"] = NotOnWorker,
         ["Cairn.Server.Metrics.SlowLog"] = ShortLock,
         ["Cairn.Server.Notifications.KeyspaceEvents"] =
             "One thread at a time hands events to the inboxes of subscribers, which takes their memory and waits for no client.",
@@ -59,13 +59,14 @@ public class WorkerWaitTests
         ["Cairn.Server.Tls.CertificateSource"] = NotOnWorker,
         ["Cairn.CairnStore"] = "Opening a collection by name, which a server does before it serves.",
         ["Cairn.Concurrency.PartitionLock"] = "A partition's lock: its holder waits for no client and for no pin, and the wait ends at its time-out.",
+        ["Cairn.Encryption.AesGcmKey"] = ShortLock,
         ["Cairn.Encryption.StoreCipher"] = ShortLock,
         ["Cairn.Engine.ExpirySweeper"] = "A pause of some instructions between two steps, in which it waits for nothing.",
         ["Cairn.Engine.HitCounters"] = ShortLock,
         ["Cairn.Engine.StoreEngine"] = "Closing waits for operations that end at their time-outs; a server closes its store when its workers have ended.",
         ["Cairn.Eviction.StoreGrowth"] = "Tries the lock and goes on without it.",
         ["Cairn.Offline.Verifier"] = NotOnWorker,
-        ["Cairn.Opening.CloseAtExit"] = NotOnWorker,
+        ["Cairn.Platform.CloseAtExit"] = NotOnWorker,
         ["Cairn.Platform.Linux.LinuxStoreFile"] = "Mapping and closing a store's file, before a server serves and after.",
         ["Cairn.Platform.MacOs.MacStoreFile"] = "Mapping and closing a store's file, before a server serves and after.",
         ["Cairn.Platform.Windows.WindowsStoreFile"] = "Mapping and closing a store's file, before a server serves and after.",
@@ -74,7 +75,7 @@ public class WorkerWaitTests
         ["Cairn.Platform.StoreFile"] = "The gate of the file, which an opening, closing or growing process holds; growing waits 50 ms at most.",
         ["Cairn.Recovering.OwnerCleanup"] = "Tries the lock and goes on without it.",
         ["Cairn.StoreEncryption"] = NotOnWorker,
-        ["Cairn.WriteAhead.Checkpointer"] = NotOnWorker,
+        ["Cairn.Snapshots.Checkpointer"] = NotOnWorker,
         ["Cairn.WriteAhead.StoreLog"] = "A durable write waits for the disk; one of those that wait brings the log to it and needs no other worker.",
     };
 

@@ -41,6 +41,8 @@ public sealed class CachesTests(Browser browser)
         await Expect(Tile(page, "Invalidations")).ToHaveTextAsync("1");
         await Expect(page.Page.GetByText("Both levels work")).ToBeVisibleAsync();
         await page.PictureAsync("caches-light-large");
+        List<string> wrong = await LayoutWalk.FindMisplacedTextsAsync(page, LayoutWalk.Widths);
+        Assert.True(wrong.Count == 0, string.Join("\n", wrong));
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "stock" }).ClickAsync();
         await Expect(Tile(page, "Stampedes prevented")).ToHaveTextAsync("0");
         await Expect(page.Page.GetByText("First level only")).ToBeVisibleAsync();
@@ -104,7 +106,7 @@ public sealed class CachesTests(Browser browser)
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
-        builder.Services.AddAuthentication("none").AddScheme<Microsoft.AspNetCore.Authentication.AuthenticationSchemeOptions, Nobody>("none", null);
+        builder.Services.AddAuthentication("none").AddScheme<Microsoft.AspNetCore.Authentication.AuthenticationSchemeOptions, AnonymousHandler>("none", null);
         builder.Services.AddAuthorization();
         builder.Services.AddCairnHybridCache(options => options.UseStoreFile(directory.FilePath, file => file.CapacityBytes = StoreDirectory.SmallCapacityBytes));
         builder.Services.AddKeyedCairnHybridCache("stock", options => options.DisableSecondLevel = true);
@@ -116,8 +118,8 @@ public sealed class CachesTests(Browser browser)
         return application;
     }
 
-    // Whoever comes is nobody; the policies look at the request.
-    private sealed class Nobody(
+    // Every client is anonymous; the policies look at the request.
+    private sealed class AnonymousHandler(
         Microsoft.Extensions.Options.IOptionsMonitor<Microsoft.AspNetCore.Authentication.AuthenticationSchemeOptions> options, ILoggerFactory loggers,
         System.Text.Encodings.Web.UrlEncoder encoder)
         : Microsoft.AspNetCore.Authentication.AuthenticationHandler<Microsoft.AspNetCore.Authentication.AuthenticationSchemeOptions>(options, loggers, encoder)

@@ -24,7 +24,7 @@ public sealed class HostileRequestTests(ITestOutputHelper output)
     private static readonly (string Method, string Path, string Body)[] s_endpoints =
     [
         ("GET", "api/session", ""),
-        ("POST", "api/login", """{"user":"somebody","password":"secret"}"""),
+        ("POST", "api/login", """{"user":"unknown","password":"secret"}"""),
         ("POST", "api/logout", "{}"),
         ("GET", "api/live?channel=&range=1h&after=17", ""),
         ("GET", "api/memory", ""),
@@ -246,7 +246,7 @@ public sealed class HostileRequestTests(ITestOutputHelper output)
         return answer.RootElement.GetProperty("error").GetString()!;
     }
 
-    // What an application logs as an error or worse.
+    // The messages that an application logs as errors or worse.
     private sealed class ErrorLog : ILoggerProvider, ILogger
     {
         public ConcurrentQueue<string> Errors { get; } = [];

@@ -235,6 +235,8 @@ public sealed class KeyViewTests(Browser browser)
         await LogInAsync(page, "reader", "wrong");
         await Expect(page.Page.GetByRole(AriaRole.Alert).Filter(new LocatorFilterOptions { HasText = "Wrong user or password." })).ToBeVisibleAsync();
         await page.PictureAsync("login-light-large");
+        List<string> wrong = await LayoutWalk.FindMisplacedTextsAsync(page, LayoutWalk.Widths);
+        Assert.True(wrong.Count == 0, string.Join("\n", wrong));
         await LogInAsync(page, "reader", "reader");
         await Expect(page.Page.Locator("nav a")).ToHaveTextAsync((string[])["Overview", "Commands", "Keys"]);
         await page.ShowAsync("Keys");

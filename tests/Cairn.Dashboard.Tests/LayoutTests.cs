@@ -9,12 +9,6 @@ namespace Cairn.Dashboard.Tests;
 [Collection(Browser.Collection)]
 public sealed class LayoutTests(Browser browser)
 {
-    // Phones, tablets, desks, and both sides of each width at which the pages change.
-    private static readonly int[] s_widths = [320, 360, 390, 640, 641, 820, 999, 1000, 1150, 1151, 1280, 1440, 1920, 2560];
-
-    // Longer figures are where texts leave their place. Short ones are looked at on each side of what changes.
-    private static readonly int[] s_fewWidths = [320, 641, 1000, 1440];
-
     private static readonly (string Title, string Ready)[] s_views =
     [
         ("Top keys", "text=book:7"), // First: its samples are forgotten when no page has shown them for a while.
@@ -59,7 +53,7 @@ public sealed class LayoutTests(Browser browser)
                 await Expect(page.Page.GetByRole(AriaRole.Table, new PageGetByRoleOptions { Name = "Biggest keys" })).ToBeVisibleAsync();
             }
 
-            wrong.AddRange(await WalkAsync(page, isLarge ? s_widths : s_fewWidths));
+            wrong.AddRange(await LayoutWalk.FindMisplacedTextsAsync(page, isLarge ? LayoutWalk.Widths : LayoutWalk.FewWidths));
         }
 
         Assert.True(wrong.Count == 0, string.Join("\n", wrong));
@@ -82,27 +76,10 @@ public sealed class LayoutTests(Browser browser)
         {
             await page.ShowAsync(title);
             await Expect(page.Page.Locator(title == "Memory" ? "svg.map" : ".facts").First).ToBeVisibleAsync();
-            wrong.AddRange(await WalkAsync(page, s_widths));
+            wrong.AddRange(await LayoutWalk.FindMisplacedTextsAsync(page, LayoutWalk.Widths));
         }
 
         Assert.True(wrong.Count == 0, string.Join("\n", wrong));
         page.AssertNoProblems();
-    }
-
-    // Light and dark differ in colours alone; both are walked, so that it stays so.
-    private static async Task<List<string>> WalkAsync(WatchedPage page, int[] widths)
-    {
-        List<string> wrong = [];
-        foreach (int width in widths)
-        {
-            await page.Page.SetViewportSizeAsync(width, 900);
-            await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = width is 320 or 1440 ? ColorScheme.Dark : ColorScheme.Light });
-            wrong.AddRange(await page.FindMisplacedTextsAsync());
-        }
-
-        await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = ColorScheme.Light });
-        await page.Page.SetViewportSizeAsync(1440, 900);
-        wrong.AddRange(await page.FindMisplacedTextsAsync());
-        return wrong;
     }
 }

@@ -66,7 +66,7 @@ public sealed class LimitTests
         const int Wrong = 6;
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
         Task<HttpStatusCode>[] wrong = [.. Enumerable.Range(0, Wrong).Select(async i =>
-            (await server.AskAsync(HttpMethod.Get, "/api/live", headers: headers => headers.Authorization = ServedDashboard.Basic($"nobody-{i}"))).Status)];
+            (await server.AskAsync(HttpMethod.Get, "/api/live", headers: headers => headers.Authorization = ServedDashboard.Basic($"unknown-{i}"))).Status)];
 
         Assert.Equal("+OK\r\n", server.Ask("AUTH", "admin", "admin"));
         Assert.Equal(HttpStatusCode.OK, (await server.AskAsync(HttpMethod.Get, "/health/live")).Status);

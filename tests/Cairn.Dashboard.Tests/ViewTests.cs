@@ -20,7 +20,7 @@ public sealed class ViewTests(Browser browser)
         ("Keys", "text=There are no keys.", "text=book:1"),
         ("Top keys", "text=Nothing has been asked for yet", "text=book:7"),
         ("Slow log", "text=No slow requests", "text=No slow requests"),
-        ("Connections", "text=Nobody is connected", "text=127.0.0.1"),
+        ("Connections", "text=No client is connected", "text=127.0.0.1"),
     ];
 
     [RequiresToolFact("chromium")]

@@ -1,6 +1,4 @@
 using System.Diagnostics;
-using System.Net;
-using System.Net.Sockets;
 
 namespace Cairn.DocumentTests;
 
@@ -44,7 +42,7 @@ public sealed class ExampleTests
             File.SetUnixFileMode(tool, UnixFileMode.UserRead | UnixFileMode.UserExecute);
         }
 
-        var output = await RunScriptAsync("ReplaceMemcached", ("CAIRN", tool), FreePort());
+        var output = await RunScriptAsync("ReplaceMemcached", ("CAIRN", tool), FreePorts.Take(3));
 
         Assert.Equal(PrintedBy("ReplaceMemcached"), output);
     }
@@ -52,7 +50,7 @@ public sealed class ExampleTests
     [RequiresToolFact("redis-server", "redis-cli")]
     public async Task Shops_share_a_redis_cluster()
     {
-        var output = await RunScriptAsync("RedisCluster", ("SHOP", Built("RedisCluster", "RedisCluster")), FreePort());
+        var output = await RunScriptAsync("RedisCluster", ("SHOP", Built("RedisCluster", "RedisCluster")), FreePorts.Take(3));
 
         Assert.Equal(PrintedBy("RedisCluster"), output);
     }
@@ -73,7 +71,7 @@ public sealed class ExampleTests
     private static string Built(string project, string assembly) =>
         RepositoryFile.At("samples", project, "bin", "Release", "net10.0", assembly + ".dll");
 
-    // What the README of an example says that it prints.
+    // The output that the README of an example shows.
     private static string PrintedBy(string example)
     {
         var readme = File.ReadAllText(RepositoryFile.At("samples", example, "README.md"));
@@ -85,8 +83,8 @@ public sealed class ExampleTests
     {
         var start = new ProcessStartInfo("bash", [RepositoryFile.At("samples", example, "run"), port.ToString()]);
         start.Environment[setting.Name] = setting.Value;
-        var run = await FinishAsync(start, "");
-        return run.ExitCode == 0 ? run.Output : throw new InvalidOperationException($"{run.ExitCode}: {run.Output}{run.Errors}");
+        var run = await ProgramRun.FinishAsync(start);
+        return run.ExitCode == 0 ? run.Output : throw new InvalidOperationException($"{run.ExitCode}: {run.Everything}");
     }
 
     private static async Task<string> RunAsync(string input, string program, params IEnumerable<string> arguments)
@@ -95,47 +93,7 @@ public sealed class ExampleTests
         return run.ExitCode == 0 ? run.Output : throw new InvalidOperationException($"{run.ExitCode}: {run.Errors}");
     }
 
-    private static Task<(int ExitCode, string Output, string Errors)> TryRunAsync(
+    private static Task<ProgramRun> TryRunAsync(
         string input, string? directory, string program, params IEnumerable<string> arguments) =>
-        FinishAsync(new ProcessStartInfo(program, arguments) { WorkingDirectory = directory ?? "" }, input);
-
-    private static async Task<(int ExitCode, string Output, string Errors)> FinishAsync(ProcessStartInfo start, string input)
-    {
-        start.RedirectStandardInput = true;
-        start.RedirectStandardOutput = true;
-        start.RedirectStandardError = true;
-        using var process = Process.Start(start)!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        await process.StandardInput.WriteAsync(input);
-        process.StandardInput.Close();
-        await process.WaitForExitAsync();
-        return (process.ExitCode, await output, await errors);
-    }
-
-    // The first of three in a row: below what the system hands out by itself, at a place that depends on the process.
-    private static int FreePort()
-    {
-        for (var port = 22_000 + (Environment.ProcessId % 300 * 10); ; port += 10)
-        {
-            if (Enumerable.Range(port, 3).All(IsFree) && Enumerable.Range(port + 10_000, 3).All(IsFree))
-            {
-                return port;
-            }
-        }
-    }
-
-    private static bool IsFree(int port)
-    {
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        try
-        {
-            socket.Bind(new IPEndPoint(IPAddress.Loopback, port));
-            return true;
-        }
-        catch (SocketException)
-        {
-            return false;
-        }
-    }
+        ProgramRun.FinishAsync(new ProcessStartInfo(program, arguments) { WorkingDirectory = directory ?? "" }, input);
 }

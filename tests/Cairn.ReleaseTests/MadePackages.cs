@@ -13,11 +13,14 @@ public sealed class MadePackages : IAsyncLifetime, IDisposable
 
     public string Folder => _directory["packages"];
 
+    /// <summary>What release/build printed, if it made them.</summary>
+    public string Said { get; private set; } = "";
+
     public async Task InitializeAsync()
     {
         if (Release.IsComplete)
         {
-            await Release.RunAsync(
+            Said = await Release.RunAsync(
                 RepositoryFile.Root, "bash", RepositoryFile.At("release", "build"), "packages", "--output", _directory.Path);
             return;
         }

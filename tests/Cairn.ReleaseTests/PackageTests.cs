@@ -57,6 +57,34 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
         Assert.Empty(own.Select(dependency => (string)dependency.Attribute("id")!).Except(Packed(), StringComparer.Ordinal));
     }
 
+    [Theory]
+    [MemberData(nameof(Libraries))]
+    public void Package_asks_for_nothing_that_only_its_own_build_needs(string id)
+    {
+        using var package = packages.Open(id);
+        var analyzers = XDocument.Load(RepositoryFile.At("Directory.Packages.props")).Descendants("GlobalPackageReference").Select(e => (string)e.Attribute("Include")!);
+
+        var asked = MadePackages.MetadataOf(package).Single(e => e.Name.LocalName == "dependencies").Descendants().Select(e => (string?)e.Attribute("id"));
+
+        Assert.NotEmpty(analyzers);
+        Assert.Empty(asked.Intersect(analyzers, StringComparer.OrdinalIgnoreCase));
+        Assert.DoesNotContain(package.Entries, entry => entry.FullName.StartsWith("analyzers/", StringComparison.Ordinal));
+    }
+
+    [ReleaseFact]
+    public void Command_that_makes_the_packages_ends_with_the_lines_that_add_them_to_a_project()
+    {
+        string[] lines = packages.Said.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+
+        Assert.Equal(
+            [
+                $"dotnet nuget add source {packages.Folder} --name cairn",
+                .. Packed().Where(id => id != "Cairn.Tool").Order(StringComparer.Ordinal).Select(id => $"dotnet add package {id} --prerelease"),
+                "dotnet tool install --global Cairn.Tool --prerelease",
+            ],
+            lines);
+    }
+
     [Fact]
     public void Tool_is_a_command_named_cairn()
     {
@@ -163,7 +191,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
             """);
     }
 
-    // What src says of itself, so that no project is forgotten.
+    // Read from src, so that no project is forgotten.
     private static List<string> Packed() =>
     [
         .. from project in Directory.GetFiles(RepositoryFile.At("src"), "*.csproj", SearchOption.AllDirectories)

@@ -15,37 +15,21 @@ internal static class Release
         var run = await TryRunAsync(directory, environment: null, program, arguments);
         return run.ExitCode == 0
             ? run.Output
-            : throw new InvalidOperationException($"{program} {string.Join(' ', arguments)}: {run.ExitCode}\n{run.Output}\n{run.Errors}");
+            : throw new InvalidOperationException($"{program} {string.Join(' ', arguments)}: {run.ExitCode}\n{run.Everything}");
     }
 
     /// <summary>Runs a program; <paramref name="environment"/>, if there is one, is all that it is given.</summary>
-    public static async Task<(int ExitCode, string Output, string Errors)> TryRunAsync(
-        string directory, Dictionary<string, string>? environment, string program, params IEnumerable<string> arguments)
-    {
-        using var process = Process.Start(StartOf(directory, environment, program, arguments))!;
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        await process.WaitForExitAsync();
-        return (process.ExitCode, await output, await errors);
-    }
+    public static Task<ProgramRun> TryRunAsync(
+        string directory, Dictionary<string, string>? environment, string program, params IEnumerable<string> arguments) =>
+        ProgramRun.FinishAsync(StartOf(directory, environment, program, arguments));
 
     public static ProcessStartInfo StartOf(
         string directory, Dictionary<string, string>? environment, string program, params IEnumerable<string> arguments)
     {
-        var start = new ProcessStartInfo(program, arguments)
-        {
-            UseShellExecute = false,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-            WorkingDirectory = directory,
-        };
-
-        // A test run's own settings would steer the build inside.
-        foreach (var name in start.Environment.Keys.Where(IsOfTheTestRun).ToList())
-        {
-            start.Environment.Remove(name);
-        }
-
+        var start = ProgramRun.Outside(program, directory, arguments);
+        start.UseShellExecute = false;
+        start.RedirectStandardOutput = true;
+        start.RedirectStandardError = true;
         if (environment is not null)
         {
             start.Environment.Clear();
@@ -57,9 +41,4 @@ internal static class Release
 
         return start;
     }
-
-    private static bool IsOfTheTestRun(string name) =>
-        name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)
-        || name.StartsWith("VSTEST", StringComparison.OrdinalIgnoreCase)
-        || name is "DOTNET_HOST_PATH" or "CI";
 }

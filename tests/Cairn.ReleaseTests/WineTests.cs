@@ -5,7 +5,7 @@ using System.Net.Sockets;
 namespace Cairn.ReleaseTests;
 
 /// <summary>
-/// What is released for Windows, as far as Wine is one. The tests of the store that need nothing of Linux run there as they are; what Wine cannot, such as
+/// The release for Windows, run under Wine. The tests of the store that need nothing of Linux run there as they are; what Wine cannot, such as
 /// replacing a file that is open, is not among them (docs/platforms.md).
 /// </summary>
 public sealed class WineTests(MadeForWindows made) : IClassFixture<MadeForWindows>
@@ -66,13 +66,13 @@ public sealed class WineTests(MadeForWindows made) : IClassFixture<MadeForWindow
     public async Task Tool_serves_memcached()
     {
         using var directory = new TestDirectory();
-        int port = FreePort();
+        int port = FreePorts.Take();
         using Process server = made.Wine!.Open(
             made.Tool, "serve", "--store", Wine.PathOf(directory["books.cairn"]), "--memcached", $"127.0.0.1:{port}", "--resp", "off", "--http", "off");
         Task<string> output = server.StandardOutput.ReadToEndAsync();
         while (await server.StandardError.ReadLineAsync() is { } line && !line.Contains("Listening for memcached", StringComparison.Ordinal))
         {
-            // What it says before.
+            // Its output before that.
         }
 
         using (var client = new TcpClient())
@@ -87,13 +87,6 @@ public sealed class WineTests(MadeForWindows made) : IClassFixture<MadeForWindow
         server.Kill();
         await server.WaitForExitAsync();
         await output;
-    }
-
-    private static int FreePort()
-    {
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        return ((IPEndPoint)socket.LocalEndPoint!).Port;
     }
 
     private async Task<(int ExitCode, string Output)> RunToolAsync(params string[] arguments)

@@ -2,7 +2,7 @@ using Cairn.Messages;
 
 namespace Cairn.Tests;
 
-/// <summary>How a store is opened, and how not.</summary>
+/// <summary>Valid and invalid options.</summary>
 public sealed class StoreOptionsTests : StoreTest
 {
     public static TheoryData<string> InvalidOptions =>
@@ -136,11 +136,11 @@ public sealed class StoreOptionsTests : StoreTest
     public void Capacity_beyond_the_memory_limit_is_a_warning()
     {
         using var onDisk = new TestDirectory();
-        long limit = Cairn.Platform.StorePlatform.Current.MemoryLimitBytes!.Value;
+        long limit = Cairn.Platform.HostPlatform.Current.MemoryLimitBytes!.Value;
         long beyond = Math.Min(StoreOptions.LargestCapacityBytes, limit + (1L << 30));
         Assert.True(beyond > limit);
 
-        // A file that may grow so large, but is as small as it can be then.
+        // A file that may grow to this size, and is now as small as such a file can be.
         using CairnStore store = CairnStore.Open(Options with
         {
             Path = onDisk["large.cairn"],

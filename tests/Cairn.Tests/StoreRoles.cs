@@ -2,17 +2,17 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using Cairn.Concurrency;
-using Cairn.Engine;
+using Cairn.Steps;
 using Cairn.Tests.Platform;
 
 namespace Cairn.Tests;
 
-/// <summary>What the second process of a store's test does.</summary>
+/// <summary>Implements the roles of child processes in store tests.</summary>
 internal static class StoreRoles
 {
     /// <summary>
-    /// PATH KEYS: opens the store and says "open"; after a line of input pins the values of the keys, says how many there are, and
-    /// keeps them until the input ends.
+    /// PATH KEYS: opens the store and prints "open". After a line of input pins the values of the keys, prints their number, and keeps the pins
+    /// until the input ends.
     /// </summary>
     public static void HoldPins(string[] args)
     {
@@ -33,7 +33,7 @@ internal static class StoreRoles
         pins.ForEach(pinned => pinned.Dispose());
     }
 
-    /// <summary>PATH KEYS: takes every partition, sets the keys, says "holding", and keeps the partitions until the input ends.</summary>
+    /// <summary>PATH KEYS: holds every partition, sets the keys, prints "holding", and keeps the partitions until the input ends.</summary>
     public static void HoldPartitions(string[] args)
     {
         using CairnStore store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false });
@@ -55,7 +55,7 @@ internal static class StoreRoles
         store.Engine.EndHold(hold);
     }
 
-    /// <summary>PATH NAME COUNT: opens the encrypted store, sets so many keys that begin with the name, and says so.</summary>
+    /// <summary>PATH NAME COUNT: opens the encrypted store, sets COUNT keys that begin with NAME, and prints the number.</summary>
     public static void WriteEncrypted(string[] args)
     {
         using CairnStore store = CairnStore.Open(
@@ -69,7 +69,7 @@ internal static class StoreRoles
         Console.WriteLine("written");
     }
 
-    /// <summary>PATH: opens the store, says "opened", does what each line of input says: set KEY VALUE, get KEY.</summary>
+    /// <summary>PATH: opens the store, prints "opened", and performs each line of input: set KEY VALUE, get KEY.</summary>
     public static void HoldStore(string[] args)
     {
         using CairnStore store = CairnStore.Open(OptionsFor(args[0]));
@@ -83,7 +83,7 @@ internal static class StoreRoles
         }
     }
 
-    /// <summary>PATH KEY: asks for the lease of the key, says what came of it, keeps it until the input ends.</summary>
+    /// <summary>PATH KEY: requests the lease of the key, prints the result, and keeps the lease until the input ends.</summary>
     public static void HoldLease(string[] args)
     {
         CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { Clock = new ManualClock() });
@@ -92,7 +92,7 @@ internal static class StoreRoles
     }
 
     /// <summary>
-    /// PATH STEP: works on the store until a protocol reaches the step, says "dying" and is killed there.
+    /// PATH STEP: works on the store until a protocol reaches the step, prints "dying" and is killed there.
     /// </summary>
     public static void DieAt(string[] args)
     {
@@ -116,8 +116,8 @@ internal static class StoreRoles
     }
 
     /// <summary>
-    /// PATH MOST LIMIT: opens a store that may grow to so many bytes, sets the largest size of a file, writes more than the limit, and says how
-    /// many values are right, how many were evicted, how long the file is, and why it did not grow.
+    /// PATH MOST LIMIT: opens a store that may grow to MOST bytes, limits the file size to LIMIT bytes, and writes more than the limit. Prints how
+    /// many values are right, how many were evicted, the length of the file, and the reason why it did not grow.
     /// </summary>
     public static void GrowWithLimit(string[] args)
     {

@@ -1,9 +1,10 @@
 using System.Text;
 using Cairn.Engine;
+using Cairn.Storage;
 
 namespace Cairn.Testing;
 
-/// <summary>Entries as the server's hash commands write them. What is in them is not the store's business.</summary>
+/// <summary>Entries as the server's hash commands write them. The store does not interpret their content.</summary>
 internal static class HashEntry
 {
     public static unsafe WriteStatus Set(CairnStore store, string key, ReadOnlySpan<byte> bytes, WriteCondition condition = WriteCondition.Always)

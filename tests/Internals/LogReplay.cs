@@ -17,10 +17,10 @@ internal sealed unsafe class LogReplay
     public static LogReplay Of(string storePath)
     {
         var replay = new LogReplay();
-        LogFileSet files = LogFileSet.Find(StorePlatform.Current, storePath);
+        LogFileSet files = LogFileSet.Find(HostPlatform.Current, storePath);
         if (files.Snapshot is not null)
         {
-            using LogReader snapshot = LogFileSet.Open(StorePlatform.Current, files.Snapshot);
+            using LogReader snapshot = LogFileSet.Open(HostPlatform.Current, files.Snapshot);
             while (snapshot.TryRead(out LogRecord record))
             {
                 replay.Apply(record);
@@ -30,7 +30,7 @@ internal sealed unsafe class LogReplay
         IReadOnlyList<LogFileInfo> pieces = files.From(files.Start);
         for (int i = 0; i < pieces.Count; i++)
         {
-            using LogReader reader = LogFileSet.Open(StorePlatform.Current, pieces[i]);
+            using LogReader reader = LogFileSet.Open(HostPlatform.Current, pieces[i]);
             if (i > 0)
             {
                 Assert.Equal(replay.End, reader.Header.StartPosition);

@@ -1,15 +1,14 @@
 using System.Globalization;
 using Cairn.Concurrency;
-using Cairn.Eviction;
-using Cairn.Indexing;
+using Cairn.Segments;
 using Cairn.Storage;
 
 namespace Cairn.Testing;
 
 /// <summary>
-/// Reads every structure of a store at rest and says what does not fit: each segment in exactly one place, each slot naming
-/// a whole entry of its bucket, each count right. What may be off after the death of a process, until somebody comes by to
-/// correct it, is told apart.
+/// Reads every structure of a store at rest and returns the faults: each segment must be in exactly one place, each slot must name
+/// a whole entry of its bucket, and each count must be right. Deviations that the death of a process may leave, until the next writer corrects
+/// them, are reported separately.
 /// </summary>
 internal sealed unsafe class StoreAudit
 {
@@ -24,7 +23,7 @@ internal sealed unsafe class StoreAudit
         _memory.RefreshSegmentsEnd();
     }
 
-    /// <summary>Everything that is wrong with a store that nobody uses meanwhile.</summary>
+    /// <summary>Returns every fault of a store that is not in use meanwhile.</summary>
     /// <param name="store">The store.</param>
     /// <param name="areBooksExact">False if operations without the lock may have left counts too high.</param>
     public static IReadOnlyList<string> FindFaults(CairnStore store, bool areBooksExact = true)
@@ -270,7 +269,7 @@ internal sealed unsafe class StoreAudit
 
         if (bucketNumber >= _memory.Layout.HomeBuckets && !_memory.HasOverflow)
         {
-            return "names an entry in an overflow bucket, where nobody looks";
+            return "names an entry in an overflow bucket, where no reader looks";
         }
 
         return entry.ComputeChecksum(place.Hash, _memory.ChecksumSeed) == entry.Checksum ? null : "names a damaged entry";
@@ -298,7 +297,7 @@ internal sealed unsafe class StoreAudit
         ExpectCount(free, Superblock.FreeSegments(_memory.Super), isExact, "free segments");
     }
 
-    // A count that is too high is corrected by whoever relies on it; one too low would hide something.
+    // A count that is too high is corrected by the next writer that relies on it; one too low would hide something.
     private void ExpectCount(long expected, long found, bool isExact, string what)
     {
         if (found < expected || (isExact && found != expected))

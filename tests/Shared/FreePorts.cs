@@ -4,7 +4,7 @@ using System.Net.Sockets;
 
 namespace Cairn.Testing;
 
-/// <summary>Ports of the loopback address that nobody has.</summary>
+/// <summary>Free ports of the loopback address.</summary>
 internal static class FreePorts
 {
     // A Cluster's bus has a port of its own, by default this much above. Both have to be below the ports that connections are given.
@@ -17,14 +17,17 @@ internal static class FreePorts
     private static int s_next = 15_000 + (Environment.ProcessId % 200 * 20);
 
     /// <summary>A port that was free a moment ago and that no other test takes, together with the one of the bus.</summary>
-    public static int Take()
+    public static int Take() => Take(1);
+
+    /// <summary>The first of some ports in a row, each as <see cref="Take()"/> returns it.</summary>
+    public static int Take(int count)
     {
         while (true)
         {
-            int port = Interlocked.Increment(ref s_next);
-            if (TryClaim(port) && IsFree(port) && IsFree(port + BusDistance))
+            int first = Interlocked.Add(ref s_next, count) - count + 1;
+            if (Enumerable.Range(first, count).All(port => TryClaim(port) && IsFree(port) && IsFree(port + BusDistance)))
             {
-                return port;
+                return first;
             }
         }
     }

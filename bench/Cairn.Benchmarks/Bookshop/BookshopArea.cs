@@ -3,10 +3,10 @@ using Cairn.Benchmarks.Reporting;
 
 namespace Cairn.Benchmarks.Bookshop;
 
-// The API of samples/Bookshop once for each read path, all on one core and one at a time at work; the load and the database on the other. The
-// database therefore costs the API nothing but waiting, which is the best that can be said for the paths that ask it.
+// Runs the API of samples/Bookshop once for each read path. All instances of the API are on one core, and only one works at a time. The load
+// and the database are on the other core. A query therefore costs the API only waiting time, which favours the paths that query the database.
 
-/// <summary>Reading a book from a web API, by every path that the sample has.</summary>
+/// <summary>Measures reading a book from a web API by every read path of the sample.</summary>
 internal sealed class BookshopArea : IArea
 {
     private const int FullRounds = 5;
@@ -24,8 +24,6 @@ internal sealed class BookshopArea : IArea
     private static readonly string[] _paths = [Uncached, "ef-notracking", "dapper", "hybrid", "hybrid+store", WithRedis, "output-cache", Middleware];
 
     public string Name => "bookshop";
-
-    public string Summary => "requests to a web API that reads from PostgreSQL, by EF Core, Dapper, the hybrid cache and the output cache";
 
     public void Run(AreaRun run)
     {
@@ -62,7 +60,7 @@ internal sealed class BookshopArea : IArea
                 contenders.Add(path, group.Enter(new ShopContender(path, shop, database, load, "/api/books/", run.Log)));
                 if (path == "hybrid")
                 {
-                    // The same process, so that nothing differs but what is read.
+                    // The same process, so that the read is the only difference.
                     contenders.Add(Constant, group.Enter(new ShopContender(Constant, shop, database, load, path: null, run.Log)));
                 }
             }

@@ -1,16 +1,17 @@
 using Cairn.Caching;
 using Cairn.Caching.Protobuf;
 using Cairn.Caching.Serialization;
-using Cairn.Cli;
 
 namespace Cairn.Benchmarks.Formats;
 
-/// <summary>Writes and reads the catalogue in one format, as a hybrid cache does within its envelope.</summary>
+/// <summary>Writes and reads the catalogue in one format, as a hybrid cache does inside its envelope.</summary>
 internal sealed class CatalogueCodec : IDisposable
 {
     private readonly Codecs _codecs;
     private readonly Codec<Catalogue> _codec;
     private readonly PooledBuffer _written = new();
+    private byte[] _plain = [];
+    private int _plainBytes;
 
     public CatalogueCodec(CairnFormat format)
     {
@@ -35,8 +36,8 @@ internal sealed class CatalogueCodec : IDisposable
         _ => "protobuf",
     };
 
-    /// <summary>Writes into the codec's own buffer.</summary>
-    /// <returns>What was written, until the next call.</returns>
+    /// <summary>Writes the catalogue into the codec's own buffer.</summary>
+    /// <returns>The bytes written. They are valid until the next call.</returns>
     public ReadOnlyMemory<byte> Write(Catalogue value)
     {
         _written.Reset();
@@ -47,13 +48,27 @@ internal sealed class CatalogueCodec : IDisposable
 
     public Catalogue Read(ReadOnlyMemory<byte> bytes) => _codec.Deserialize(bytes);
 
-    /// <summary>How long <paramref name="value"/> is once compressed as the cache compresses it.</summary>
-    public int CompressedBytes(Catalogue value)
+    /// <summary>Writes, and compresses as the cache compresses.</summary>
+    /// <returns>What was written, until the next call.</returns>
+    public ReadOnlyMemory<byte> WriteCompressed(Catalogue value)
     {
-        Write(value);
+        _plainBytes = Write(value).Length;
         return Compression.TryCompress(_written, 0, _codecs.Options.CompressionQuality)
-            ? _written.WrittenBytes
+            ? _written.WrittenMemory
             : throw new InvalidDataException($"{Name} does not become shorter.");
+    }
+
+    /// <summary>Reads what <see cref="WriteCompressed"/> wrote last.</summary>
+    public Catalogue ReadCompressed(ReadOnlyMemory<byte> bytes)
+    {
+        if (_plain.Length < _plainBytes)
+        {
+            _plain = new byte[_plainBytes];
+        }
+
+        return Compression.TryDecompress(bytes.Span, _plain.AsSpan(0, _plainBytes))
+            ? Read(_plain.AsMemory(0, _plainBytes))
+            : throw new InvalidDataException($"{Name} is not what was written.");
     }
 
     public void Dispose() => _written.Dispose();

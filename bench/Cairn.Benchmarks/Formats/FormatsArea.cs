@@ -1,20 +1,20 @@
 using Cairn.Benchmarks.Measuring;
 using Cairn.Caching;
-using Cairn.Cli;
 using Google.Protobuf;
 
 namespace Cairn.Benchmarks.Formats;
 
-/// <summary>The formats of values: how long they take and how long they are, against each other and against protoc's code.</summary>
+/// <summary>Compares the speed and the size of the value formats with each other and with protoc's code.</summary>
 internal sealed class FormatsArea : IArea
 {
     private const int FewRecords = 50;
     private const int ManyRecords = 50_000;
     private const double BytesPerMegabyte = 1e6;
 
-    private static readonly CairnFormat[] _formats = [CairnFormat.Json, CairnFormat.Xml, CairnFormat.Binary, CairnFormat.Protobuf];
+    /// <summary>The formats that are compared.</summary>
+    public static IReadOnlyList<CairnFormat> Formats { get; } = [CairnFormat.Json, CairnFormat.Xml, CairnFormat.Binary, CairnFormat.Protobuf];
 
-    // Megabytes of 50,000 records.
+    // The upper bounds for 50,000 records, in megabytes.
     private static readonly Dictionary<CairnFormat, double> _mostMegabytes = new()
     {
         [CairnFormat.Json] = 6.6,
@@ -25,26 +25,25 @@ internal sealed class FormatsArea : IArea
 
     public string Name => "serializers";
 
-    public string Summary => "formats of values against each other and protobuf against protoc's code, records per second and sizes; what they add to a server's round trip";
-
     public void Run(AreaRun run)
     {
         foreach (var records in new[] { ManyRecords, FewRecords })
         {
-            // As many records for either number.
+            // The same total number of records for both sizes.
             var passes = (run.Settings.IsQuick ? 1 : 4) * ManyRecords / records;
             MeasureReading(run, records, passes);
             MeasureWriting(run, records, passes);
         }
 
         CheckSizes(run);
-        TransportCase.Measure(run, ManyRecords);
+        TransportCase.Measure(run, ManyRecords, passes: run.Settings.IsQuick ? 2 : 5);
+        TransportCase.Measure(run, FewRecords, passes: run.Settings.IsQuick ? 200 : 1_000);
     }
 
     private static void MeasureReading(AreaRun run, int records, int passes) => run.Measure($"serializers, reading {records:N0}", Rounds(run), group =>
     {
         var value = Catalogue.Make(records);
-        var readers = _formats.ToDictionary(format => format, format =>
+        var readers = Formats.ToDictionary(format => format, format =>
         {
             var codec = group.Own(new CatalogueCodec(format));
             var bytes = codec.Write(value);
@@ -64,7 +63,7 @@ internal sealed class FormatsArea : IArea
     private static void MeasureWriting(AreaRun run, int records, int passes) => run.Measure($"serializers, writing {records:N0}", Rounds(run), group =>
     {
         var value = Catalogue.Make(records);
-        var writers = _formats.ToDictionary(format => format, format =>
+        var writers = Formats.ToDictionary(format => format, format =>
         {
             var codec = group.Own(new CatalogueCodec(format));
             return group.Enter(new CatalogueWork(codec.Name, records, passes, () => codec.Write(value)));
@@ -86,7 +85,7 @@ internal sealed class FormatsArea : IArea
 
     private static void CheckSizes(AreaRun run)
     {
-        var codecs = _formats.Select(format => new CatalogueCodec(format)).ToList();
+        var codecs = Formats.Select(format => new CatalogueCodec(format)).ToList();
         var plain = codecs.ConvertAll(codec => new Finding($"{ManyRecords:N0} records", codec.Name, "1 MB")
         {
             Goal = Goal.AtMost(_mostMegabytes[codec.Format]),
@@ -102,7 +101,7 @@ internal sealed class FormatsArea : IArea
             return
             [
                 .. plain.Zip(bytes, (finding, length) => finding with { Ratio = length / BytesPerMegabyte }),
-                .. compressed.Select((finding, at) => finding with { Ratio = codecs[at].CompressedBytes(value) / bytes[at] }),
+                .. compressed.Select((finding, at) => finding with { Ratio = codecs[at].WriteCompressed(value).Length / bytes[at] }),
             ];
         });
         codecs.ForEach(codec => codec.Dispose());

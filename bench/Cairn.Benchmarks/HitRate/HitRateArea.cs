@@ -6,23 +6,23 @@ using Cairn.HitRate.Traces;
 
 namespace Cairn.Benchmarks.HitRate;
 
-// How much of a trace the store answers, with values of 100 bytes and room for 1 % or 10 % of the distinct keys, next to
-// policies that count objects. The goal is S3-FIFO's hit ratio less one point; the stretch is to be at least level.
+// The hit ratio of the store on a trace, with values of 100 bytes and room for 1 % or 10 % of the distinct keys. It is compared
+// with policies that count objects. The goal is S3-FIFO's hit ratio less one point; the stretch goal is the same ratio.
 //
-// The first level of Cairn.Caching counts objects itself. Its goal is S3-FIFO's hit ratio; the stretch is W-TinyLFU's where that
-// is higher, with its window as it is or adapting, whichever is better.
+// The first level of Cairn.Caching counts objects itself. Its goal is S3-FIFO's hit ratio. The stretch goal is W-TinyLFU's where
+// that is higher, with a fixed or an adaptive window, whichever is better.
 //
-// The bounds are written down rather than taken from the policies replayed beside the store, so that a mistake in a
-// reference policy cannot move them; a policy that leaves its published figure is reported.
+// The bounds are constants. They are not taken from the policies replayed beside the store, so that a mistake in a reference
+// policy cannot move them. The run reports a policy that differs from its published figure.
 internal sealed class HitRateArea : IArea
 {
-    // Keys are hashed differently in each round, so hit ratios differ a little.
+    // Each round hashes keys differently, so hit ratios differ a little.
     private const int FullRounds = 5;
     private const int QuickRounds = 1;
 
     private const double ToleratedLossPoints = 1.0;
 
-    // Published figures have one digit behind the point.
+    // Published figures have one decimal place.
     private const double ReferenceTolerancePoints = 0.06;
 
     private static readonly IReadOnlyList<ReferenceHitRates> _references =
@@ -35,8 +35,6 @@ internal sealed class HitRateArea : IArea
     ];
 
     public string Name => "hitrate";
-
-    public string Summary => "hit ratio of the store and of the first level on recorded traces, against LRU, SIEVE, S3-FIFO and the optimum";
 
     public void Run(AreaRun run)
     {
@@ -121,7 +119,7 @@ internal sealed class HitRateArea : IArea
     private static string NameOf(Trace trace, ReferenceHitRates reference) =>
         string.Create(CultureInfo.InvariantCulture, $"{trace.Name}, {reference.Percent} % of {trace.DistinctKeys} keys");
 
-    /// <summary>The bound as a ratio of two hit ratios: no more than a point below the reference; the stretch is level.</summary>
+    /// <summary>Returns the bound as a ratio of two hit ratios: at most one point below the reference. The stretch goal is equality.</summary>
     private static Goal GoalFor(double referencePercent) =>
         Goal.AtLeast((referencePercent - ToleratedLossPoints) / referencePercent, stretch: 1);
 
@@ -150,7 +148,7 @@ internal sealed class HitRateArea : IArea
         return ReplayRounds(run, trace, _ => new CairnStorePolicy(folder, capacityBytes, countsEntries: false));
     }
 
-    /// <summary>Median hit ratio and cost over rounds, each of which hashes keys in its own way.</summary>
+    /// <summary>Returns the median hit ratio and cost over the rounds. Each round hashes keys differently.</summary>
     private static (double HitPercent, Sample Cost) ReplayRounds(AreaRun run, Trace trace, Func<int, ICachePolicy> create)
     {
         var percents = new List<double>();
@@ -166,7 +164,7 @@ internal sealed class HitRateArea : IArea
         return (Statistics.Median(percents), Sample.Median(costs));
     }
 
-    /// <summary>A store that held more entries than the policies beside it would win by size.</summary>
+    /// <summary>Checks that the store does not hold more entries than the policies beside it, because then it would win by size.</summary>
     private static void CheckEntries(string folder, Trace trace, int capacity, long capacityBytes)
     {
         using var counted = new CairnStorePolicy(folder, capacityBytes, countsEntries: true);

@@ -1,11 +1,13 @@
 using Cairn.Benchmarks.Measuring;
 using Cairn.Caching;
+using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Benchmarks.Hybrid;
 
 /// <summary>
-/// Hits in the first level. All forms take part in the same rounds, alone and over a store file, so that code they share is compiled for
-/// all of them alike.
+/// Measures hits in the first level. All forms, without a second level and over a store file, take part in the same rounds, so that the
+/// code that they share is compiled for all of them in the same way.
 /// </summary>
 internal static class HitCases
 {
@@ -20,13 +22,19 @@ internal static class HitCases
         var objects = group.Enter(new MemoryCacheHit<Customer>(
             group.Own(HybridCaches.FillMemoryCache(scale.Entries, CustomerValues.Shareable)), requests));
 
-        // Room for more than there is: an entry's shard is chosen by its hash, and no two shards get quite as many.
+        var microsofts = group.Enter(new HybridStringHit<string>(
+            HybridCaches.Microsofts,
+            HybridCaches.Fill(group.Own(HybridCaches.BuildMicrosofts()).GetRequiredService<HybridCache>(), scale.Entries, CustomerValues.Text),
+            requests));
+
+        // Room for more entries than there are: the hash chooses an entry's shard, and shards do not get exactly equal numbers.
         var room = scale.Entries * 2L;
         foreach (var name in new[] { Alone, OverStore })
         {
             var text = group.Enter(new HybridStringHit<string>(name, Fill(Create("text"), CustomerValues.Text), requests));
             Ask($"hit, string, {scale.Size}", text, texts, goal: 0.75);
             group.Compare($"hit, string, {scale.Size}", text, dictionary);
+            group.Compare($"hit, string, {scale.Size}", text, microsofts);
 
             var shared = group.Enter(new HybridStringHit<Customer>(name, Fill(Create("object"), CustomerValues.Shareable), requests));
             Ask($"hit, shared object, {scale.Size}", shared, objects, goal: 0.75);
@@ -62,7 +70,7 @@ internal static class HitCases
         }
     });
 
-    /// <summary>The plain hits at another size, for information.</summary>
+    /// <summary>Measures the plain hits at another size, for information only.</summary>
     public static void MeasureSize(AreaRun run, HybridScale scale) => run.Measure($"hit, {scale.Size}", scale.Rounds, group =>
     {
         var requests = scale.Draw();

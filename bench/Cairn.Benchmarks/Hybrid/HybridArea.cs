@@ -1,11 +1,9 @@
 namespace Cairn.Benchmarks.Hybrid;
 
-/// <summary>The hybrid cache, as applications call it, against the framework's cache of objects and a plain dictionary.</summary>
+/// <summary>Compares the hybrid cache, as applications call it, with the framework's object cache and with a plain dictionary.</summary>
 internal sealed class HybridArea : IArea
 {
     public string Name => "hybrid";
-
-    public string Summary => "hits and misses of the hybrid cache, alone, over a store file and over an IDistributedCache, against Microsoft's, ConcurrentDictionary and IMemoryCache";
 
     public void Run(AreaRun run)
     {

@@ -1,27 +1,46 @@
 using System.Collections.Concurrent;
 using Cairn.Benchmarks.Store;
 using Cairn.Caching;
+using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-/// <summary>The caches that are measured, and how they are filled.</summary>
+/// <summary>Creates and fills the caches that are measured.</summary>
 internal static class HybridCaches
 {
-    // Nothing that is measured as a hit expires while it is measured. Peers' entries expire, too: an entry that does is what a cache is for.
+    // Longer than a run, so that no measured hit expires. The peers' entries also have an expiration, because a cache needs one.
     public static readonly TimeSpan TimeToLive = TimeSpan.FromHours(12);
 
     private const long StoreFileBytes = 64L << 20;
 
     public static string[] Tags { get; } = ["customers", "region:north"];
 
-    /// <summary>A first level alone, with room for all entries unless a case wants less.</summary>
+    /// <summary>The name of <see cref="BuildMicrosofts"/> in tables.</summary>
+    public const string Microsofts = "Microsoft's HybridCache 10.11.0";
+
+    /// <summary>Creates Microsoft's implementation by dependency injection, which is the only way to create it.</summary>
+    /// <param name="secondLevel">The second level; <see langword="null"/> for a first level alone.</param>
+    public static ServiceProvider BuildMicrosofts(IDistributedCache? secondLevel = null)
+    {
+        var services = new ServiceCollection();
+        if (secondLevel is not null)
+        {
+            services.AddSingleton(secondLevel);
+        }
+
+        services.AddHybridCache(options => options.DefaultEntryOptions = new HybridCacheEntryOptions { Expiration = TimeToLive });
+        return services.BuildServiceProvider();
+    }
+
+    /// <summary>Creates a first level alone, with room for all entries unless a case needs less.</summary>
     public static CairnHybridCache CreateLocal(long maxEntries, CairnEntryOptions? defaults = null) =>
         CairnHybridCache.Create(OptionsFor(maxEntries, defaults));
 
-    /// <summary>The same over a store file that other processes could change at any time, so that every hit asks for changes.</summary>
+    /// <summary>Creates a cache over a store file that other processes could change at any time: every hit checks for changes.</summary>
     public static CairnHybridCache CreateOverStore(string folder, string name, long maxEntries, CairnEntryOptions? defaults = null)
     {
         var options = OptionsFor(maxEntries, defaults);
@@ -33,7 +52,7 @@ internal static class HybridCaches
         return CairnHybridCache.Create(options);
     }
 
-    /// <summary>The same over a store that is there already.</summary>
+    /// <summary>Creates a cache over an open store.</summary>
     public static CairnHybridCache CreateOver(CairnStore store, long maxEntries)
     {
         var options = OptionsFor(maxEntries, defaults: null);
@@ -64,7 +83,7 @@ internal static class HybridCaches
         return dictionary;
     }
 
-    /// <summary>Without a size limit, which is its fastest form.</summary>
+    /// <summary>Creates and fills a memory cache without a size limit, which is its fastest form.</summary>
     public static MemoryCache FillMemoryCache<TValue>(int entries, Func<int, TValue> valueOf)
     {
         var cache = new MemoryCache(Options.Create(new MemoryCacheOptions()));
@@ -72,7 +91,7 @@ internal static class HybridCaches
         return cache;
     }
 
-#pragma warning disable VSTHRD002 // A benchmark has a thread to wait with; what is measured has completed when it returns.
+#pragma warning disable VSTHRD002 // A benchmark has a thread that may block; the measured call has completed when it returns.
     public static void Wait(ValueTask task)
     {
         if (!task.IsCompletedSuccessfully)

@@ -4,21 +4,22 @@ using Microsoft.Extensions.Caching.Memory;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-// Every operation is of a key that is not there, whose value is made at once by a factory and cached. A round asks for each of its
-// keys once, and there are many times as many as fit: when a key comes again in the next round, its entry has long been driven out, or
-// the cache was emptied. A policy may hold on to one in a thousand that it took for popular. So the strings can be made once, and collections during a round are the caches' doing.
+// Every operation is for a missing key, whose value an instant factory creates and the cache keeps. A round requests each of its keys once,
+// and there are many times more keys than fit. When a key is requested again in the next round, its entry was evicted long ago, or the cache
+// was emptied. A policy may keep one key in a thousand that it considers popular. The key strings can therefore be created once, and the
+// caches cause all garbage collections during a round.
 internal abstract class MissContender(string name, int operations) : IContender
 {
     private const int ChunkOperations = 1024;
 
-    // Made in advance: what the value costs is not the cache's doing.
+    // Created in advance, because the cost of the value does not belong to the cache.
     protected static readonly string Value = CustomerValues.Text(0);
 
     private readonly string[] _keys = [.. Enumerable.Range(0, operations).Select(CustomerRequests.KeyOfNumber)];
 
     public string Name { get; } = name;
 
-    /// <summary>How often the factory has run in this round.</summary>
+    /// <summary>Gets or sets the number of runs of the factory in this round.</summary>
     protected int Runs { get; set; }
 
     public void WarmUp() => Measure(round: 0);
@@ -28,7 +29,7 @@ internal abstract class MissContender(string name, int operations) : IContender
         Runs = 0;
         Begin();
 
-        // What the contender before this one left young would be moved on this one's account, and it is always the same one.
+        // Otherwise this contender would pay for moving the young objects that the contender before it left, which is always the same one.
         GC.Collect();
         var meter = Meter.Start();
         for (var first = 0; first < operations; first += ChunkOperations)
@@ -42,10 +43,10 @@ internal abstract class MissContender(string name, int operations) : IContender
 
     public void Dispose()
     {
-        // What it uses is its group's.
+        // The group owns the resources.
     }
 
-    /// <summary>Before a round, not measured.</summary>
+    /// <summary>Runs before each round, outside the measurement.</summary>
     protected virtual void Begin()
     {
     }
@@ -53,11 +54,11 @@ internal abstract class MissContender(string name, int operations) : IContender
     protected abstract void Run(ReadOnlySpan<string> keys);
 }
 
-/// <summary><c>IMemoryCache.GetOrCreate</c> whose factory gives the entry its time to live, and its size if the cache counts sizes.</summary>
-/// <param name="name">What tables call it.</param>
-/// <param name="cache">Emptied before each round, and then filled up to the limit.</param>
-/// <param name="operations">Misses in a round.</param>
-/// <param name="limit">The most entries; null for no bound.</param>
+/// <summary><c>IMemoryCache.GetOrCreate</c>. The factory sets the entry's expiration, and its size if the cache has a size limit.</summary>
+/// <param name="name">The name in tables.</param>
+/// <param name="cache">The cache. It is emptied before each round and then filled up to the limit.</param>
+/// <param name="operations">The number of misses in a round.</param>
+/// <param name="limit">The maximum number of entries; <see langword="null"/> for no limit.</param>
 internal sealed class MemoryCacheMiss(string name, MemoryCache cache, int operations, int? limit = null) : MissContender(name, operations)
 {
     private readonly string[] _others = [.. Enumerable.Range(operations, limit ?? 0).Select(CustomerRequests.KeyOfNumber)];
@@ -96,25 +97,36 @@ internal sealed class MemoryCacheMiss(string name, MemoryCache cache, int operat
     }
 }
 
-/// <summary><c>GetOrCreateAsync</c> through the abstract class. The time to live is the cache's default, or is given with each call.</summary>
+/// <summary><c>GetOrCreateAsync</c> through the abstract class. The expiration is the cache's default or is passed with each call.</summary>
 internal sealed class HybridMiss : MissContender
 {
     private static readonly HybridCacheEntryOptions CallOptions = new() { Expiration = TimeSpan.FromHours(6) };
 
-    private readonly HybridCache _cache;
+    // The first misses initialise what the cache learns about a new second level. They run before the round.
+    private const int FirstMisses = 1000;
+
     private readonly Func<CancellationToken, ValueTask<string>> _factory;
     private readonly HybridCacheEntryOptions? _options;
     private readonly bool _isEmptied;
-    private readonly Action? _begin;
+    private readonly Func<HybridCache>? _renew;
+    private readonly string[] _others = [];
+    private HybridCache _cache;
 
-    public HybridMiss(string name, HybridCache cache, int operations, bool isEmptied = false, bool hasOptions = false, Action? begin = null)
+    public HybridMiss(string name, HybridCache cache, int operations, bool isEmptied = false, bool hasOptions = false)
         : base(name, operations)
     {
         _cache = cache;
         _factory = MakeAsync;
         _options = hasOptions ? CallOptions : null;
         _isEmptied = isEmptied;
-        _begin = begin;
+    }
+
+    /// <summary>Misses in a cache that is new in each round, for caches that keep removed entries in memory.</summary>
+    public HybridMiss(string name, Func<HybridCache> renew, int operations)
+        : this(name, renew(), operations)
+    {
+        _renew = renew;
+        _others = [.. Enumerable.Range(operations, FirstMisses).Select(CustomerRequests.KeyOfNumber)];
     }
 
     protected override void Begin()
@@ -124,7 +136,12 @@ internal sealed class HybridMiss : MissContender
             HybridCaches.Wait(_cache.RemoveByTagAsync("*"));
         }
 
-        _begin?.Invoke();
+        if (_renew is not null)
+        {
+            _cache = _renew();
+            Run(_others);
+            Runs = 0;
+        }
     }
 
     protected override void Run(ReadOnlySpan<string> keys)

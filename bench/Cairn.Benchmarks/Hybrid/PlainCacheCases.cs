@@ -8,8 +8,9 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Cairn.Benchmarks.Hybrid;
 
 /// <summary>
-/// What do misses and hits cost over a plain IDistributedCache in memory, compared with Microsoft's implementation of HybridCache? The cache
-/// in memory is a dictionary, which costs both the same. Both caches are made by dependency injection, as applications do.
+/// What do misses and hits cost over a plain IDistributedCache in memory, compared with Microsoft's implementation of HybridCache? The
+/// distributed cache is a dictionary, which costs both the same. Dependency injection creates both caches, as in applications. Each round of
+/// misses starts with new caches: Microsoft's first level keeps entries that were removed by tag, so it would not grow as Cairn's does.
 /// </summary>
 internal static class PlainCacheCases
 {
@@ -22,13 +23,9 @@ internal static class PlainCacheCases
         var operations = scale.Operations / 10;
         var requests = CustomerRequests.DrawLong(operations, operations, seed: 1);
 
-        Ask("miss, plain IDistributedCache", isMicrosofts =>
-        {
-            var dictionary = new DictionaryCache();
-            return new HybridMiss(NameOf(isMicrosofts), Create(isMicrosofts, dictionary), operations, isEmptied: true, begin: dictionary.Clear);
-        });
+        Ask("miss, plain IDistributedCache", isMicrosofts => new HybridMiss(NameOf(isMicrosofts), Renewed(isMicrosofts).Renew, operations));
         Ask("hit from a plain IDistributedCache, no first level", isMicrosofts => new SecondLevelHit(
-            NameOf(isMicrosofts), HybridCaches.Fill(Create(isMicrosofts, new DictionaryCache()), operations, CustomerValues.Text), requests));
+            NameOf(isMicrosofts), HybridCaches.Fill(Renewed(isMicrosofts).Renew(), operations, CustomerValues.Text), requests));
 
         void Ask(string question, Func<bool, IContender> make)
         {
@@ -38,36 +35,42 @@ internal static class PlainCacheCases
             group.Compare(question, ours, theirs, Goal.AtMost(BytesGoal), Quantity.AllocatedBytes);
         }
 
-        HybridCache Create(bool isMicrosofts, IDistributedCache cache)
-        {
-            var services = new ServiceCollection().AddSingleton(cache);
-            var defaults = new HybridCacheEntryOptions { Expiration = HybridCaches.TimeToLive };
-            if (isMicrosofts)
-            {
-                services.AddHybridCache(options => options.DefaultEntryOptions = defaults);
-            }
-            else
-            {
-                services.AddCairnHybridCache(options =>
-                {
-                    options.DefaultEntryOptions = defaults;
-                    options.LocalMaxEntries = operations * 2L;
-                    options.LocalMaxBytes = 1L << 30;
-                });
-            }
-
-            return group.Own(services.BuildServiceProvider()).GetRequiredService<HybridCache>();
-        }
+        RenewedCache Renewed(bool isMicrosofts) => group.Own(new RenewedCache(isMicrosofts, operations * 2L));
     });
 
-    private static string NameOf(bool isMicrosofts) => isMicrosofts ? "Microsoft's HybridCache 10.11.0" : "Cairn";
+    private static string NameOf(bool isMicrosofts) => isMicrosofts ? HybridCaches.Microsofts : "Cairn";
 
-    /// <summary>A dictionary as distributed cache: every call completes at once, and nothing expires.</summary>
+    /// <summary>A cache over a new dictionary of its own. Each renewal replaces both.</summary>
+    private sealed class RenewedCache(bool isMicrosofts, long maxEntries) : IDisposable
+    {
+        private ServiceProvider? _services;
+
+        public HybridCache Renew()
+        {
+            _services?.Dispose();
+            _services = isMicrosofts ? HybridCaches.BuildMicrosofts(new DictionaryCache()) : BuildCairns();
+            return _services.GetRequiredService<HybridCache>();
+        }
+
+        private ServiceProvider BuildCairns()
+        {
+            var services = new ServiceCollection().AddSingleton<IDistributedCache>(new DictionaryCache());
+            services.AddCairnHybridCache(options =>
+            {
+                options.DefaultEntryOptions = new CairnEntryOptions { Expiration = HybridCaches.TimeToLive };
+                options.LocalMaxEntries = maxEntries;
+                options.LocalMaxBytes = 1L << 30;
+            });
+            return services.BuildServiceProvider();
+        }
+
+        public void Dispose() => _services?.Dispose();
+    }
+
+    /// <summary>A dictionary as distributed cache: every call completes synchronously, and entries do not expire.</summary>
     private sealed class DictionaryCache : IDistributedCache
     {
         private readonly ConcurrentDictionary<string, byte[]> _values = new(StringComparer.Ordinal);
-
-        public void Clear() => _values.Clear();
 
         public byte[]? Get(string key) => _values.GetValueOrDefault(key);
 
@@ -83,7 +86,7 @@ internal static class PlainCacheCases
 
         public void Refresh(string key)
         {
-            // Nothing expires.
+            // Entries do not expire.
         }
 
         public Task RefreshAsync(string key, CancellationToken token = default) => Task.CompletedTask;

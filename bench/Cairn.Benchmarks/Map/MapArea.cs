@@ -1,11 +1,9 @@
 namespace Cairn.Benchmarks.Map;
 
-/// <summary>Persistent maps against dictionaries of the process and maps of the JVM.</summary>
+/// <summary>Compares persistent maps with in-process dictionaries and with maps of the JVM.</summary>
 internal sealed class MapArea : IArea
 {
     public string Name => "map";
-
-    public string Summary => "put, get and copy of persistent maps, against dictionaries, MapDB and the disk";
 
     public void Run(AreaRun run)
     {

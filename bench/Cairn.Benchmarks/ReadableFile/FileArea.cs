@@ -1,11 +1,9 @@
 namespace Cairn.Benchmarks.ReadableFile;
 
-/// <summary>The readable file, as applications call it, against a dictionary, System.Text.Json and plain limits.</summary>
+/// <summary>Compares the readable file, as applications call it, with a dictionary, System.Text.Json and fixed limits.</summary>
 internal sealed class FileArea : IArea
 {
     public string Name => "file";
-
-    public string Summary => "reads and writes of the readable file, against ConcurrentDictionary, System.Text.Json and limits in time";
 
     public void Run(AreaRun run)
     {

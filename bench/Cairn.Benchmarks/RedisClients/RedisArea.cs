@@ -4,7 +4,7 @@ using Cairn.Redis;
 
 namespace Cairn.Benchmarks.RedisClients;
 
-/// <summary>The client of Redis against one in C and against a bare socket, on this machine's redis-server.</summary>
+/// <summary>Compares the Redis client with a client in C and with a bare socket, on a local redis-server.</summary>
 internal sealed class RedisArea : IArea
 {
     private const int ValueBytes = 100;
@@ -12,8 +12,6 @@ internal sealed class RedisArea : IArea
     private const string Key = "book:42";
 
     public string Name => "redis";
-
-    public string Summary => "requests of the Redis client, against hiredis and a bare socket; how soon another process hears of a change";
 
     public void Run(AreaRun run)
     {
@@ -37,7 +35,7 @@ internal sealed class RedisArea : IArea
             var client = Connect(group, server);
             var subject = group.Enter(new PipelinedGets(client, Key, Callers, operations));
 
-            // Whoever waits for whole batches may do so beside the server, or in its place, where nobody has to be woken on another core.
+            // A client that waits for whole batches may run on the server's core too. There, no thread on another core has to be woken.
             foreach (var (name, core) in new[] { ("hiredis", LoadGenerator.Core), ("hiredis on the server's core", ServerProcess.Core) })
             {
                 var peer = group.MakePeer(() => new HiredisGets(
@@ -67,7 +65,7 @@ internal sealed class RedisArea : IArea
     private static RedisClient Connect(CaseGroup group, ServerProcess server)
     {
         var client = group.Own(RedisClient.Create($"127.0.0.1:{server.Address.Port}"));
-#pragma warning disable VSTHRD002 // A benchmark has its thread for itself.
+#pragma warning disable VSTHRD002 // A benchmark has a thread of its own.
         client.SetAsync(Key, new byte[ValueBytes]).AsTask().GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
         return client;

@@ -5,8 +5,8 @@ using System.Text;
 namespace Cairn.Benchmarks.Reporting;
 
 /// <summary>
-/// Findings of several runs as a picture: a group of bars for each case, Cairn's beside those of its peers, as long as the processor time of an
-/// operation. Each group has a scale of its own, because a request to a server and a look into memory have none in common.
+/// Draws findings of several runs. There is a group of bars for each case, Cairn's beside those of its peers. The length of a bar is the
+/// processor time per operation. Each group has its own scale, because a request to a server and a memory lookup have no common one.
 /// </summary>
 internal sealed class Chart(string title)
 {
@@ -20,12 +20,12 @@ internal sealed class Chart(string title)
     private readonly List<string> _sources = [];
     private int _y = 90;
 
-    /// <summary>Adds the rows of one case of a report. The peer's time is the subject's by the ratio of the two.</summary>
-    /// <param name="report">Where the case was measured.</param>
-    /// <param name="name">The case, as the report names it.</param>
-    /// <param name="heading">What the reader is told that it is.</param>
-    /// <param name="isMoreBetter">Whether the ratio is one of operations per second, as servers have it, not of times.</param>
-    /// <param name="labels">What peers are called in the picture, where the report's name does not say enough.</param>
+    /// <summary>Adds the rows of one case of a report. The peer's time is computed from the subject's time and the ratio.</summary>
+    /// <param name="report">The report that contains the case.</param>
+    /// <param name="name">The name of the case in the report.</param>
+    /// <param name="heading">The heading in the chart.</param>
+    /// <param name="isMoreBetter">Whether the ratio is one of operations per second, as for servers, and not one of times.</param>
+    /// <param name="labels">The labels of peers whose name in the report is not clear enough for a chart.</param>
     /// <exception cref="InvalidDataException">The report has no such case.</exception>
     public void Add(Report report, string name, string heading, bool isMoreBetter, IReadOnlyDictionary<string, string> labels)
     {
@@ -57,14 +57,14 @@ internal sealed class Chart(string title)
         }
 
         _y += 30;
-        string source = $"{report.Command} at {report.Commit} on {report.Date}: {report.Machine}";
+        string source = $"{report.Command} on {report.Date}: {report.Machine}";
         if (!_sources.Contains(source, StringComparer.Ordinal))
         {
             _sources.Add(source);
         }
     }
 
-    /// <summary>The picture, with where its figures come from below it.</summary>
+    /// <summary>Returns the chart as SVG, with the source of its figures below it.</summary>
     public string ToSvg()
     {
         var sources = new StringBuilder();

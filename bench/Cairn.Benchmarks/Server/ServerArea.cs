@@ -2,7 +2,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>The server against other servers, each on one core, loaded from the other.</summary>
+/// <summary>Compares the server with other servers, each on one core and loaded from the other.</summary>
 internal sealed class ServerArea : IArea
 {
     private const int FullRounds = 5;
@@ -26,8 +26,6 @@ internal sealed class ServerArea : IArea
     ];
 
     public string Name => "server";
-
-    public string Summary => "requests to the server through both protocols, against memcached, Redis and Garnet; its start and memory";
 
     public void Run(AreaRun run)
     {
@@ -94,7 +92,7 @@ internal sealed class ServerArea : IArea
             ServerContender Contend(ServerProgram program, WireProtocol protocol)
             {
                 run.Log.Progress($"{workload.Name}: starting {program.Name}");
-                _ = fleet.Get(program, protocol, workload.IsUnix); // Now, when it can still be left out.
+                _ = fleet.Get(program, protocol, workload.IsUnix); // Starts now, while the peer can still be left out.
                 return new ServerContender(fleet, program, protocol, workload, run.Settings.IsQuick ? QuickSeconds : FullSeconds);
             }
         });
@@ -129,20 +127,20 @@ internal sealed class ServerArea : IArea
     private sealed record Peer(PeerKind Kind, ServerProgram Program);
 }
 
-/// <summary>Why a server is compared with, which decides the goal.</summary>
+/// <summary>The kind of a peer, which decides the goal.</summary>
 internal enum PeerKind
 {
     Memcached,
     Redis,
     Garnet,
 
-    /// <summary>The command line names it.</summary>
+    /// <summary>A server that the command line names.</summary>
     Named,
 }
 
 internal static class PeerKinds
 {
-    /// <summary>What is wanted against such a peer; null if it only informs.</summary>
+    /// <summary>Returns the goal against a peer of this kind; <see langword="null"/> if the comparison only informs.</summary>
     public static Goal? GoalOf(this PeerKind kind, WorkloadGoals goals)
     {
         double? bound = kind switch

@@ -1,17 +1,17 @@
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>Stores for benchmarks: a file of their own, large enough that nothing is evicted unless a case wants it.</summary>
+/// <summary>Creates stores for benchmarks, each in a file of its own, large enough that nothing is evicted unless a case needs it.</summary>
 internal static class BenchmarkStore
 {
-    // What an entry takes beside key and value is at most this, by the store's own promise.
+    // The most that an entry takes beside key and value, as the store promises, in bytes.
     private const int OverheadBytes = 40;
 
     private const int EntryHeaderBytes = 20;
     private const long CapacityUnit = 8L << 20;
 
     /// <summary>
-    /// Bytes for <paramref name="entries"/> entries and as much again for the copies that sets leave behind. At 100 bytes a value
-    /// that is what a dictionary of arrays takes of the heap between collections, or less (docs/benchmarks.md).
+    /// Returns the bytes for <paramref name="entries"/> entries, and as much again for the old copies that sets leave behind. With values of
+    /// 100 bytes that is at most what a dictionary of arrays takes of the heap between collections (docs/benchmarks.md).
     /// </summary>
     public static long CapacityFor(long entries, int keyBytes, int valueBytes)
     {
@@ -20,7 +20,8 @@ internal static class BenchmarkStore
     }
 
     /// <summary>A new store; an older file of that name is replaced.</summary>
-    public static CairnStore Create(string folder, string name, long capacityBytes, int keyBytes, int valueBytes)
+    public static CairnStore Create(
+        string folder, string name, long capacityBytes, int keyBytes, int valueBytes, StoreEncryption? encryption = null)
     {
         var path = Path.Combine(folder, name + ".cairn");
         File.Delete(path);
@@ -30,13 +31,16 @@ internal static class BenchmarkStore
             CapacityBytes = capacityBytes,
             AverageEntryBytes = Math.Max(StoreOptions.MinAverageEntryBytes, EntryHeaderBytes + keyBytes + valueBytes),
             FlushOnClose = false,
+            Encryption = encryption,
         });
     }
 
     /// <summary>A new store that holds the first <paramref name="entries"/> keys, each of which was set twice.</summary>
-    public static CairnStore CreateUsed(string folder, string name, int entries, int valueBytes)
+    public static CairnStore CreateUsed(string folder, string name, int entries, int valueBytes, StoreEncryption? encryption = null)
     {
-        var store = Create(folder, name, CapacityFor(entries, Requests.KeyBytes, valueBytes), Requests.KeyBytes, valueBytes);
+        // An encrypted entry takes 58 bytes more (docs/how-to/encryption.md).
+        var storedBytes = valueBytes + (encryption is null ? 0 : 58);
+        var store = Create(folder, name, CapacityFor(entries, Requests.KeyBytes, storedBytes), Requests.KeyBytes, storedBytes, encryption);
         var key = new byte[Requests.KeyBytes];
         var value = new byte[valueBytes];
         UsedCache.Fill(entries, number =>
@@ -47,7 +51,7 @@ internal static class BenchmarkStore
         return store;
     }
 
-    /// <summary>Sets <paramref name="count"/> keys from number <paramref name="first"/> on.</summary>
+    /// <summary>Sets <paramref name="count"/> keys, from number <paramref name="first"/>.</summary>
     public static void Load(CairnStore store, int first, int count, int valueBytes)
     {
         Span<byte> key = stackalloc byte[Requests.KeyBytes];

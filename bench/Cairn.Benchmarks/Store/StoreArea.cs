@@ -1,6 +1,6 @@
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>The embedded store against dictionaries and other stores of one machine.</summary>
+/// <summary>Compares the embedded store with dictionaries and with other embedded stores.</summary>
 internal sealed class StoreArea : IArea
 {
     private const long FullFileBytes = 1L << 30;
@@ -8,8 +8,6 @@ internal sealed class StoreArea : IArea
     private const long OverheadFileBytes = 256L << 20;
 
     public string Name => "store";
-
-    public string Summary => "get, set and open of the embedded store, against dictionaries, embedded databases and JVM maps";
 
     public void Run(AreaRun run)
     {
@@ -23,6 +21,7 @@ internal sealed class StoreArea : IArea
         SetCases.MeasureMemoryCache(run, scale);
         IntegerCases.Measure(run, scale);
         ParallelCases.Measure(run, scale);
+        EncryptionCases.Measure(run, scale);
         FileCases.MeasureOpening(run, run.Settings.IsQuick ? QuickFileBytes : FullFileBytes);
         FileCases.MeasureOverhead(run, run.Settings.IsQuick ? QuickFileBytes : OverheadFileBytes);
         if (!run.Settings.IsQuick)

@@ -44,14 +44,18 @@ internal sealed partial class PressedServer : IDisposable
     }
 
     /// <exception cref="InvalidOperationException">It ended before it listened.</exception>
-    public static PressedServer Start(PressureOptions options)
+    /// <param name="options">How much pressure.</param>
+    /// <param name="name">The name of its store's file.</param>
+    /// <param name="stepsBack">Whether other servers on the same processor come first.</param>
+    public static PressedServer Start(PressureOptions options, string name = "store", bool stepsBack = false)
     {
         int connections = options.SlowReaders + options.GreedyClients + options.SteadyClients + 10;
         List<string> command =
         [
             .. options.IsPinned ? (string[])["taskset", "-c", "0"] : [],
+            .. stepsBack ? ThreadRank.CommandBehind : [],
             .. options.Tool,
-            "serve", "--store", Path.Combine(options.Folder, "store.cairn"), "--capacity", "64MiB", "--threads", "1",
+            "serve", "--store", Path.Combine(options.Folder, name + ".cairn"), "--capacity", "64MiB", "--threads", "1",
             "--memcached", "off", "--http", "off", "--resp", "127.0.0.1:0",
             "--max-connections", LineConnection.Text(connections), "--buffer-memory", $"{LineConnection.Text(options.BufferMemoryMiB)}MiB",
         ];
@@ -109,7 +113,7 @@ internal sealed partial class PressedServer : IDisposable
             {
                 Port = int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture);
 
-                // What it still says must not fill the pipe.
+                // Its further output must not fill the pipe.
                 _ = _process.StandardError.BaseStream.CopyToAsync(Stream.Null);
                 return;
             }

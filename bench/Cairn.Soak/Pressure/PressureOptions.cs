@@ -30,6 +30,10 @@ internal sealed record PressureOptions
     /// <summary>Whether the server has processor 0 for itself. The clients need processor 1 then (taskset -c 1).</summary>
     public bool IsPinned { get; init; } = true;
 
+    /// <summary>Whether the crowd is at a second server, on the same processor and behind the first one. The steady clients then wait for the
+    /// machine and for the clients of the crowd, and not for what the server does with it.</summary>
+    public bool IsCrowdApart { get; init; }
+
     /// <summary>The limit of the memory of all connections, which the server is started with.</summary>
     public int BufferMemoryMiB { get; init; } = 512;
 }

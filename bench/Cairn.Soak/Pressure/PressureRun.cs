@@ -17,6 +17,7 @@ internal static class PressureRun
     public static PressureResult Run(PressureOptions options, Func<long, long, bool>? isBack = null)
     {
         using PressedServer server = PressedServer.Start(options);
+        using PressedServer? apart = options.IsCrowdApart ? PressedServer.Start(options, "apart", stepsBack: true) : null;
         using var steady = new SteadyLoad(server.Port, options.SteadyClients);
         double capacity = double.NaN;
         if (options.RequestsPerSecond is null)
@@ -43,7 +44,7 @@ internal static class PressureRun
             CrowdFigures figures;
             SteadyFigures pressed;
             double cpu;
-            using (var crowd = new Crowd(server.Port, options.SlowReaders, options.GreedyClients))
+            using (var crowd = new Crowd((apart ?? server).Port, options.SlowReaders, options.GreedyClients))
             {
                 while (!crowd.IsGreeted)
                 {

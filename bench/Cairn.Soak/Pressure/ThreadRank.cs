@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Cairn.Soak.Load;
 
 namespace Cairn.Soak.Pressure;
 
@@ -9,6 +10,11 @@ internal static unsafe partial class ThreadRank
     private const int CallingThread = 0;
     private const int Nice = 10;
     private const int RealTime = 1; // SCHED_FIFO, which chrt -f gives to a process.
+
+    /// <summary>What begins a command that steps back, as the calling thread would.</summary>
+    public static string[] CommandBehind => NativeGetScheduler(CallingThread) == RealTime
+        ? ["chrt", "-f", "1"]
+        : ["nice", "-n", LineConnection.Text(Nice)];
 
     /// <summary>Has the calling thread step back.</summary>
     public static void StepBack()

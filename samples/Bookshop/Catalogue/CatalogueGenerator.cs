@@ -59,7 +59,7 @@ internal sealed class CatalogueGenerator(int authors)
         "When {0} returns to {1} after twenty years, nothing is where it was left.",
         "{0} keeps a record of everything that the sea brings to {1}.",
         "In {1}, a letter arrives that was posted before {0} was born.",
-        "Nobody in {1} remembers who built it, and {0} is determined to find out.",
+        "No one in {1} remembers who built it, and {0} is determined to find out.",
         "{0} has one summer to sell the house in {1}.",
         "The night train to {1} is late, and {0} is the only passenger who minds.",
     ];

@@ -1,5 +1,5 @@
 using Cairn.Caching.AspNetCore;
-using Cairn.Caching.AspNetCore.Tagging;
+using Cairn.Caching.AspNetCore.Policies;
 using Cairn.Caching.Stores;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.OutputCaching;
@@ -12,16 +12,16 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Registers <see cref="CairnOutputCacheStore"/>.</summary>
 public static class CairnOutputCacheServiceCollectionExtensions
 {
-    /// <summary>Adds output caching with a store file for the responses.</summary>
-    /// <param name="services">Where to.</param>
+    /// <summary>Adds output caching that keeps responses in a store file.</summary>
+    /// <param name="services">The service collection.</param>
     /// <param name="configure">Sets the options; null for the defaults.</param>
-    /// <returns>The same services.</returns>
+    /// <returns>The same service collection.</returns>
     /// <remarks>
     /// <para>
-    /// Calls AddOutputCache, whose policies and limits are set as always, before or after this, and takes the place of whatever
-    /// <see cref="IOutputCacheStore"/> is registered. The application still calls UseOutputCache, and decides what is cached.
+    /// Calls AddOutputCache; its policies and limits can be set as usual, before or after this call. Replaces any registered
+    /// <see cref="IOutputCacheStore"/>. The application still calls UseOutputCache and decides which responses are cached.
     /// </para>
-    /// <para>A host opens the store when it starts, and does not start if that fails.</para>
+    /// <para>The host opens the store when it starts, and does not start if that fails.</para>
     /// </remarks>
     public static IServiceCollection AddCairnOutputCache(this IServiceCollection services, Action<CairnOutputCacheOptions>? configure = null)
     {

@@ -4,7 +4,7 @@ using System.Reflection;
 
 namespace Cairn.Caching.Protobuf.Contracts;
 
-// What a member's type is on the wire: a value, many values, or a map.
+// Determines the wire form of a member from its type: one value, a list or a map.
 [RequiresUnreferencedCode("Contracts are found by looking at types at run time.")]
 [RequiresDynamicCode("Contracts are carried out by code that is made at run time.")]
 internal static class MemberShapes
@@ -51,7 +51,7 @@ internal static class MemberShapes
         return new MemberDescription(number, name, member, kind, single, Key: null, IsNullable: false, isRequired);
     }
 
-    /// <summary>Whether a type is a list, and of what.</summary>
+    /// <summary>Returns whether a type is a list, with the type of its items.</summary>
     public static bool TryItem(Type type, [NotNullWhen(true)] out Type? item)
     {
         item = null;
@@ -75,7 +75,7 @@ internal static class MemberShapes
         return item is not null;
     }
 
-    /// <summary>Whether a type is a dictionary, and of what.</summary>
+    /// <summary>Returns whether a type is a dictionary, with the types of its keys and values.</summary>
     public static bool TryMap(Type type, [NotNullWhen(true)] out Type? key, [NotNullWhen(true)] out Type? value)
     {
         Type? dictionary = Constructed(type, typeof(IDictionary<,>)) ?? Constructed(type, typeof(IReadOnlyDictionary<,>));
@@ -86,7 +86,7 @@ internal static class MemberShapes
 
     private static ValueDescription ValueOf(string where, Type type, DataFormat format, int level)
     {
-        if (Values.Scalars.Find(type, format, level) is { } scalar)
+        if (Scalars.Find(type, format, level) is { } scalar)
         {
             return new ValueDescription(type, scalar, IsGroup: false);
         }

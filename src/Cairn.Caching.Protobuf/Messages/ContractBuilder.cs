@@ -3,17 +3,16 @@ using System.Reflection;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Protobuf.Contracts;
-using Cairn.Caching.Protobuf.Members;
 using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Messages;
 
-// Makes what reads and writes a type out of its description.
+// Builds the contract of a type, which reads and writes it, from the description.
 [RequiresUnreferencedCode("Contracts are found by looking at types at run time.")]
 [RequiresDynamicCode("Contracts are carried out by types that are made at run time.")]
 internal static class ContractBuilder
 {
-    /// <summary>The contract of a type that says it has one.</summary>
+    /// <summary>Builds the contract of a type that is marked as one.</summary>
     /// <exception cref="ContractException">The type cannot be a message.</exception>
     public static MessageContract<T> Build<T>()
     {
@@ -25,7 +24,7 @@ internal static class ContractBuilder
         return new MessageContract<T>(members, create, callbacks);
     }
 
-    /// <summary>The contract of a list or dictionary that stands alone: it is field 1 of a message.</summary>
+    /// <summary>Builds the contract of a list or dictionary that is not a member. On the wire it is field 1 of a message.</summary>
     public static MessageContract<StrongBox<T>> BuildAlone<T>()
     {
         FieldInfo field = typeof(StrongBox<T>).GetField(nameof(StrongBox<>.Value))!;
@@ -72,7 +71,7 @@ internal static class ContractBuilder
     {
         MemberGetter<TOwner, TValue> get = MemberAccess.Getter<TOwner, TValue>(member.Member);
 
-        // A missing field leaves what the constructor made: if that is no zero, a zero must be written.
+        // A missing field keeps the value from the constructor. If that value is not zero, a zero must be written.
         bool isAlwaysWritten = member.IsRequired || (default(TValue) is not null && !TCodec.IsZero(get(ref prototype)));
         return new(member.Number, get, SetterOf<TOwner, TValue>(member), isAlwaysWritten);
     }
@@ -130,7 +129,7 @@ internal static class ContractBuilder
             MemberAccess.Setter<TOwner, TMap>(member.Member));
     }
 
-    // A key or value that is zero is left out, as generated code does.
+    // A key or value that is zero is left out, as in generated code.
     private static MessageContract<MapEntry<TKey, TValue>> EntriesOf<TKey, TValue>(MemberDescription member)
     {
         Type entry = typeof(MapEntry<TKey, TValue>);
@@ -145,7 +144,7 @@ internal static class ContractBuilder
             new ContractCallbacks<MapEntry<TKey, TValue>>(entry));
     }
 
-    // What a field means that other writers leave out.
+    // Returns the value of a field that another writer left out.
     private static T Missing<T>() =>
         typeof(T) == typeof(string) ? (T)(object)string.Empty
         : typeof(T) == typeof(byte[]) ? (T)(object)Array.Empty<byte>()
@@ -194,7 +193,8 @@ internal static class ContractBuilder
         MemberAccess.Setter<TOwner, TValue>(member.Member)
         ?? throw new ContractException($"{typeof(TOwner)}.{member.Member.Name} cannot be set. Give it a setter, which may be private.");
 
-    // A type without a constructor that takes nothing, such as a record, is made without running any: every member is set after it.
+    // A type without a parameterless constructor, such as a record, is created without running any constructor. All its members are set
+    // afterwards.
     private static Func<T> Creator<T>(bool skipsConstructor)
     {
         Type type = typeof(T);

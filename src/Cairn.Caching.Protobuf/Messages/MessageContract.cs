@@ -1,18 +1,16 @@
 using System.Diagnostics.CodeAnalysis;
-using Cairn.Caching.Protobuf.Contracts;
-using Cairn.Caching.Protobuf.Members;
 using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Messages;
 
-/// <summary>Reads and writes values of a type as messages. There is one for each type; it is made when first needed.</summary>
+/// <summary>Reads and writes values of a type as messages. Each type has one contract, which is created at its first use.</summary>
 internal sealed class MessageContract<T>
 {
     private const int LongestTable = 256;
 
     private readonly Member<T>[] _members;
 
-    // A member's index + 1 by its number, for numbers that are not too large.
+    // Maps a member's number to its index + 1, for numbers below the length of the table.
     private readonly int[] _byNumber;
     private readonly Func<T> _create;
     private readonly ContractCallbacks<T> _callbacks;
@@ -32,10 +30,10 @@ internal sealed class MessageContract<T>
 
     public static MessageContract<T> Instance => Holder.Value;
 
-    /// <summary>An object to read into.</summary>
+    /// <summary>Creates an object to read into.</summary>
     public T Create() => _create();
 
-    /// <summary>Reads fields until the message ends. A field that comes again replaces what it set before, or is added to a list.</summary>
+    /// <summary>Reads fields until the message ends. A repeated field replaces the earlier value, or is added to a list.</summary>
     public void Read(ref ParseContext input, ref T value)
     {
         _callbacks.OnReading(ref value);
@@ -45,7 +43,7 @@ internal sealed class MessageContract<T>
         uint tag;
         while ((tag = input.ReadTag()) != 0)
         {
-            // Most messages have their fields in the order of their numbers, and the items of a list follow each other.
+            // Most messages have their fields in ascending order, and the items of a list are adjacent.
             int index = expected;
             if (index >= members.Length || members[index].Tag != tag)
             {
@@ -120,7 +118,7 @@ internal sealed class MessageContract<T>
         return index >= 0 && _members[index].Accepts(tag) ? index : -1;
     }
 
-    // Apart, so that only this allocates what the search captures.
+    // A separate method, so that the closure is allocated only when this path is taken.
     private int FindLarge(int number) => Array.FindIndex(_members, member => member.Number == number);
 
     private static class Holder

@@ -1,13 +1,12 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
-using Cairn.Caching.Protobuf.Members;
 using Cairn.Caching.Protobuf.Messages;
 using Google.Protobuf;
 using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Protobuf.Serialization;
 
-/// <summary>Reading and writing of whole messages, the way Google.Protobuf begins and ends it.</summary>
+/// <summary>Reads and writes top-level messages through Google.Protobuf.</summary>
 internal static class WholeMessage
 {
     public static void Write(IMessage message, IBufferWriter<byte> target)
@@ -30,7 +29,7 @@ internal static class WholeMessage
     }
 }
 
-/// <summary>A type with a contract.</summary>
+/// <summary>Serializes a type with a contract.</summary>
 internal sealed class ContractSerializer<T>(MessageContract<T> contract) : IHybridCacheSerializer<T>, ICairnSerializer
 {
     public CairnFormat Format => CairnFormat.Protobuf;
@@ -52,7 +51,7 @@ internal sealed class ContractSerializer<T>(MessageContract<T> contract) : IHybr
     }
 }
 
-/// <summary>A list or dictionary of what has a contract.</summary>
+/// <summary>Serializes a list or dictionary of a type with a contract.</summary>
 internal sealed class CollectionSerializer<T>(MessageContract<StrongBox<T>> contract, Func<T> empty) : IHybridCacheSerializer<T>, ICairnSerializer
 {
     private readonly ContractSerializer<StrongBox<T>> _serializer = new(contract);
@@ -61,11 +60,11 @@ internal sealed class CollectionSerializer<T>(MessageContract<StrongBox<T>> cont
 
     public void Serialize(T value, IBufferWriter<byte> target) => _serializer.Serialize(new StrongBox<T>(value), target);
 
-    // Nothing is written of an empty one.
+    // An empty collection has no bytes, so the member stays null.
     public T Deserialize(ReadOnlySequence<byte> source) => _serializer.Deserialize(source).Value ?? empty();
 }
 
-/// <summary>A type that protoc generated.</summary>
+/// <summary>Serializes a type that protoc generated.</summary>
 internal sealed class GeneratedSerializer<T>(Func<T> create) : IHybridCacheSerializer<T>, ICairnSerializer
 {
     public CairnFormat Format => CairnFormat.Protobuf;
@@ -80,7 +79,7 @@ internal sealed class GeneratedSerializer<T>(Func<T> create) : IHybridCacheSeria
     }
 }
 
-/// <summary>A type that asks to be a message and cannot be one: whoever uses it is told why.</summary>
+/// <summary>Stands for a type that is marked as a message but cannot be one. Each use throws an exception with the reason.</summary>
 internal sealed class RefusedSerializer<T>(string reason) : IHybridCacheSerializer<T>, ICairnSerializer
 {
     public string Reason => reason;

@@ -1,16 +1,15 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Protobuf.Contracts;
-using Cairn.Caching.Protobuf.Members;
 using Cairn.Caching.Protobuf.Messages;
 using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Protobuf.Serialization;
 
-/// <summary>Which serializer a type has.</summary>
+/// <summary>Selects the serializer of a type.</summary>
 internal static class SerializerChoice
 {
-    /// <summary>Null if nothing about the type says that it is a message.</summary>
+    /// <summary>Returns the serializer of a type, or null if the type is not marked as a message.</summary>
     [RequiresUnreferencedCode("Contracts are found by looking at types at run time.")]
     [RequiresDynamicCode("Contracts are carried out by types that are made at run time.")]
     public static IHybridCacheSerializer<T>? Find<T>()
@@ -38,7 +37,9 @@ internal static class SerializerChoice
         }
     }
 
-    /// <summary>The same without looking at anything that a trimmer may have removed.</summary>
+    /// <summary>
+    /// Returns the serializer of a type that protoc generated, or null for other types. It needs nothing that a trimmer may remove.
+    /// </summary>
     [UnconditionalSuppressMessage("Trimming", "IL2087", Justification = "The property Parser of a generated message keeps its constructor.")]
     [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = "The same.")]
     public static IHybridCacheSerializer<T>? FindGenerated<T>() =>

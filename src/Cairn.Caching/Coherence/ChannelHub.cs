@@ -1,12 +1,13 @@
-using Cairn.Caching.Levels;
+using Cairn.Caching.Records;
 
 namespace Cairn.Caching.Coherence;
 
-// Brings changes to the first levels in this process that share an IDistributedCache: those they make themselves, directly, and
-// those of other machines through the channel, if there is one.
+// Delivers changes to the first levels in this process that share an IDistributedCache: their own changes directly, and those of other
+// machines through the channel, if there is one.
 //
-//   I1  Whoever changes a key tells all first levels of this process before the change is acknowledged.
-//   I2  With a channel, first levels are trusted as Hearing says. The channel tells what was missed before it lets the heart beat again.
+//   I1  A change of a key is reported to all first levels of this process before it is acknowledged.
+//   I2  With a channel, first levels are trusted while the channel is live (Hearing). After an interruption, the channel delivers the
+//       missed changes before its next heartbeat.
 internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 {
     private readonly Lock _gate = new();
@@ -20,18 +21,20 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     private IDisposable? _subscription;
     private bool _isDisposed;
 
-    // Replaced as a whole, so that it is read without a lock.
+    // Replaced as a whole, so that it can be read without a lock.
     private volatile ChannelCoherence[] _coherences = [];
     private int _hasBeaten;
 
-    /// <summary>Creates one that hears nothing until <see cref="Start"/>.</summary>
-    /// <param name="channel">How other machines are heard of; null if they are not.</param>
-    /// <param name="records">Which keys are meant.</param>
-    /// <param name="isPrivate">True if no other process can change anything.</param>
-    /// <param name="hearing">Is told what heartbeats prove.</param>
-    /// <param name="hashOf">The hash by which first levels know a key of the second level; 0 if they do not know such a key.</param>
-    /// <param name="onChangedElsewhere">Is told of a key that others changed before first levels are; null for all keys.</param>
-    /// <param name="onProven">Is told after something was proven.</param>
+    /// <summary>Creates a hub that receives no changes until <see cref="Start"/>.</summary>
+    /// <param name="channel">The channel that delivers changes of other machines; null for none.</param>
+    /// <param name="records">The names of the keys in the second level.</param>
+    /// <param name="isPrivate">True if no other process can change the second level.</param>
+    /// <param name="hearing">The channel liveness, which heartbeats update.</param>
+    /// <param name="hashOf">The function that maps a key of the second level to its hash in first levels; 0 if it has none.</param>
+    /// <param name="onChangedElsewhere">
+    /// The action for a key that another machine changed, called before first levels are notified; a null key means all keys.
+    /// </param>
+    /// <param name="onProven">The action that follows each heartbeat.</param>
     public ChannelHub(
         ICacheInvalidation? channel,
         DistributedRecords records,
@@ -50,33 +53,33 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         _onProven = onProven;
     }
 
-    /// <summary>Names this process among those that share the channel.</summary>
+    /// <summary>The identifier of this process among those that share the channel.</summary>
     public Guid Id { get; } = Guid.NewGuid();
 
     public bool HasChannel => _channel is not null;
 
-    /// <summary>True if nobody can change what this does not hear of.</summary>
+    /// <summary>True if every change of the second level is reported to this hub.</summary>
     public bool SeesAllChanges { get; }
 
-    /// <summary>True if no change that was made elsewhere is unknown for longer than allowed (I2).</summary>
+    /// <summary>True if no change by another machine is unknown for longer than allowed (I2).</summary>
     public bool IsTrusted => _hearing.IsTrusted;
 
-    /// <summary>How old what is served may be, as others' changes count, in milliseconds.</summary>
+    /// <summary>The maximum age of served entries in milliseconds, with regard to changes by other machines.</summary>
     public long AllowedAgeMs => _hearing.TrustMs;
 
-    /// <summary>True once others' changes have been heard of.</summary>
+    /// <summary>True once the channel has delivered changes for the first time.</summary>
     public bool HasHeard => _heard.Task.IsCompleted;
 
-    /// <summary>Waits until others' changes are heard of for the first time.</summary>
+    /// <summary>Waits until the channel delivers changes for the first time.</summary>
     public Task WaitUntilHeardAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
         _heard.Task.WaitAsync(timeout, clock, cancellationToken);
 
     /// <summary>
-    /// Subscribes. The channel is code of others and may block: it is waited for no longer than the limit, and goes on in the background
-    /// after that. Until it is done, others' changes are not heard of.
+    /// Subscribes to the channel. The channel is external code and may block: the call waits no longer than the limit, and the subscription
+    /// continues in the background. Until it is complete, changes of other machines are not delivered.
     /// </summary>
-    /// <param name="limit">Longest wait.</param>
-    /// <param name="onLateFault">Is told of an exception that comes after that. An earlier one is the caller's.</param>
+    /// <param name="limit">The longest wait.</param>
+    /// <param name="onLateFault">The action for an exception after the limit. An earlier exception is thrown to the caller.</param>
     public void Start(TimeSpan limit, Action<Exception> onLateFault)
     {
         if (_channel is not { } channel)
@@ -85,7 +88,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         }
 
         Task keeping = SubscribeAsync(channel);
-#pragma warning disable VSTHRD002 // Whoever makes a cache needs it at once, and waits for a bounded time.
+#pragma warning disable VSTHRD002 // The caller creates a cache and needs it at once; the wait is limited.
         if (Task.WaitAny([keeping], limit) == 0)
         {
             keeping.GetAwaiter().GetResult();
@@ -114,9 +117,9 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         }
     }
 
-    /// <summary>Tells the first levels of this process of a change (I1).</summary>
-    /// <param name="hash">The key or tag.</param>
-    /// <param name="except">Is not told.</param>
+    /// <summary>Reports a change to the first levels of this process (I1).</summary>
+    /// <param name="hash">The hash of the key or tag.</param>
+    /// <param name="except">The first level that is not notified; null for none.</param>
     public void Tell(ulong hash, ChannelCoherence? except = null)
     {
         foreach (ChannelCoherence coherence in _coherences)
@@ -128,7 +131,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         }
     }
 
-    /// <summary>Tells the first levels of this process that everything changed.</summary>
+    /// <summary>Reports a change of everything to the first levels of this process.</summary>
     public void TellAll()
     {
         foreach (ChannelCoherence coherence in _coherences)
@@ -144,7 +147,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
             return;
         }
 
-        // A default value has no key; whatever it was meant to say, everything covers it.
+        // A default value has no key. Its meaning is unknown, so it counts as a change of everything.
         if (change.Key is null || IsAll(change))
         {
             OnMissed();
@@ -165,7 +168,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 
     public void OnHeartbeat(TimeSpan age)
     {
-        // What was kept before the subscription was in place may have been changed unheard.
+        // Entries that were kept before the subscription was in place may have changed without notice.
         if (Interlocked.Exchange(ref _hasBeaten, 1) == 0)
         {
             OnMissed();

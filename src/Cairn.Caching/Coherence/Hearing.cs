@@ -1,17 +1,17 @@
-using Cairn.Caching.Levels;
+using Cairn.Caching.Timing;
 
 namespace Cairn.Caching.Coherence;
 
-// What is known of whether this process hears of the changes that other machines make.
+// Channel liveness: whether the changes of other machines reach this process.
 //
-//   I1  Of every change that others made before the moment that was proven last, this process was told: one by one, or that it missed
-//       some (OnMissed).
-//   I2  What is held here is trusted until the time of trust has passed since that moment. Nothing is trusted before a first proof.
+//   I1  Every change that other machines made before the last proven moment was delivered to this process: individually, or as a
+//       notification that some were missed (OnMissed).
+//   I2  Entries in memory are trusted until the time of trust has passed since that moment. Nothing is trusted before the first proof.
 //
-// Where there are no others, or none that could be heard, everything counts as proven.
+// If there are no other machines, or no channel that reports their changes, everything counts as proven.
 internal sealed class Hearing
 {
-    // Clocks tick in steps, and a moment is taken a little after what it stands for.
+    // Clocks advance in steps, and a moment is read slightly after the event that it stands for.
     private const long ToleranceMs = 20;
 
     private readonly MonotonicClock _clock;
@@ -19,24 +19,25 @@ internal sealed class Hearing
     private readonly bool _isNeeded;
     private long _provenMs = long.MinValue;
 
-    /// <summary>Creates it at the beginning of the process' interest.</summary>
-    /// <param name="isNeeded">False if changes of others are not heard of: there are none, or nothing tells of them.</param>
-    /// <param name="options">Times.</param>
-    public Hearing(bool isNeeded, DistributedLevelOptions options)
+    /// <summary>Creates the liveness of a channel that has not delivered anything yet.</summary>
+    /// <param name="isNeeded">False if no changes are delivered, because there are no other machines or no channel.</param>
+    /// <param name="clock">The source of time.</param>
+    /// <param name="trust">The longest time for which a change by another machine may be unknown.</param>
+    public Hearing(bool isNeeded, TimeProvider clock, TimeSpan trust)
     {
         _isNeeded = isNeeded;
-        _clock = new(options.Clock);
-        TrustMs = (long)options.TrustAfterHeartbeat.TotalMilliseconds;
+        _clock = new(clock);
+        TrustMs = (long)trust.TotalMilliseconds;
         _since = _clock.NowMs;
     }
 
-    /// <summary>The longest for which a change that was made elsewhere may be unknown, in milliseconds.</summary>
+    /// <summary>The longest time for which a change by another machine may be unknown, in milliseconds.</summary>
     public long TrustMs { get; }
 
-    /// <summary>True if no change that was made elsewhere is unknown for longer than allowed (I2).</summary>
+    /// <summary>True if no change by another machine is unknown for longer than allowed (I2).</summary>
     public bool IsTrusted => !_isNeeded || IsWithinTrust(Volatile.Read(ref _provenMs));
 
-    /// <summary>True if nothing is heard for longer than allowed; false while the first proof may be on its way.</summary>
+    /// <summary>True if the channel has been silent for longer than allowed; false while the first proof may still arrive.</summary>
     public bool IsCutOff
     {
         get
@@ -46,16 +47,16 @@ internal sealed class Hearing
         }
     }
 
-    /// <summary>The present, as the moments of this are told.</summary>
+    /// <summary>The present moment, on the clock of this class.</summary>
     public long NowMs => _clock.NowMs;
 
-    /// <summary>True if all that others did until a moment, and a little longer, was told (I1).</summary>
+    /// <summary>Returns whether all changes of other machines up to a moment, plus a tolerance, were delivered (I1).</summary>
     public bool IsProven(long moment) => !_isNeeded || Volatile.Read(ref _provenMs) > moment + ToleranceMs;
 
-    /// <summary>All that others did before this much ago was told. Not called by two threads at once.</summary>
+    /// <summary>Records that all changes made before this long ago were delivered. Must not be called by two threads at once.</summary>
     public void Prove(TimeSpan age) =>
         Volatile.Write(ref _provenMs, Math.Max(_provenMs, _clock.NowMs - Math.Max(0, (long)age.TotalMilliseconds)));
 
-    // A read that is late trusts or distrusts by one heartbeat too long; a heartbeat is news of the past anyway.
+    // A stale read is wrong by at most one heartbeat, which is information about the past anyway.
     private bool IsWithinTrust(long proven) => proven != long.MinValue && _clock.NowMs < proven + TrustMs;
 }

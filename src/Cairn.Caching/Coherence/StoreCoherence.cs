@@ -7,26 +7,26 @@ using Cairn.Storage;
 
 namespace Cairn.Caching.Coherence;
 
-// Coherence over the store's rings: each process polls, before every hit, what any process has changed.
+// Coherence over the store's invalidation rings. Before every hit, each process polls for changes by any process.
 //
-//   a process that changes      this process
-//   slot, ring cell, position   hit    position and overrun as drained?   yes: the first level
-//                                                                         no:  drain, then the first level
-//                               fill   mark | read, or compute | lock | drain | changes since the mark? | keep | unlock
-//                               drain  lock | cells up to the position, or the overrun, told to the sink | drained := that | unlock
+//   a changing process           this process
+//   slot, ring cell, position    hit    position and overrun as drained?   yes: the first level
+//                                                                          no:  drain, then the first level
+//                                fill   mark | read, or compute | lock | drain | changes since the mark? | keep | unlock
+//                                drain  lock | cells up to the position, or the overrun, to the sink | drained := that | unlock
 //
-//   C1  What is drained was told to the sink: Drained is stored after the sink has returned. So whoever finds the store's
-//       words equal to Drained finds nothing in the first level that a change up to then made old.
-//   C2  Draining, and keeping with the look at the changes since the mark, happen under the partition's lock. A change that the
-//       look did not see has not been drained, and is told to the sink after the entry is there.
-//   C3  A mark is taken before the value is read: a change that the value may lack lies behind the mark.
-//   C4  Position and overrun only grow, and each is drained for itself: a pair read half before and half after another thread
-//       drained says nothing that C1 does not cover.
+//   C1  Drained changes have been reported to the sink: Drained is stored after the sink has returned. So if the store's words equal
+//       Drained, the first level has no entry that a change up to then made outdated.
+//   C2  Draining, and keeping together with the check for changes since the mark, happen under the partition's lock. A change that the
+//       check did not see has not been drained, and is reported to the sink after the entry is in place.
+//   C3  A mark is taken before the value is read: a change that the value may lack comes after the mark.
+//   C4  Position and overrun only grow, and each is drained separately: a pair that is read partly before and partly after another thread's
+//       drain implies nothing beyond C1.
 //   C5  The mapping is reachable from this object, and each access ends with GC.KeepAlive: after the store is closed its words
-//       can still be read, though nothing is concluded from them (docs/decisions/0007).
+//       can still be read, but no conclusion is drawn from them (docs/decisions/0007).
 //
-// The rings tell the changes of every collection of the store; a sink ignores hashes that mean nothing to it. It also hears of this
-// process' own changes. Neither it nor what keeps may call the coherence: they run under a partition's lock.
+// The rings report the changes of every collection of the store; a sink ignores hashes that it does not know. It also receives the changes of
+// this process. Neither the sink nor a keep may call the coherence: they run under a partition's lock.
 internal sealed unsafe class StoreCoherence : ICoherence
 {
     private const int HashesAtOnce = 64;
@@ -45,7 +45,7 @@ internal sealed unsafe class StoreCoherence : ICoherence
         StoreMemory memory = _engine.Memory;
         _partitions = (byte*)memory.Partition(0);
         _partitionBytes = memory.Layout.PartitionBlockBytes;
-        _partitionShift = Indexing.KeyPlacement.PartitionShift(memory.PartitionCount);
+        _partitionShift = Storage.KeyPlacement.PartitionShift(memory.PartitionCount);
         _drained = new Drained[memory.PartitionCount];
         _locks = new Lock[memory.PartitionCount];
         for (int partition = 0; partition < _locks.Length; partition++)
@@ -56,16 +56,16 @@ internal sealed unsafe class StoreCoherence : ICoherence
 
     public bool SeesAllChanges => true;
 
-    /// <summary>Whether a word has a bit for each partition.</summary>
+    /// <summary>Whether a 64-bit word has a bit for each partition.</summary>
     public bool HasFewPartitions => _drained.Length <= 64;
 
-    /// <summary>The partition that the changes of a hash belong to.</summary>
+    /// <summary>Returns the partition that reports the changes of a hash.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public int PartitionOf(ulong hash) => (int)(hash >> 1 >> (_partitionShift - 1)); // As KeyPlacement: a shift by 64 is none.
+    public int PartitionOf(ulong hash) => (int)(hash >> 1 >> (_partitionShift - 1)); // Two shifts, as in KeyPlacement: one by 64 has no effect.
 
     public void Attach(IChangeSink sink)
     {
-        // The first level is empty: what was changed before does not concern it.
+        // The first level is empty, so earlier changes do not concern it.
         _sink = sink;
         for (int partition = 0; partition < _drained.Length; partition++)
         {
@@ -77,7 +77,7 @@ internal sealed unsafe class StoreCoherence : ICoherence
         GC.KeepAlive(this);
     }
 
-    // Whoever shares the file is heard of, or nothing is relied on.
+    // Every process that shares the file reports its changes through the ring, so no outdated entry is ever allowed.
     public long AllowedAgeMs => 0;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -89,8 +89,8 @@ internal sealed unsafe class StoreCoherence : ICoherence
         ref Drained drained = ref _drained[partition];
         PartitionBlock* block = BlockOf(partition);
 
-        // Acquire, all four. Drained's pair with the releases in Drain: what the sink forgot then is seen to be gone. The store's pair
-        // with those of whoever posts, and keep the look into the first level behind this one (C1).
+        // Acquire, all four. Those of Drained pair with the releases in Drain: the sink's removals are visible. Those of the store's words pair
+        // with the releases of the process that posts, and order the look into the first level after this check (C1).
         bool isQuiet = Volatile.Read(ref block->RingPosition) == Volatile.Read(ref drained.Position)
             && Volatile.Read(ref block->Overrun) == Volatile.Read(ref drained.Overrun)
             && !_engine.IsClosed;
@@ -98,10 +98,10 @@ internal sealed unsafe class StoreCoherence : ICoherence
         return isQuiet || CatchUp(partition);
     }
 
-    /// <summary>The bit of the partition that the changes of a hash belong to, if there are few.</summary>
+    /// <summary>Returns the bit of the partition that reports the changes of a hash. Valid if <see cref="HasFewPartitions"/>.</summary>
     public ulong PartitionBitOf(ulong hash) => 1UL << PartitionOf(hash);
 
-    /// <summary>As <see cref="TryCatchUp"/>, for every partition whose bit is set.</summary>
+    /// <summary>Catches up with every partition whose bit is set, like <see cref="TryCatchUp"/>.</summary>
     public bool TryCatchUpAll(ulong partitions)
     {
         for (; partitions != 0; partitions &= partitions - 1)
@@ -153,7 +153,7 @@ internal sealed unsafe class StoreCoherence : ICoherence
                 return false;
             }
 
-            // A change that comes after the look at the ring is drained after the lock is released (C2).
+            // A change that comes after the check of the ring is drained after the lock is released (C2).
             Drain(partition);
             return IsWithin(partition, mark, hash, ownChanges) && keep(state);
         }
@@ -175,7 +175,7 @@ internal sealed unsafe class StoreCoherence : ICoherence
         return true;
     }
 
-    // Under the partition's lock. As far as the changes stand when it begins, at least; more may come for as long as others write.
+    // Drains under the partition's lock, at least up to the position at the start. Concurrent changes may extend the drain.
     private void Drain(int partition)
     {
         PartitionBlock* block = BlockOf(partition);
@@ -199,14 +199,14 @@ internal sealed unsafe class StoreCoherence : ICoherence
         }
         while (status == InvalidationStatus.Changed && cursor.Position < goal);
 
-        // Release, both; pair with the acquires in TryCatchUp (C1). Not before the sink has forgotten.
+        // Release, both; pair with the acquires in TryCatchUp (C1). Only after the sink has removed its entries.
         Volatile.Write(ref drained.Position, cursor.Position);
         Volatile.Write(ref drained.Overrun, cursor.Overrun);
         GC.KeepAlive(this);
     }
 
-    // True if the hash was changed at most so many times since the mark. Reads the ring for itself: what was drained meanwhile is
-    // still there, unless an overrun says otherwise.
+    // Returns whether the hash was changed at most the given number of times since the mark. Reads the ring itself: changes that were drained
+    // meanwhile are still in it, unless there was an overrun.
     private bool IsWithin(int partition, in ChangeMark mark, ulong hash, int most)
     {
         PartitionBlock* block = BlockOf(partition);
@@ -215,7 +215,7 @@ internal sealed unsafe class StoreCoherence : ICoherence
         if (overrun == mark.Overrun && goal - mark.Position <= (ulong)most)
         {
             GC.KeepAlive(this);
-            return true; // Whatever they were.
+            return true; // So few changes are allowed, whichever hashes they have.
         }
 
         var cursor = new InvalidationCursor(mark.Position, mark.Overrun);
@@ -240,7 +240,8 @@ internal sealed unsafe class StoreCoherence : ICoherence
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private PartitionBlock* BlockOf(int partition) => (PartitionBlock*)(_partitions + ((long)partition * _partitionBytes));
 
-    // What of a partition the sink was told. Polled by all threads before every hit, so each has a cache line of its own.
+    // The position up to which the sink has received a partition's changes. All threads poll it before every hit, so each has its own cache
+    // line.
     [StructLayout(LayoutKind.Sequential, Size = 64)]
     private struct Drained
     {

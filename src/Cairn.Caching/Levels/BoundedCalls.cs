@@ -1,47 +1,45 @@
-using System.Diagnostics;
-
 namespace Cairn.Caching.Levels;
 
-/// <summary>How a call of somebody else's code ended.</summary>
+/// <summary>The outcome of a call to external code, such as an IDistributedCache.</summary>
 internal enum CallStatus
 {
     Done = 0,
 
-    /// <summary>It threw.</summary>
+    /// <summary>The call threw an exception.</summary>
     Failed,
 
-    /// <summary>It was given up and goes on.</summary>
+    /// <summary>The call was abandoned after its time-out and is still running.</summary>
     TimedOut,
 
-    /// <summary>It was not made: the circuit is open, or the time for it was used up.</summary>
+    /// <summary>The call was not made: the circuit is open, or its time was used up.</summary>
     Refused,
 }
 
-/// <summary>The outcome of a call.</summary>
-/// <param name="Status">How it ended.</param>
-/// <param name="Value">What it returned, if it is done.</param>
-/// <param name="Late">The call that goes on, if it was given up.</param>
+/// <summary>The result of a call.</summary>
+/// <param name="Status">The outcome.</param>
+/// <param name="Value">The return value, if the call is done.</param>
+/// <param name="Late">The call that is still running, if it was abandoned.</param>
 internal readonly record struct CallResult<T>(CallStatus Status, T? Value = default, Task? Late = null)
 {
     public bool IsDone => Status == CallStatus.Done;
 }
 
-// Calls of one kind to code of others, which may throw, hang before it returns a task, return one that never completes, or return none
-// at all. A call ends by its time-out, whatever the code does: it runs on a thread of the pool unless the code is known to be prompt
-// (PromptCode). It has the caller's ExecutionContext.
+// Calls of one kind to external code. Such code may throw, hang before it returns a task, return a task that never completes, or return
+// null. Every call ends by its time-out: it runs on a thread of the pool unless the code is known to be prompt (PromptCode). The call has
+// the caller's ExecutionContext.
 //
-// Calls of a kind have a circuit of their own, beside the one of all calls: a level whose reads hang may take writes, and the other way
-// round. A call is made only if both are closed.
+// Each kind of calls has a circuit breaker of its own, in addition to the common one: a second level whose reads hang may still accept
+// writes, and vice versa. A call is made only if both circuits are closed.
 internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker common, DistributedLevelOptions options, LevelCounters counters, LevelLog log)
 {
-    /// <summary>The circuit of this kind of calls.</summary>
+    /// <summary>The circuit breaker of this kind of calls.</summary>
     public CircuitBreaker Breaker { get; } = new(options);
 
     /// <summary>Makes a call. Throws only if the token was cancelled.</summary>
-    /// <param name="state">What the call needs.</param>
-    /// <param name="call">Makes it.</param>
-    /// <param name="limit">Longest wait.</param>
-    /// <param name="wait">The caller's.</param>
+    /// <param name="state">The argument of <paramref name="call"/>.</param>
+    /// <param name="call">The function that makes the call.</param>
+    /// <param name="limit">The longest wait.</param>
+    /// <param name="wait">The deadline and the token of the caller.</param>
     public ValueTask<CallResult<T>> CallAsync<TState, T>(
         TState state, Func<TState, CancellationToken, Task<T>> call, TimeSpan limit, in LevelWait wait)
     {
@@ -63,7 +61,7 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
     }
 
     /// <summary>Makes a call on this thread, if the code has proven to be prompt.</summary>
-    /// <returns>False if no call was made, or one that did not complete at once: nobody waits for that one any more.</returns>
+    /// <returns>False if no call was made, or if the call did not complete at once; such a call is abandoned.</returns>
     public bool TryCallNow<TState, T>(TState state, Func<TState, CancellationToken, Task<T>> call, out CallResult<T> result)
     {
         result = default;
@@ -94,7 +92,7 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
             ? new(result)
             : AwaitAsync(running, cancellation, limit, wait, passage);
 
-    // False if the call goes on, or returned no task.
+    // Returns false if the call is still running or returned no task.
     private bool TryCallHere<TState, T>(
         TState state,
         Func<TState, CancellationToken, Task<T>> call,
@@ -103,20 +101,21 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
         out Task<T>? running,
         out CancellationTokenSource cancellation)
     {
-        long startedAt = Stopwatch.GetTimestamp();
-        cancellation = SpareSource.Take();
+        long startedAt = Environment.TickCount64;
+        SpareSource spare = SpareSource.OfThread;
+        cancellation = spare.Take();
         running = null;
         result = default;
         try
         {
             running = call(state, cancellation.Token);
         }
-#pragma warning disable CA1031 // Whatever an implementation of others throws, the cache goes on without it.
+#pragma warning disable CA1031 // External code may throw any exception; the cache continues without the result.
         catch (Exception exception)
 #pragma warning restore CA1031
         {
             code.Leave(startedAt, isComplete: true);
-            SpareSource.GiveBack(cancellation);
+            spare.GiveBack(cancellation);
             result = Fail<T>(exception, passage);
             return true;
         }
@@ -128,9 +127,9 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
             return false;
         }
 
-        SpareSource.GiveBack(cancellation);
+        spare.GiveBack(cancellation);
         Succeed(passage);
-#pragma warning disable CA1849 // It has completed.
+#pragma warning disable CA1849 // The task has completed.
         result = new(CallStatus.Done, running!.Result);
 #pragma warning restore CA1849
         return true;
@@ -162,8 +161,8 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
                 await running.WaitAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, options.Clock, wait.Token).ConfigureAwait(false);
             }
 
-            // Null: code that returned no task.
-#pragma warning disable VSTHRD003 // Code of others began it, and is not known to need this thread.
+            // Null if the code returned no task; the exception of the await then counts as a failure.
+#pragma warning disable VSTHRD003 // External code started the task, and it is not known to need this thread.
             T value = await running!.ConfigureAwait(false);
 #pragma warning restore VSTHRD003
             Succeed(passage);
@@ -185,7 +184,7 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
             Abandon(running, cancellation);
             return new(CallStatus.TimedOut, Late: running);
         }
-#pragma warning disable CA1031 // Whatever an implementation of others throws, the cache goes on without it.
+#pragma warning disable CA1031 // External code may throw any exception; the cache continues without the result.
         catch (Exception exception)
 #pragma warning restore CA1031
         {
@@ -244,30 +243,34 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
 
     private static void Abandon(Task? running, CancellationTokenSource cancellation)
     {
-        // On another thread: what is registered with the token is code of others as well, and may block.
+        // On another thread: callbacks that are registered with the token are external code too, and may block.
         _ = cancellation.CancelAsync();
 
-        // No code awaits it any more, and its exception is expected.
+        // No code awaits the task any more. Its exception is expected and is marked as observed.
         _ = running?.ContinueWith(static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
     }
 
-    /// <summary>What a call that was let through reports to the circuits.</summary>
+    /// <summary>The role of an admitted call, with which its outcome is reported to the circuit breakers.</summary>
     private readonly record struct Passage(bool IsProbeOfAll, bool IsProbe);
 
-    // A source of cancellation for each thread, used again as long as the calls it was given to completed at once. A call that did not
-    // takes it along.
-    private static class SpareSource
+    // A CancellationTokenSource for each thread, reused as long as its calls complete at once. A call that does not complete at once keeps its
+    // source. So does a call during which the external code makes another call.
+    private sealed class SpareSource
     {
         [ThreadStatic]
-        private static CancellationTokenSource? t_spare;
+        private static SpareSource? t_ofThread;
 
-        public static CancellationTokenSource Take()
+        private CancellationTokenSource? _source;
+
+        public static SpareSource OfThread => t_ofThread ??= new();
+
+        public CancellationTokenSource Take()
         {
-            CancellationTokenSource source = t_spare ?? new();
-            t_spare = null;
+            CancellationTokenSource source = _source ?? new();
+            _source = null;
             return source;
         }
 
-        public static void GiveBack(CancellationTokenSource source) => t_spare = source;
+        public void GiveBack(CancellationTokenSource source) => _source = source;
     }
 }

@@ -1,9 +1,9 @@
 namespace Cairn.Caching.Levels;
 
-// How changes are made: at once for whoever asks, and again later, one after the other, while any is owed.
+// How changes are made: at once for the caller that requests them, and again later, one after the other, while any is pending.
 internal sealed partial class ChangeLedger
 {
-    /// <summary>The second level works again, it seems: what is owed is tried now.</summary>
+    /// <summary>Retries pending changes now, because the second level seems to work again.</summary>
     public void Hasten()
     {
         TaskCompletionSource? pause;
@@ -16,14 +16,14 @@ internal sealed partial class ChangeLedger
         pause?.TrySetResult();
     }
 
-    /// <summary>Tries for a bounded time to make what is owed, and takes no more changes.</summary>
+    /// <summary>Tries for a limited time to make the pending changes. New changes are refused from now on.</summary>
     public async ValueTask CloseAsync()
     {
         lock (_gate)
         {
             _isClosed = true;
 
-            // Nobody will watch any more (I6).
+            // Changes of other machines will not be watched any more, so unconfirmed changes are replaced now (I6).
             while (_unproven.First is { } first)
             {
                 GiveWay(first.Value);
@@ -41,7 +41,7 @@ internal sealed partial class ChangeLedger
         {
             while (_stateCount > 0)
             {
-                // However long the second level was to be left alone: this is the last chance.
+                // Open circuits do not delay these attempts: they are the last ones.
                 _tryNow();
                 if (TakeFirst(isLast: true) is { } state && await RunAsync(state).WaitAsync(end.Token).ConfigureAwait(false))
                 {
@@ -50,7 +50,7 @@ internal sealed partial class ChangeLedger
 
                 if (OwedCount == 0)
                 {
-                    // What is left is under way for a caller who waits, or only watched.
+                    // The remaining changes are under way for a waiting caller, or are only watched.
                     return;
                 }
 
@@ -63,73 +63,94 @@ internal sealed partial class ChangeLedger
         }
     }
 
-    // Makes the newest change of a key, and those that become the newest meanwhile. Whoever set IsRunning calls it.
-    private async Task<bool> RunAsync(KeyState state)
+    // Makes the newest change of a key, and any newer ones that arrive meanwhile. Called by the code that has set IsRunning.
+    private Task<bool> RunAsync(KeyState state)
+    {
+        PendingChange change;
+        lock (_gate)
+        {
+            change = state.Newest;
+        }
+
+        return RunAsync(state, change, _attempt(state.Key, change));
+    }
+
+    // Continues after the first attempt has started.
+    private async Task<bool> RunAsync(KeyState state, PendingChange change, ValueTask<AttemptResult> attempt)
     {
         while (true)
         {
-            PendingChange change;
-            lock (_gate)
+            AttemptResult result = await attempt.ConfigureAwait(false);
+            if (TryEnd(state, ref change, result, out bool isDone))
             {
-                change = state.Newest;
+                if (!isDone)
+                {
+                    StartWork();
+                }
+
+                return isDone;
             }
 
-            AttemptResult result = await _attempt(state.Key, change).ConfigureAwait(false);
-            bool isDone;
-            lock (_gate)
-            {
-                if (result.Late is { } late)
-                {
-                    state.LateCalls++;
-                    state.WasLate = true;
-                    state.WatchedSince = _clock.NowMs;
-                    _ = late.ContinueWith(
-                        static (_, ended) =>
-                        {
-                            (ChangeLedger ledger, KeyState state, PendingChange change) = ((ChangeLedger, KeyState, PendingChange))ended!;
-                            ledger.OnLateEnd(state, change);
-                        },
-                        (this, state, change),
-                        CancellationToken.None,
-                        TaskContinuationOptions.None,
-                        TaskScheduler.Default);
-                }
-
-                // A newer change, or an older call that ended meanwhile and may have undone this one (I3): once more.
-                if (!state.IsForgotten && (state.Newest != change || (result.IsDone && state.IsDisturbed)))
-                {
-                    state.IsDisturbed = false;
-                    change.OnLate(_clock.NowMs);
-                    continue;
-                }
-
-                state.IsDisturbed = false;
-                state.IsRunning = false;
-                isDone = result.IsDone || state.IsForgotten;
-                if (isDone)
-                {
-                    Settle(state);
-                }
-                else
-                {
-                    change.OnLate(_clock.NowMs);
-                    MarkOwed(state);
-                    Enqueue(state);
-                }
-
-                state.Newest.Complete(result.IsDone && state.Newest == change ? LevelStatus.Done : LevelStatus.Failed);
-            }
-
-            if (!isDone)
-            {
-                StartWork();
-            }
-
-            return isDone;
+            attempt = _attempt(state.Key, change);
         }
     }
 
-    // The second level has the newest change.
+    // Returns false if another attempt is needed, with the change that is the newest by now.
+    private bool TryEnd(KeyState state, ref PendingChange change, AttemptResult result, out bool isDone)
+    {
+        lock (_gate)
+        {
+            if (result.Late is { } late)
+            {
+                Watch(late, state, change);
+            }
+
+            // A newer change has arrived, or an older call has ended meanwhile and may have undone this one (I3): another attempt is needed.
+            bool isRepeated = !state.IsForgotten && (state.Newest != change || (result.IsDone && state.IsDisturbed));
+            isDone = !isRepeated && (result.IsDone || state.IsForgotten);
+            state.IsDisturbed = false;
+            if (isRepeated)
+            {
+                change.OnLate(_clock.NowMs);
+                change = state.Newest;
+                return false;
+            }
+
+            state.IsRunning = false;
+            if (isDone)
+            {
+                Settle(state);
+            }
+            else
+            {
+                change.OnLate(_clock.NowMs);
+                MarkOwed(state);
+                Enqueue(state);
+            }
+
+            state.Newest.Complete(result.IsDone && state.Newest == change ? LevelStatus.Done : LevelStatus.Failed);
+            return true;
+        }
+    }
+
+    private void Watch(Task late, KeyState state, PendingChange change)
+    {
+        state.LateCalls++;
+        state.WasLate = true;
+        state.WatchedSince = _clock.NowMs;
+        _ = late.ContinueWith(
+            static (_, ended) =>
+            {
+                (ChangeLedger ledger, KeyState state, PendingChange change) = ((ChangeLedger, KeyState, PendingChange))ended!;
+                ledger.OnLateEnd(state, change);
+            },
+            (this, state, change),
+            CancellationToken.None,
+            TaskContinuationOptions.None,
+            TaskScheduler.Default);
+    }
+
+    // Records that the second level has the newest change.
     private void Settle(KeyState state)
     {
         state.IsMade = true;
@@ -153,7 +174,7 @@ internal sealed partial class ChangeLedger
         }
     }
 
-    // A call that was given up has ended, however (I3).
+    // Handles the end of an abandoned call, successful or not (I3).
     private void OnLateEnd(KeyState state, PendingChange change)
     {
         _counters.CountLate();
@@ -163,7 +184,7 @@ internal sealed partial class ChangeLedger
             state.LateCalls--;
             if (state.IsForgotten)
             {
-                // After an overflow a new era began, and what the call wrote belongs to an old one.
+                // After an overflow a new era has begun, and the value of the late call belongs to an old one.
                 mustRemove = !state.IsOverflown;
             }
             else if (state.IsRunning)
@@ -196,8 +217,8 @@ internal sealed partial class ChangeLedger
     private async Task RemoveLateAsync(string key) =>
         await ApplyAsync(key, new PendingChange(ChangeKind.Remove), lease: null, CancellationToken.None).ConfigureAwait(false);
 
-    // The first of what is owed that may be made now; it is under way from then on. What is not known to be older than what others did
-    // is waited for while hearing of them can be relied on, and gives way after that, or at the last chance (I6).
+    // Takes the first pending change that may be made now; it counts as under way from then on. A change that other machines may have overtaken
+    // waits while the channel is live. After that, or at the last attempt, it is replaced (I6).
     private KeyState? TakeFirst(bool isLast)
     {
         lock (_gate)
@@ -236,7 +257,7 @@ internal sealed partial class ChangeLedger
             _isWorking = true;
         }
 
-        // What it does belongs to nobody's request.
+        // This work belongs to no request, so it must not have a request's ExecutionContext.
         using (ExecutionContext.SuppressFlow())
         {
             _ = Task.Run(WorkAsync);
@@ -277,11 +298,11 @@ internal sealed partial class ChangeLedger
         }
         catch (OperationCanceledException)
         {
-            // Closed: what is left is tried by CloseAsync.
+            // The queue was closed: CloseAsync tries the remaining changes.
         }
     }
 
-    // Until the time is over, or somebody knows better.
+    // Waits for the given time, or until Hasten ends the wait.
     private async Task PauseAsync(TimeSpan time)
     {
         var pause = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -296,7 +317,7 @@ internal sealed partial class ChangeLedger
         }
         catch (TimeoutException)
         {
-            // As long as was meant.
+            // The full time has passed.
         }
     }
 }

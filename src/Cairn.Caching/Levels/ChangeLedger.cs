@@ -1,37 +1,41 @@
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Coherence;
+using Cairn.Caching.Records;
+using Cairn.Caching.Timing;
 
 namespace Cairn.Caching.Levels;
 
-/// <summary>How an attempt to make a change ended.</summary>
-/// <param name="IsDone">True if everything belonging to it is done.</param>
-/// <param name="Late">A call that was given up and goes on.</param>
+/// <summary>The outcome of one attempt to make a change.</summary>
+/// <param name="IsDone">True if all parts of the change are done.</param>
+/// <param name="Late">A call that was abandoned and is still running.</param>
 internal readonly record struct AttemptResult(bool IsDone, Task? Late = null);
 
-// What this process knows of keys beyond what the second level has: changes under way, changes that are owed to it, calls that
-// were given up and may still take effect, and the leases within this process. Keys without any of these are not in here.
+// The write-behind queue: what this process knows of keys beyond the contents of the second level. It has changes under way, pending changes,
+// abandoned calls that may still take effect, and the leases within this process. Keys without any of these are not in it.
 //
-//                        asked for                     done, and no late call
-//   (not in the ledger) -----------> Running ----------------------------------> (not in the ledger)
+//                       requested                      done, and no late call
+//   (not in the queue) -----------> Running ----------------------------------> (not in the queue)
 //                                     |   ^  \
-//       failed, or its caller waits   |   |   \ done, but an older call goes on, or others may have been undone by it (I6)
-//       no longer                     v   |    v
-//                                     Owed     Watched --> Owed again, when the older call ends: it may have undone the change;
-//                                                          or when others are heard to have changed the key
+//          failed, or its caller      |   |   \ done, but an older call is still running, or the change may have
+//          waits no longer            v   |    v undone a change of another machine (I6)
+//                                   Pending     Watched --> Pending again, when the older call ends, because it may have undone the
+//                                                           change, or when another machine reports a change of the key
 //
-//   I1  Of a key at most one change is being made at a time, but for calls that were given up. The newest one asked for is what
+//   I1  At most one change of a key is being made at a time, not counting abandoned calls. The newest requested change is the one that
 //       counts: an older one that was not made yet is never made.
-//   I2  While a change is owed, or watched for an older call, readers get it from here, or nothing. What a caller was told of is thus
-//       never undone for this process, and the second level gets it in the end.
-//   I3  A call that was given up and ends after a newer change was made has perhaps undone it, so the newest is made again. When it
-//       ends after the ledger forgot the key, the key is removed.
-//   I4  A lease is checked, and all leases of a changed key are ended, under the lock under which the change becomes the newest one.
-//       A write with a lease is thus never newer than a change that ended the lease.
-//   I5  What is owed is bounded. Beyond the bounds writes become removals, and removals of many keys one new era: both drop more
-//       than asked for, and leave nothing old readable.
-//   I6  What is made later than it was asked for must not replace what others did since. A value, stamp or era that is owed is tried
-//       again only if all that they did until it failed was heard of, and watched until all that they did until it was made was.
-//       Otherwise it gives way: a value becomes a removal, a stamp or an era another one. Removals replace nothing.
+//   I2  While a change is pending, or watched because of an older call, readers get it from here, or get no value. So a change that was
+//       reported to a caller is never undone for this process, and the second level gets it in the end.
+//   I3  An abandoned call that ends after a newer change was made may have undone that change, so the newest change is made again. If the
+//       call ends after the queue forgot the key, the key is removed.
+//   I4  The lock under which a change becomes the newest also covers the check of its lease and the end of all leases of the changed key.
+//       So a write with a lease is never newer than a change that ended the lease. Until a lease ends, only its holder changes its key: the
+//       holder's write is listed only when the lease ends first, or when the write does not end at once.
+//   I5  The queue is limited. Beyond the limits, writes become removals, and removals of many keys become one new era. Both remove more
+//       than was requested, and leave no old value readable.
+//   I6  A change that is made later than it was requested must not replace newer changes of other machines. A pending value, stamp or era is
+//       tried again only if the channel has delivered all their changes up to its failure. Once made, it is unconfirmed: it is watched until
+//       the channel has delivered all their changes up to that moment. Otherwise it is replaced: a value by a removal, a stamp or an era by
+//       another new one. Removals replace nothing.
 internal sealed partial class ChangeLedger : IDisposable
 {
     private const long FirstDelayMs = 100;
@@ -39,17 +43,18 @@ internal sealed partial class ChangeLedger : IDisposable
 
     private readonly Lock _gate = new();
     private readonly Dictionary<string, KeyState> _states = new(StringComparer.Ordinal);
-    // One that was never late: nobody refers to it any more.
+    // Unreferenced objects for reuse: a state that was never late, and a write that was never listed.
     private KeyState? _spare;
+    private PendingChange? _spareWrite;
     private readonly Dictionary<string, LocalLease> _leases = new(StringComparer.Ordinal);
 
-    // Owed and not under way, in the order in which they became so.
+    // Pending changes that are not under way, in the order in which they became pending.
     private readonly LinkedList<KeyState> _queue = new();
 
-    // Owed writes, for their bounds.
+    // Pending writes, which count towards the limits.
     private readonly LinkedList<KeyState> _writes = new();
 
-    // Made later than asked for, and watched for what others did (I6), in the order in which they were made.
+    // Unconfirmed changes: made later than requested, and watched for changes of other machines (I6), in the order in which they were made.
     private readonly LinkedList<KeyState> _unproven = new();
     private readonly CancellationTokenSource _stop = new();
     private readonly CancellationToken _stopToken;
@@ -68,21 +73,21 @@ internal sealed partial class ChangeLedger : IDisposable
     private bool _isClosed;
     private bool _isOverflowing;
 
-    // What the worker waits for between two attempts.
+    // Completed to end the worker's pause between two attempts.
     private TaskCompletionSource? _pause;
 
-    // Read without the lock to skip it; the lock's release made it visible to all who saw what was acknowledged.
+    // Read without the lock in order to skip it. The release of the lock made it visible to every caller that saw the acknowledgement.
     private volatile int _stateCount;
 
-    /// <summary>Creates an empty one.</summary>
-    /// <param name="options">Bounds and times.</param>
-    /// <param name="counters">What is counted.</param>
-    /// <param name="log">What is told.</param>
-    /// <param name="hearing">What is known of others.</param>
-    /// <param name="attempt">Makes a change. Never throws, and takes no longer than its time-outs.</param>
-    /// <param name="waitMs">How long attempts are known to be useless.</param>
-    /// <param name="tryNow">Makes the next attempt useful if it can be.</param>
-    /// <param name="onOverflow">Begins a new era: changes of too many keys are owed.</param>
+    /// <summary>Creates an empty queue.</summary>
+    /// <param name="options">The limits and times.</param>
+    /// <param name="counters">The counters to increment.</param>
+    /// <param name="log">The log.</param>
+    /// <param name="hearing">The channel liveness.</param>
+    /// <param name="attempt">The function that makes a change. It never throws, and takes no longer than its time-outs.</param>
+    /// <param name="waitMs">The function that returns for how many milliseconds attempts are known to be useless.</param>
+    /// <param name="tryNow">The action that lets the next attempt pass the circuit breakers.</param>
+    /// <param name="onOverflow">The action that begins a new era, because changes of too many keys are pending.</param>
     public ChangeLedger(
         DistributedLevelOptions options,
         LevelCounters counters,
@@ -105,10 +110,10 @@ internal sealed partial class ChangeLedger : IDisposable
         _onOverflow = onOverflow;
     }
 
-    /// <summary>Keys with changes under way, owed or watched.</summary>
+    /// <summary>The number of keys with changes under way, pending or watched.</summary>
     public int Count => _stateCount;
 
-    /// <summary>Changes that are owed.</summary>
+    /// <summary>The number of pending changes.</summary>
     public int OwedCount
     {
         get
@@ -120,14 +125,14 @@ internal sealed partial class ChangeLedger : IDisposable
         }
     }
 
-    /// <summary>Bytes of writes that are owed.</summary>
+    /// <summary>The bytes of the pending writes.</summary>
     public long OwedBytes => Volatile.Read(ref _writeBytes);
 
-    /// <summary>Makes a change the newest of its key, and waits until it was made or the time is over; then it is owed.</summary>
+    /// <summary>Makes a change the newest of its key, and waits until it is made or the time is over; then it is pending.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="change">What is to be done.</param>
-    /// <param name="lease">Without which it is not done; null to end all leases of the key.</param>
-    /// <param name="wait">The caller's. The change is owed when it ends.</param>
+    /// <param name="change">The change.</param>
+    /// <param name="lease">The lease that the change requires; null to end all leases of the key.</param>
+    /// <param name="wait">The caller's deadline and token. The change is pending when they end the wait.</param>
     /// <returns>Done, Failed, or LeaseLost.</returns>
     public async ValueTask<LevelStatus> ApplyAsync(
         string key, PendingChange change, LocalLease? lease, LevelWait wait)
@@ -154,7 +159,7 @@ internal sealed partial class ChangeLedger : IDisposable
 
             if (change.Kind == ChangeKind.Publish && _states.TryGetValue(key, out KeyState? present) && present.IsPending)
             {
-                // What is under way or owed is published when it is made.
+                // The change that is under way or pending is published when it is made.
                 return LevelStatus.Failed;
             }
 
@@ -172,10 +177,62 @@ internal sealed partial class ChangeLedger : IDisposable
 
         if (mustRun)
         {
-            // Not awaited: it may be held up by an older call while this caller's time runs out. It does not throw.
+            // Not awaited: an older call may delay it beyond this caller's time. It does not throw.
             _ = RunAsync(state);
         }
 
+        return await OutcomeAsync(state, change, wait).ConfigureAwait(false);
+    }
+
+    /// <summary>Writes with a lease, like <see cref="ApplyAsync"/>. A write that ends at once, as in memory, is never listed (I4).</summary>
+    /// <param name="record">The record.</param>
+    /// <param name="expiration">The expiration of the record.</param>
+    /// <param name="lease">The lease that the write requires, within this process. Its holder makes one change at a time.</param>
+    /// <param name="wait">The caller's deadline and token. The write is pending when they end the wait.</param>
+    /// <returns>Done, Failed, or LeaseLost.</returns>
+    public ValueTask<LevelStatus> WriteAsync(byte[] record, LevelExpiration expiration, LocalLease lease, in LevelWait wait)
+    {
+        PendingChange change;
+        KeyState? state = null;
+        lock (_gate)
+        {
+            change = _spareWrite ?? new(ChangeKind.Write);
+            _spareWrite = null;
+            (change.Record, change.Expiration) = (record, expiration);
+            if (!_isClosed && lease.IsHeld && (_stateCount == 0 || !_states.ContainsKey(lease.Key)))
+            {
+                lease.Writing = state = NewState(lease.Key, change);
+                BeginRun(state);
+            }
+        }
+
+        if (state is null)
+        {
+            return ApplyAsync(lease.Key, change, lease, wait);
+        }
+
+        ValueTask<AttemptResult> attempt = _attempt(lease.Key, change);
+        if (!attempt.IsCompletedSuccessfully)
+        {
+            List(lease);
+            _ = RunAsync(state, change, attempt); // Not awaited, as in ApplyAsync.
+            return OutcomeAsync(state, change, wait);
+        }
+
+        AttemptResult result = attempt.Result;
+        if (result.IsDone && TryEndUnlisted(lease, state))
+        {
+            return new(LevelStatus.Done);
+        }
+
+        List(lease);
+        _ = RunAsync(state, change, new(result));
+        return OutcomeAsync(state, change, wait);
+    }
+
+    // Waits for the end of a change as long as the caller allows; then the change is pending.
+    private async ValueTask<LevelStatus> OutcomeAsync(KeyState state, PendingChange change, LevelWait wait)
+    {
         if (change.IsCompleted)
         {
             return change.Status;
@@ -198,11 +255,11 @@ internal sealed partial class ChangeLedger : IDisposable
         }
     }
 
-    /// <summary>True if readers are to be answered from here.</summary>
+    /// <summary>Returns whether readers must use the change here instead of the second level's value.</summary>
     /// <param name="key">The key.</param>
     /// <param name="change">
-    /// What counts: a write, a removal, a stamp or an era. Null if nothing is known: others may have done what is newer, unheard, and
-    /// what the second level has is older than what this process did.
+    /// The change that counts: a write, a removal, a stamp or an era. Null if the value is not known: other machines may have made newer
+    /// changes that were not delivered, and the second level has an older value than this process's change.
     /// </param>
     public bool TryRead(string key, out PendingChange? change)
     {
@@ -231,8 +288,8 @@ internal sealed partial class ChangeLedger : IDisposable
     }
 
     /// <summary>
-    /// Somebody else changed a key, as of now. What this process owes for it is older than that or as old, and must not replace it: the
-    /// key is removed instead, and a stamp or era becomes another new one. Ends the key's lease.
+    /// Handles a change of a key by another machine. A pending change of this process is at most as new, and must not replace it: the key is
+    /// removed instead, and a stamp or era is replaced by another new one. Ends the key's lease.
     /// </summary>
     public void OnChangedElsewhere(string key)
     {
@@ -248,7 +305,7 @@ internal sealed partial class ChangeLedger : IDisposable
         StartWork();
     }
 
-    /// <summary>As <see cref="OnChangedElsewhere"/>, of all keys.</summary>
+    /// <summary>Handles changes of all keys, like <see cref="OnChangedElsewhere"/>.</summary>
     public void OnAllChangedElsewhere()
     {
         lock (_gate)
@@ -263,7 +320,7 @@ internal sealed partial class ChangeLedger : IDisposable
         StartWork();
     }
 
-    /// <summary>More of what others did was heard of: what was watched until then is forgotten (I6).</summary>
+    /// <summary>Handles a heartbeat of the channel: unconfirmed changes that it covers are no longer watched (I6).</summary>
     public void OnProven()
     {
         if (_stateCount == 0)
@@ -284,7 +341,7 @@ internal sealed partial class ChangeLedger : IDisposable
         }
     }
 
-    /// <summary>Acquires the lease of a key within this process; or tells which one is held.</summary>
+    /// <summary>Acquires the lease of a key within this process, or returns the lease that is held.</summary>
     public bool TryAcquire(LocalLease lease, [NotNullWhen(false)] out LocalLease? other)
     {
         lock (_gate)
@@ -299,20 +356,20 @@ internal sealed partial class ChangeLedger : IDisposable
         }
     }
 
+    /// <summary>Releases a lease that was acquired.</summary>
     public void Release(LocalLease lease)
     {
         lock (_gate)
         {
-            if (_leases.TryGetValue(lease.Key, out LocalLease? present) && present == lease)
+            // A lease that has ended is no longer in the table, but another caller's lease of the key may be.
+            if (lease.IsHeld)
             {
-                _leases.Remove(lease.Key);
+                EndLeaseLocked(lease.Key);
             }
-
-            lease.End();
         }
     }
 
-    /// <summary>A new era began: all leases end, and stamps that are owed become others. Values that are owed are of the old era.</summary>
+    /// <summary>Begins a new era: all leases end, and pending stamps are replaced by new ones. Pending values belong to the old era.</summary>
     public void OnNewEra()
     {
         lock (_gate)
@@ -341,7 +398,8 @@ internal sealed partial class ChangeLedger : IDisposable
                 return change.Status;
             }
 
-            // Its maker goes on, or a newer change comes first; either way readers get the newest from here from now on (I2).
+            // The change continues to be made, or a newer one comes first. Either way, readers get the newest change from here from now on
+            // (I2).
             MarkOwed(state);
             return LevelStatus.Failed;
         }
@@ -355,12 +413,66 @@ internal sealed partial class ChangeLedger : IDisposable
         }
 
         Sweep();
-        state = _spare ?? new KeyState();
+        state = NewState(key, change);
+        Add(state);
+        return state;
+    }
+
+    private KeyState NewState(string key, PendingChange change)
+    {
+        KeyState state = _spare ?? new KeyState();
         _spare = null;
         state.Begin(key, change);
-        _states.Add(key, state);
-        _stateCount = _states.Count;
         return state;
+    }
+
+    private void Add(KeyState state)
+    {
+        _states.Add(state.Key, state);
+        _stateCount = _states.Count;
+    }
+
+    private void List(LocalLease lease)
+    {
+        bool overflowed;
+        lock (_gate)
+        {
+            ListLocked(lease);
+            overflowed = IsOverLimit();
+        }
+
+        if (overflowed)
+        {
+            Overflow();
+        }
+    }
+
+    private void ListLocked(LocalLease lease)
+    {
+        if (lease.Writing is { } state)
+        {
+            lease.Writing = null;
+            Add(state);
+        }
+    }
+
+    // Returns false if the write was listed meanwhile: other callers may wait for its end, or may have requested a newer change.
+    private bool TryEndUnlisted(LocalLease lease, KeyState state)
+    {
+        lock (_gate)
+        {
+            if (lease.Writing is null)
+            {
+                return false;
+            }
+
+            lease.Writing = null;
+            state.IsRunning = false;
+            _spare = state;
+            _spareWrite = state.Newest;
+            _spareWrite.Record = [];
+            return true;
+        }
     }
 
     private void Replace(KeyState state, PendingChange change)
@@ -397,7 +509,7 @@ internal sealed partial class ChangeLedger : IDisposable
 
     private void GiveWay(KeyState state)
     {
-        // A change whose caller still waits is as new as the other; which one counts is the second level's to say.
+        // A change whose caller still waits is as new as the other machine's. The second level decides which one counts.
         if (!state.IsOwed && state.LateCalls == 0 && !state.IsUnproven)
         {
             return;
@@ -419,6 +531,7 @@ internal sealed partial class ChangeLedger : IDisposable
     {
         if (_leases.Remove(key, out LocalLease? lease))
         {
+            ListLocked(lease);
             lease.End();
         }
     }
@@ -427,6 +540,7 @@ internal sealed partial class ChangeLedger : IDisposable
     {
         foreach (LocalLease lease in _leases.Values)
         {
+            ListLocked(lease);
             lease.End();
         }
 

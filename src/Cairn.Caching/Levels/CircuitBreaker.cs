@@ -1,6 +1,8 @@
+using Cairn.Caching.Timing;
+
 namespace Cairn.Caching.Levels;
 
-// Keeps calls away from a second level that does not work.
+// Stops calls to a second level that does not work.
 //
 //            N failures in a row                      the time is over: one call may pass
 //   Closed ----------------------> Open (first break) --------------------------------> Probing
@@ -8,14 +10,14 @@ namespace Cairn.Caching.Levels;
 //     |                             +------------------- the probe fails ------------------+  |
 //     +--------------------------------------------------- the probe succeeds ----------------+
 //
-//   I1  While it is open no call passes, and while it is probing only the one.
-//   I2  Whoever was let through reports exactly once: success, failure, or that nothing was learnt.
+//   I1  While the circuit is open no call passes; while it is probing only the probe passes.
+//   I2  Every admitted call reports exactly once: success, failure, or that nothing was learnt.
 internal sealed class CircuitBreaker(DistributedLevelOptions options)
 {
     private readonly Lock _gate = new();
     private readonly MonotonicClock _clock = new(options.Clock);
 
-    // Closed and no failures: nothing else is looked at, and no lock taken. A stale read lets a call pass or counts one failure less.
+    // False if the circuit is closed without failures: the fast path, without a lock. A stale read admits a call or misses one failure.
     private volatile bool _isTroubled;
     private int _failures;
     private bool _isOpen;
@@ -23,10 +25,10 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
     private long _openUntil;
     private long _breakMs;
 
-    /// <summary>Closed, or its time is over.</summary>
+    /// <summary>True while the circuit is open and its time is not over, or while it is probing.</summary>
     public bool IsOpen => _isTroubled && IsOpenNow();
 
-    /// <summary>Milliseconds until a call may pass; 0 if one may.</summary>
+    /// <summary>Milliseconds until a call may pass; 0 if it may pass now.</summary>
     public long WaitMs
     {
         get
@@ -38,8 +40,8 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
         }
     }
 
-    /// <summary>True if a call may be made, whose outcome must then be reported.</summary>
-    /// <param name="isProbe">True if it is the one call that finds out whether the level works again.</param>
+    /// <summary>Returns true if a call may be made; its outcome must then be reported.</summary>
+    /// <param name="isProbe">True if the call is the probe, which tests whether the level works again.</param>
     public bool TryEnter(out bool isProbe)
     {
         isProbe = false;
@@ -64,7 +66,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
         }
     }
 
-    /// <summary>A call worked.</summary>
+    /// <summary>Reports that a call succeeded.</summary>
     public void OnSuccess(bool isProbe)
     {
         if (!_isTroubled)
@@ -74,7 +76,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
 
         lock (_gate)
         {
-            // A call that began before the circuit opened says nothing about now.
+            // A call that began before the circuit opened does not show that the level works now.
             if (_isOpen && !isProbe)
             {
                 return;
@@ -88,8 +90,8 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
         }
     }
 
-    /// <summary>A call threw or was given up.</summary>
-    /// <returns>True if this opened the circuit, first or again.</returns>
+    /// <summary>Reports that a call threw or was abandoned.</summary>
+    /// <returns>True if this report opened the circuit, for the first time or again.</returns>
     public bool OnFailure(bool isProbe)
     {
         lock (_gate)
@@ -103,7 +105,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
             long longestMs = (long)options.LongestBreak.TotalMilliseconds;
             _breakMs = _breakMs == 0 ? Math.Min((long)options.FirstBreak.TotalMilliseconds, longestMs) : Math.Min(_breakMs * 2, longestMs);
 
-            // Up to a fifth less, so that many processes do not all ask at once a server that comes back.
+            // Up to a fifth less, so that many processes do not call a recovering server at the same moment.
             _openUntil = _clock.NowMs + (long)(_breakMs * (1 - (0.2 * options.Jitter())));
             _isOpen = true;
             _isProbing = false;
@@ -111,7 +113,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
         }
     }
 
-    /// <summary>Lets a probe pass now.</summary>
+    /// <summary>Ends the wait, so that a probe may pass now.</summary>
     public void EndBreak()
     {
         lock (_gate)
@@ -120,7 +122,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
         }
     }
 
-    /// <summary>The caller went away before the call ended: the next call may be the probe.</summary>
+    /// <summary>Reports that the call was abandoned before it ended: the next call may be the probe.</summary>
     public void OnNothingLearnt(bool isProbe)
     {
         if (isProbe)

@@ -1,21 +1,24 @@
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Coherence;
-using Cairn.Keys;
+using Cairn.Caching.Records;
+using Cairn.Caching.Timing;
+using Cairn.Engine;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Levels;
 
-// An IDistributedCache as all caches of one name in this process use it: one ledger of changes, one circuit, one channel. So these
-// caches agree with one another whatever the IDistributedCache does. Options and logger are those of the first cache.
+// The state that all caches of one name over one IDistributedCache share in this process: one write-behind queue, one set of circuit
+// breakers, one channel. So these caches are coherent with each other, whatever the IDistributedCache does. Options and logger are those of
+// the first cache.
 internal sealed class DistributedBackend
 {
     private const string InMemoryType = "Microsoft.Extensions.Caching.Distributed.MemoryDistributedCache";
 
-    // By instance and name. An instance that nobody uses any more takes its table along.
+    // By instance and name. The table of an instance is collected together with the instance.
     private static readonly ConditionalWeakTable<IDistributedCache, Dictionary<string, DistributedBackend>> s_shared = [];
 
-    // How long a cache's constructor waits for a channel.
+    // The longest time for which a cache's constructor waits for a channel.
     private static readonly TimeSpan s_longestStart = TimeSpan.FromSeconds(1);
 
     private readonly IDistributedCache _cache;
@@ -28,9 +31,9 @@ internal sealed class DistributedBackend
     private readonly CacheCalls _calls;
     private readonly BoundedCalls _publish;
 
-    // True if no other process can change what is in the cache.
+    // True if no other process can change the contents of the cache.
     private readonly bool _isPrivate;
-    // Most entries live equally long, and nobody changes what is passed on. A race makes one more.
+    // Most entries have the same lifetime, and the object is not modified once it is passed on. A race creates one object more.
     private DistributedCacheEntryOptions? _lastExpiry;
     private readonly Lock _eraGate = new();
     private Task<ulong>? _eraQuestion;
@@ -55,7 +58,7 @@ internal sealed class DistributedBackend
         Leases = leases is null ? null : new(leases, MakeCalls);
         _publish = MakeCalls("publishing a change", new(isKnown: false));
         Records = new(options.Name);
-        Hearing = new(isNeeded: channel is not null, options);
+        Hearing = new(isNeeded: channel is not null, options.Clock, options.TrustAfterHeartbeat);
         Ledger = new(
             options, Counters, _log, Hearing, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow);
         if (channel is null && !_isPrivate && !options.IsInMemory)
@@ -82,13 +85,13 @@ internal sealed class DistributedBackend
 
     public KeyHasher TagHasher { get; } = KeyHasher.Random();
 
-    /// <summary>True while calls are not made: all of them, or those of a kind.</summary>
+    /// <summary>True while a circuit is open: the common one or that of a kind of calls.</summary>
     public bool IsBroken => _breakers.Exists(breaker => breaker.IsOpen);
 
-    /// <summary>The era as this process last knew it; 0 if it never did. Good enough to write with: what is of an old era is not read.</summary>
+    /// <summary>The era that this process knew last; 0 if none. It is current enough to write with: entries of an old era are not read.</summary>
     public ulong KnownEra => Volatile.Read(ref _era);
 
-    /// <summary>The one of this cache and name; <see cref="ReleaseAsync"/> gives it back.</summary>
+    /// <summary>Returns the backend of a cache and a name; <see cref="ReleaseAsync"/> releases it.</summary>
     public static DistributedBackend Of(
         IDistributedCache cache, ICacheLeases? leases, ICacheInvalidation? channel, DistributedLevelOptions options, ILogger logger)
     {
@@ -108,7 +111,7 @@ internal sealed class DistributedBackend
         }
     }
 
-    /// <summary>The last user's release makes what is owed, for a bounded time.</summary>
+    /// <summary>Releases the backend. The last release makes the pending changes, for a limited time.</summary>
     public async ValueTask ReleaseAsync()
     {
         if (!s_shared.TryGetValue(_cache, out Dictionary<string, DistributedBackend>? ofCache))
@@ -131,10 +134,10 @@ internal sealed class DistributedBackend
         Ledger.Dispose();
     }
 
-    /// <summary>False until others' changes are heard of for the first time, or somebody has waited for that in vain.</summary>
+    /// <summary>False until the channel delivers changes for the first time, or until a caller's wait for that has timed out.</summary>
     public bool IsReady => _isReady || !Hub.HasChannel || Hub.HasHeard;
 
-    /// <summary>Waits until others' changes are heard of, for as long as a read may take.</summary>
+    /// <summary>Waits until the channel delivers changes, as long as a read may take.</summary>
     public async ValueTask WhenReadyAsync(LevelWait wait)
     {
         try
@@ -144,16 +147,16 @@ internal sealed class DistributedBackend
         }
         catch (TimeoutException)
         {
-            // Those who come later do not wait again: the level works without, and trusts less.
+            // Later callers do not wait again: the level works without the channel, and trusts its entries for less time.
         }
 
         _isReady = true;
     }
 
-    /// <summary>Reads a record; no value if there is none.</summary>
+    /// <summary>Reads a record; the value is null if there is none.</summary>
     public ValueTask<CallResult<ReadOnlyMemory<byte>?>> ReadAsync(string key, in LevelWait wait) => _calls.GetAsync(key, _options.ReadTimeout, wait);
 
-    /// <summary>Reads a record if the cache is prompt; false if it may have to be waited for.</summary>
+    /// <summary>Reads a record if the cache is prompt. Returns false if the read may have to be awaited.</summary>
     public bool TryReadNow(string key, out CallResult<byte[]?> result) => _calls.TryGetNow(key, out result);
 
     public ValueTask<CallResult<bool>> RefreshAsync(string key, in LevelWait wait) => _calls.RefreshAsync(key, _options.WriteTimeout, wait);
@@ -164,7 +167,7 @@ internal sealed class DistributedBackend
         _log.Damaged(key);
     }
 
-    /// <summary>When an entry expires, in the words of IDistributedCache; null if it has expired.</summary>
+    /// <summary>Returns an entry's expiration as options of IDistributedCache; null if it has expired.</summary>
     public DistributedCacheEntryOptions? Expiry(LevelExpiration expiration)
     {
         TimeSpan? relative = null;
@@ -176,7 +179,7 @@ internal sealed class DistributedBackend
                 return null;
             }
 
-            // Relative: the clock of whoever keeps it may be another one.
+            // Relative to now: the clock of the server may differ.
             relative = TimeSpan.FromMilliseconds(Math.Min(leftMs, (long)TimeSpan.FromDays(36_500).TotalMilliseconds));
         }
 
@@ -189,22 +192,22 @@ internal sealed class DistributedBackend
         return _lastExpiry = new() { AbsoluteExpirationRelativeToNow = relative, SlidingExpiration = sliding };
     }
 
-    /// <summary>The era that entries must be of; 0 if it cannot be told now.</summary>
-    /// <param name="mustAsk">True if what is known is not new enough.</param>
-    /// <param name="wait">When its time is over, the era cannot be told.</param>
+    /// <summary>Returns the current era, to which valid entries belong; 0 if it cannot be determined now.</summary>
+    /// <param name="mustAsk">True if the era that is known here is not new enough.</param>
+    /// <param name="wait">The deadline and token. When the time is over, the result is 0.</param>
     public ValueTask<ulong> GetEraAsync(bool mustAsk, in LevelWait wait)
     {
         return !mustAsk && TryKnowEra(out ulong era) ? new(era) : WaitForEraAsync(wait);
     }
 
-    /// <summary>True if the era that entries must be of need not be asked for.</summary>
+    /// <summary>Returns true if the current era is known without a read.</summary>
     public bool TryKnowEra(out ulong era)
     {
         era = KnownEra;
         return era != 0 && (_isPrivate || (Hub.HasChannel && Hub.IsTrusted) || _clock.NowMs < Volatile.Read(ref _eraFreshUntilMs));
     }
 
-    /// <summary>Drops everything: begins a new era.</summary>
+    /// <summary>Removes all entries: begins a new era.</summary>
     public async ValueTask<LevelStatus> BeginEraAsync(LevelWait wait)
     {
         try
@@ -218,13 +221,13 @@ internal sealed class DistributedBackend
         }
     }
 
-    /// <summary>Tells other machines of a change that the ledger had no part in.</summary>
+    /// <summary>Publishes a change that was not made through the write-behind queue.</summary>
     public async ValueTask<LevelStatus> PublishAsync(string key, LocalLease lease, LevelWait wait) =>
         _channel is { ReportsChanges: false }
             ? await Ledger.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, wait).ConfigureAwait(false)
             : LevelStatus.Done;
 
-    // Not awaited: whoever found too many changes waits for his own. It does not throw.
+    // Not awaited: the caller that found too many changes waits for its own change only. It does not throw.
     private void OnOverflow() => _ = BeginEraAsync(CancellationToken.None).AsTask();
 
     private async ValueTask<LevelStatus> WriteNewEraAsync(LevelWait wait)
@@ -233,10 +236,15 @@ internal sealed class DistributedBackend
         SetEra(change.Number);
         LevelStatus status = await Ledger
             .ApplyAsync(Records.EraKey, change, lease: null, wait).ConfigureAwait(false);
-        if (KnownEra != change.Number)
+        lock (_eraGate)
         {
-            // Another one was heard of meanwhile. Which of the two came last is asked when it matters.
-            SetEra(0);
+            // A question that read the record before it was written must not bring the old era back (Learn).
+            _eraVersion++;
+            if (_era != change.Number)
+            {
+                // Another machine's era arrived meanwhile. The next use of the era reads which one came last.
+                Volatile.Write(ref _era, 0);
+            }
         }
 
         return status;
@@ -252,7 +260,7 @@ internal sealed class DistributedBackend
         }
     }
 
-    // One asks for all who want to know. None of them can cancel it, and each waits as long as he likes.
+    // One read answers all callers that want to know the era. No caller can cancel it, and each has its own time-out.
     private async ValueTask<ulong> WaitForEraAsync(LevelWait wait)
     {
         Task<ulong>? question;
@@ -311,8 +319,7 @@ internal sealed class DistributedBackend
                 return 0;
             }
 
-            SetEra(owed.Number);
-            return owed.Number;
+            return Learn(owed.Number, version);
         }
 
         CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
@@ -331,7 +338,7 @@ internal sealed class DistributedBackend
             CountDamaged(Records.EraKey);
         }
 
-        // First levels may keep what they have: nobody dropped anything, the second level lost it.
+        // First levels may keep their entries: no machine has cleared the cache; the second level has lost its era.
         await WriteNewEraAsync(CancellationToken.None).ConfigureAwait(false);
         return KnownEra;
     }
@@ -344,7 +351,7 @@ internal sealed class DistributedBackend
             known = _era;
             if (_eraVersion != version)
             {
-                // This process began one meanwhile, or heard of another's; what was read may be older.
+                // This process began an era meanwhile, or another machine's arrived; the one that was read may be older.
                 return known;
             }
 
@@ -354,7 +361,7 @@ internal sealed class DistributedBackend
 
         if (known != 0 && known != era)
         {
-            // Others dropped everything, and no channel told.
+            // Another machine has cleared the cache, and no channel has reported it.
             Hub.TellAll();
         }
 
@@ -388,18 +395,34 @@ internal sealed class DistributedBackend
         Ledger.OnProven();
         if (ReferenceEquals(_channel, _cache))
         {
-            // Whoever tells that it works need not be left alone, and others wait for what is owed.
+            // A cache that reports that it works need not be avoided, and other machines wait for the pending changes.
             EndBreaks();
             Ledger.Hasten();
         }
     }
 
-    // Ends other machines' lease, changes the key, tells other machines. If a part fails, all is done again later.
-    private async ValueTask<AttemptResult> AttemptAsync(string key, PendingChange change)
+    private ValueTask<AttemptResult> AttemptAsync(string key, PendingChange change)
+    {
+        if (Leases is not null || _channel is { ReportsChanges: false } || change.Kind == ChangeKind.Publish)
+        {
+            return AttemptStepsAsync(key, change);
+        }
+
+        ValueTask<CallResult<bool>> changing = ChangeAsync(key, change);
+        return changing.IsCompletedSuccessfully ? new(AttemptOf(changing.Result)) : LaterAsync(changing);
+
+        static async ValueTask<AttemptResult> LaterAsync(ValueTask<CallResult<bool>> changing) => AttemptOf(await changing.ConfigureAwait(false));
+
+        static AttemptResult AttemptOf(CallResult<bool> changed) => new(changed.IsDone, changed.Late);
+    }
+
+    // Ends other machines' leases, changes the key, and publishes the change. If one part fails, all are done again later.
+    private async ValueTask<AttemptResult> AttemptStepsAsync(string key, PendingChange change)
     {
         bool areLeasesEnded = true;
 
-        // Who writes with the lease keeps it until the value is there: in between, another would get it and make the value again.
+        // A writer with the lease keeps it until the value is stored: otherwise another machine would get the lease in between and create the
+        // value again.
         if (Leases is { ChangesEndLeases: false } leases && change.Kind is ChangeKind.Write or ChangeKind.Remove
             && change.Holder is not { IsOnServer: true })
         {
@@ -441,7 +464,7 @@ internal sealed class DistributedBackend
                 expiry = Expiry(change.Expiration);
                 break;
             case ChangeKind.Stamp:
-                // Of the era that is known now: an unknown one makes it count as missing, and another new stamp takes its place.
+                // The record has the era that is known now. If the era is unknown, the stamp counts as missing, and a new one replaces it.
                 record = DistributedRecords.Stamp(key, KnownEra, change.Number);
                 expiry = new() { SlidingExpiration = _options.StampLifetime };
                 break;
@@ -454,7 +477,7 @@ internal sealed class DistributedBackend
                 break;
         }
 
-        // A write that is too late leaves nothing of what was there before either.
+        // A write that has expired in the meantime still removes the earlier value.
         return record is null || expiry is null
             ? _calls.RemoveAsync(key, _options.WriteTimeout)
             : _calls.SetAsync(key, record, expiry, _options.WriteTimeout);

@@ -1,19 +1,21 @@
 using System.Buffers;
 using Cairn.Caching.Coherence;
+using Cairn.Caching.Records;
 using Cairn.Caching.Tagging;
-using Cairn.Keys;
+using Cairn.Caching.Telemetry;
+using Cairn.Engine;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Levels;
 
-// Any IDistributedCache as second level. What can go wrong with it, and what is then done, is told in BoundedCalls (code that
-// throws or hangs), CircuitBreaker, ChangeLedger (changes that failed) and DistributedRecords (what is lost or damaged).
+// Any IDistributedCache as second level. Its failures are handled in BoundedCalls (code that throws or hangs), CircuitBreaker, ChangeLedger
+// (changes that failed) and DistributedRecords (entries that are lost or damaged).
 //
-//   I1  A change is told to all first levels of this process before it is acknowledged, done or owed.
+//   I1  A change is reported to all first levels of this process before it is acknowledged, done or pending.
 //   I2  A write that ends as Done or as Failed counts as one change of its key for ICoherence.TryKeep (ChangesOf).
-//   I3  A value that was made of what other machines may have changed since is not written: with the lease of a server the server knows
-//       whether they did; with a lease within this process, this does as long as it hears of others.
+//   I3  A value is not written if other machines may have changed its sources since. With a lease of the server, the server knows whether
+//       they did. With a lease within this process, this process knows it as long as the channel is live.
 internal sealed class DistributedLevel : SecondLevel
 {
     private const int ReadsAtOnce = 32;
@@ -25,12 +27,12 @@ internal sealed class DistributedLevel : SecondLevel
     private readonly ChannelCoherence _coherence;
     private int _isDisposed;
 
-    /// <summary>Opens it.</summary>
-    /// <param name="cache">Whose it is stays the caller's.</param>
-    /// <param name="leases">Leases registered beside it; null to take the cache itself if it has them.</param>
-    /// <param name="channel">Invalidation registered beside it; null to take the cache itself if it has it.</param>
-    /// <param name="options">Those of the first of the same cache and name count for calls that are done later.</param>
-    /// <param name="logger">Is told of trouble.</param>
+    /// <summary>Opens the level.</summary>
+    /// <param name="cache">The cache, which the caller owns.</param>
+    /// <param name="leases">The registered leases; null to use the cache itself if it implements them.</param>
+    /// <param name="channel">The registered invalidation channel; null to use the cache itself if it implements one.</param>
+    /// <param name="options">The options. For calls that are made later, those of the first level with the same cache and name apply.</param>
+    /// <param name="logger">The logger of failures.</param>
     public DistributedLevel(
         IDistributedCache cache, ICacheLeases? leases, ICacheInvalidation? channel, DistributedLevelOptions options, ILogger logger)
     {
@@ -64,13 +66,13 @@ internal sealed class DistributedLevel : SecondLevel
 
     public LevelCounters Counters => _backend.Counters;
 
-    /// <summary>Changes that the second level does not have yet.</summary>
+    /// <summary>The number of changes that the second level does not have yet.</summary>
     public int OwedChanges => _backend.Ledger.OwedCount;
 
-    /// <summary>True while calls are not made because such calls kept failing.</summary>
+    /// <summary>True while the circuit breaker is open after repeated failures.</summary>
     public bool IsBroken => _backend.IsBroken;
 
-    /// <summary>False while a channel that there is does not bring changes.</summary>
+    /// <summary>False while there is a channel that does not deliver changes.</summary>
     public bool IsConnected => _backend.Hub.IsTrusted;
 
     public override bool IsReady => _backend.IsReady;
@@ -120,13 +122,13 @@ internal sealed class DistributedLevel : SecondLevel
             return LevelStatus.Miss;
         }
 
-        // Of another era: perhaps a newer one, of which this process has not heard.
+        // Of another era: perhaps a newer one that this process does not know yet.
         bool isCurrent = eraOfRecord == era
             || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, wait).ConfigureAwait(false);
         return isCurrent ? Found(record.Span, target) : LevelStatus.Miss;
     }
 
-    // Where the cache has proven to be prompt, and nothing has to be asked first.
+    // Completes if the cache has proven to be prompt and no other record must be read first.
     public override bool TryReadNow(string key, ulong hash, IBufferWriter<byte> target, out LevelStatus status)
     {
         status = LevelStatus.Failed;
@@ -144,7 +146,7 @@ internal sealed class DistributedLevel : SecondLevel
 
         if (DistributedRecords.EraOf(record) != era)
         {
-            return false; // Damaged, or of an era that has to be asked for.
+            return false; // Damaged, or of an era that must be checked.
         }
 
         status = Found(record, target);
@@ -173,20 +175,31 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    public override async ValueTask<LevelStatus> WriteAsync(
+    public override ValueTask<LevelStatus> WriteAsync(
         string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, LevelWait wait)
     {
         var held = (DistributedLease?)lease;
         if (held is { IsHeld: false })
         {
-            return LevelStatus.LeaseLost;
+            return new(LevelStatus.LeaseLost);
         }
 
+        // With a lease within this process, of the current era, the write is one step. An in-memory cache completes it at once.
+        ulong era = _backend.KnownEra;
+        ValueTask<LevelStatus> writing = held is { Owner: null, IsUnasked: false } && era != 0 && held.Era == era && _backend.Hearing.IsTrusted
+            ? _backend.Ledger.WriteAsync(DistributedRecords.Value(era, envelope.Span), expiration, held, wait)
+            : WriteInStepsAsync(key, envelope, expiration, held, wait);
+        return ToldAsync(hash, writing);
+    }
+
+    private async ValueTask<LevelStatus> WriteInStepsAsync(
+        string key, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, DistributedLease? held, LevelWait wait)
+    {
         string text = _backend.Records.ValueKey(key);
         ulong era = _backend.KnownEra;
         if (era == 0 || held?.Owner is not null)
         {
-            wait = Shared(wait); // Of more than one step.
+            wait = Shared(wait); // More than one step.
         }
 
         if (era == 0)
@@ -200,41 +213,30 @@ internal sealed class DistributedLevel : SecondLevel
             return LevelStatus.LeaseLost;
         }
 
-        LevelStatus status = LevelStatus.Failed;
-        try
+        if (era == 0)
         {
-            if (era == 0)
-            {
-                // It cannot be said of which era it is. What was there before is removed, when that is possible.
-                status = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held, wait).ConfigureAwait(false);
-                return status = status == LevelStatus.LeaseLost ? status : LevelStatus.Failed;
-            }
-
-            if (held is { Owner: null } && (held.IsUnasked || !_backend.Hearing.IsTrusted))
-            {
-                return status; // I3
-            }
-
-            byte[] record = DistributedRecords.Value(era, envelope.Span);
-            if (held?.Owner is not null && _backend.Expiry(expiration) is { } expiry)
-            {
-                LevelStatus? conditional = await WriteIfLeasedAsync(text, held, record, expiry, wait).ConfigureAwait(false);
-                if (conditional is not null)
-                {
-                    return status = conditional.Value;
-                }
-            }
-
-            var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration, Holder = held };
-            return status = await _backend.Ledger.ApplyAsync(text, change, held, wait).ConfigureAwait(false);
+            // The era of the value is not known. The earlier value is removed, as soon as that is possible.
+            LevelStatus removed = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held, wait).ConfigureAwait(false);
+            return removed == LevelStatus.LeaseLost ? removed : LevelStatus.Failed;
         }
-        finally
+
+        if (held is { Owner: null } && (held.IsUnasked || !_backend.Hearing.IsTrusted))
         {
-            if (status != LevelStatus.LeaseLost)
+            return LevelStatus.Failed; // I3
+        }
+
+        byte[] record = DistributedRecords.Value(era, envelope.Span);
+        if (held?.Owner is not null && _backend.Expiry(expiration) is { } expiry)
+        {
+            LevelStatus? conditional = await WriteIfLeasedAsync(text, held, record, expiry, wait).ConfigureAwait(false);
+            if (conditional is not null)
             {
-                _backend.Hub.Tell(hash);
+                return conditional.Value;
             }
         }
+
+        var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration, Holder = held };
+        return await _backend.Ledger.ApplyAsync(text, change, held, wait).ConfigureAwait(false);
     }
 
     public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait) =>
@@ -250,7 +252,7 @@ internal sealed class DistributedLevel : SecondLevel
             : AcquireLeaseSlowlyAsync(key, replacesStale, leaseWait, wait);
     }
 
-    // Nobody else has the lease, and no server has to be asked.
+    // Succeeds if no other caller has the lease and no server must be called.
     public override ILevelLease? TryAcquireNow(string key, ulong hash)
     {
         if (_backend.Leases is not null || !_backend.TryKnowEra(out ulong era))
@@ -301,7 +303,7 @@ internal sealed class DistributedLevel : SecondLevel
         {
             if (result.Lease is null)
             {
-                // Not awaited: whoever was cancelled or refused does not wait for a server. It does not throw.
+                // Not awaited: a cancelled or refused caller does not wait for a server. It does not throw.
                 _ = lease.DisposeAsync().AsTask();
             }
         }
@@ -341,7 +343,8 @@ internal sealed class DistributedLevel : SecondLevel
             }
         }
 
-        // Others in this process may have made one at the same time: they are told, and ask again. This caller knows.
+        // Other caches in this process may have created a stamp at the same time: they are notified and read it again. This caller knows its
+        // stamp.
         var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() };
         try
         {
@@ -374,19 +377,44 @@ internal sealed class DistributedLevel : SecondLevel
         return LevelStatus.Hit;
     }
 
-    private async ValueTask<LevelStatus> ChangeAsync(string text, ulong hash, PendingChange change, LevelWait wait)
+    private ValueTask<LevelStatus> ChangeAsync(string text, ulong hash, PendingChange change, LevelWait wait) =>
+        ToldAsync(hash, _backend.Ledger.ApplyAsync(text, change, lease: null, wait));
+
+    // Reports a change to all first levels before it is acknowledged (I1), unless the change was refused.
+    private ValueTask<LevelStatus> ToldAsync(ulong hash, ValueTask<LevelStatus> changing)
     {
+        if (!changing.IsCompletedSuccessfully)
+        {
+            return ToldLaterAsync(hash, changing);
+        }
+
+        LevelStatus status = changing.Result;
+        Tell(hash, status);
+        return new(status);
+    }
+
+    private async ValueTask<LevelStatus> ToldLaterAsync(ulong hash, ValueTask<LevelStatus> changing)
+    {
+        LevelStatus status = LevelStatus.Failed;
         try
         {
-            return await _backend.Ledger.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
+            return status = await changing.ConfigureAwait(false);
         }
         finally
+        {
+            Tell(hash, status);
+        }
+    }
+
+    private void Tell(ulong hash, LevelStatus status)
+    {
+        if (status != LevelStatus.LeaseLost)
         {
             _backend.Hub.Tell(hash);
         }
     }
 
-    /// <summary>Writes through the server's leases; null if they cannot do that.</summary>
+    /// <summary>Writes through the server's leases; null if they do not support that.</summary>
     private async ValueTask<LevelStatus?> WriteIfLeasedAsync(
         string text, DistributedLease lease, byte[] record, DistributedCacheEntryOptions expiry, LevelWait wait)
     {
@@ -397,22 +425,22 @@ internal sealed class DistributedLevel : SecondLevel
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.NotSupported }:
                 return null;
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Acquired }:
-                // Done for all that read it from the server; that other machines' first levels hear of it may be owed.
+                // Done for all that read the value from the server. The message to other machines' first levels may be pending.
                 return await _backend.PublishAsync(text, lease, wait).ConfigureAwait(false);
             case { Status: CallStatus.Done, Value: CacheLeaseStatus.Held }:
                 lease.Lose();
                 return LevelStatus.LeaseLost;
             default:
-                // Nothing is owed: the server decides whenever the call gets there, by whether the lease still stands.
+                // No change is pending: whenever the call arrives, the server decides by the state of the lease.
                 return LevelStatus.Failed;
         }
     }
 
-    // The steps of this operation share a deadline, also when the caller brings none.
+    // Gives the steps of this operation a common deadline, even if the caller brings none.
     private LevelWait Shared(LevelWait wait) => wait.Deadline is null ? wait with { Deadline = NewDeadline() } : wait;
 
-    // With this process' lease in hand: will the server give its own, and is there a value by now? Without a server the caller knows: what
-    // another cache of this process wrote since the caller looked was told to the caller's coherence.
+    // Completes a lease that is held within this process: it acquires the server's part and checks whether there is a value by now. Without a
+    // server there is nothing to check: writes of other caches of this process since the caller's read were reported to the caller's coherence.
     private async ValueTask<LeaseResult> CompleteLeaseAsync(LeaseRequest request, DistributedLease lease, LevelWait wait)
     {
         wait = Shared(wait);
@@ -432,7 +460,7 @@ internal sealed class DistributedLevel : SecondLevel
                     return new(LevelStatus.Hit, HasWaited: request.HasWaited);
                 }
 
-                // Of an older era: a value to the server only.
+                // The value belongs to an older era: it is a value only for the server.
                 hasValue = true;
                 status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing: false, wait).ConfigureAwait(false);
             }
@@ -448,7 +476,7 @@ internal sealed class DistributedLevel : SecondLevel
                 mustLook = onlyIfMissing && !hasValue && !leases.ChecksValue;
             }
 
-            // Else the lease holds within this process: the server has none, or could not be asked.
+            // Otherwise the lease applies within this process only: the server has no leases, or did not answer.
             lease.IsUnasked = status is null && _backend.Hub.HasChannel;
         }
 
@@ -458,11 +486,11 @@ internal sealed class DistributedLevel : SecondLevel
             return new(LevelStatus.Hit, HasWaited: request.HasWaited);
         }
 
-        // What was stale may have been replaced between the caller's look and the lease: only he can tell.
+        // The stale value may have been replaced between the caller's read and the lease; only the caller can determine that.
         return new(LevelStatus.Done, lease, HasWaited: request.HasWaited || request.ReplacesStale);
     }
 
-    // Null if it could not be asked.
+    // Returns null if the server did not answer.
     private async ValueTask<CacheLeaseStatus?> AcquireOnServerAsync(
         LeaseCalls leases, LeaseRequest request, string owner, bool onlyIfMissing, LevelWait wait)
     {
@@ -482,7 +510,7 @@ internal sealed class DistributedLevel : SecondLevel
                 return result.Value;
             }
 
-            // Told by the server if it can; asked again now and then in any case, since its word may be lost.
+            // The server reports the end of the lease if it can. The lease is also polled, because the report may be lost.
             request.HasWaited = true;
             TimeSpan pause = TimeSpan.FromMilliseconds(Math.Min(pollMs, Math.Ceiling(left.TotalMilliseconds)));
             pollMs = Math.Min(pollMs * 2, LongestPollMs);

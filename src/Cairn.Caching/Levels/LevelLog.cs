@@ -1,10 +1,11 @@
 using Cairn.Caching.Telemetry;
+using Cairn.Caching.Timing;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Levels;
 
-// What a second level that is an IDistributedCache logs; docs/reference/second-level.md has the table. Each kind at most once per
-// interval; the line says how many there were since the last one.
+// The log of an IDistributedCache as second level; docs/reference/second-level.md has the table of its messages. Each kind is logged at most
+// once per interval; the line includes the number of suppressed ones since the last line.
 internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions options)
 {
     private const int Kinds = 6;
@@ -20,7 +21,7 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
         }
     }
 
-    // The limit that was set, not what earlier steps had left of it.
+    // Logs the configured limit, not the remainder after earlier steps.
     public void TimedOut(string what, TimeSpan limit)
     {
         if (MayTell(1, out long others))
@@ -61,10 +62,10 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
         }
     }
 
-    /// <summary>Told once in the life of a cache.</summary>
+    /// <summary>Logs that there is no channel, once in the lifetime of a cache.</summary>
     public void NoChannel(string type) => LogNoChannel(logger, type);
 
-    /// <summary>Told whenever it happens: once in the life of a cache.</summary>
+    /// <summary>Logs the changes that were left when the cache was closed, at most once in the lifetime of a cache.</summary>
     public void LeftUndone(int keys) => LogLeftUndone(logger, keys);
 
     private bool MayTell(int kind, out long others) => _gates[kind].TryPass(_clock.NowMs, out others);

@@ -1,19 +1,22 @@
 namespace Cairn.Caching.Levels;
 
-// A lease among the caches of this process that share an IDistributedCache. Ended under the lock of its ChangeLedger.
+// A lease among the caches of this process that share an IDistributedCache. It ends under the lock of its ChangeLedger.
 internal class LocalLease(string key)
 {
     private static readonly object s_ended = new();
 
-    // Null while it is held and nobody waits; then the source of those who wait; s_ended at the end.
+    // Null while the lease is held without waiters; then the source that the waiters share; s_ended at the end.
     private object? _state;
 
     public string Key { get; } = key;
 
+    /// <summary>The holder's write while it is not listed. Belongs to the write-behind queue, under its lock.</summary>
+    public KeyState? Writing { get; set; }
+
     // Acquire; pairs with the exchange in End.
     public bool IsHeld => Volatile.Read(ref _state) != s_ended;
 
-    /// <summary>Waits until it is given back or lost.</summary>
+    /// <summary>Waits until the lease is released or lost.</summary>
     public Task WaitForEndAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken)
     {
         object? state = Volatile.Read(ref _state);
@@ -26,6 +29,6 @@ internal class LocalLease(string key)
         return state is TaskCompletionSource waiting ? waiting.Task.WaitAsync(timeout, clock, cancellationToken) : Task.CompletedTask;
     }
 
-    /// <summary>Gives it back or takes it away.</summary>
+    /// <summary>Ends the lease, released or lost, and completes the waiters.</summary>
     public void End() => (Interlocked.Exchange(ref _state, s_ended) as TaskCompletionSource)?.TrySetResult();
 }

@@ -1,15 +1,16 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using Cairn.Caching.Coherence;
-using Cairn.Keys;
+using Cairn.Caching.Records;
+using Cairn.Engine;
 
 namespace Cairn.Caching.Levels;
 
-// Where there is no second level: nothing is there to read, every change is done at once, and tags have their stamps in this
-// process.
+// Represents the absence of a second level: every read is a miss, every change is done at once, and the stamps of tags exist in this
+// process only.
 //
-//   I1  A tag that was never renewed has a stamp that follows from its hash and the base, so that nothing is kept for it. Renewed
-//       tags are remembered; beyond MaxRenewed all are forgotten and the base changes, which drops more than asked for.
+//   I1  The stamp of a tag that was never renewed follows from its hash and the base, so that no memory is needed for it. Renewed tags are
+//       remembered. Beyond MaxRenewed, all are forgotten and the base changes, which invalidates more than was requested.
 internal sealed class NoLevel : SecondLevel
 {
     public const int MaxRenewed = 100_000;
@@ -37,7 +38,7 @@ internal sealed class NoLevel : SecondLevel
     public override ValueTask ReadManyAsync(
         ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, LevelWait wait)
     {
-        // All Miss.
+        // Clears the statuses to Miss, which is 0.
         statuses.AsSpan(0, keys.Length).Clear();
         return default;
     }
@@ -58,14 +59,14 @@ internal sealed class NoLevel : SecondLevel
     public override ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, LevelWait wait) =>
         new(LevelStatus.Done);
 
-    /// <summary>Nobody else makes the value.</summary>
+    /// <summary>Returns Failed: there is no other process that could create the value.</summary>
     public override ValueTask<LeaseResult> AcquireLeaseAsync(
         string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait) =>
         new(new LeaseResult(LevelStatus.Failed));
 
     public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
-        // Never 0, which would be no stamp at all.
+        // Never 0, which means no stamp.
         ulong derived = hash ^ Volatile.Read(ref _base);
         return new(_renewed.TryGetValue(tag, out ulong stamp) ? stamp : derived == 0 ? ulong.MaxValue : derived);
     }
@@ -101,7 +102,7 @@ internal sealed class NoLevel : SecondLevel
 
     private void Forget()
     {
-        // The base first: a tag that is looked up in between gets the new base, or the stamp it had.
+        // The base changes first: a tag that is read in between gets the new base or its old stamp.
         Volatile.Write(ref _base, DistributedRecords.NewNumber());
         _renewed.Clear();
     }

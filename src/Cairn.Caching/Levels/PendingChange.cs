@@ -1,69 +1,71 @@
 namespace Cairn.Caching.Levels;
 
-/// <summary>What is to be done with a key of the second level.</summary>
+/// <summary>The kind of a change of a key in the second level.</summary>
 internal enum ChangeKind : byte
 {
-    /// <summary>Set its value.</summary>
+    /// <summary>Sets the key's value.</summary>
     Write = 0,
 
-    /// <summary>Remove it.</summary>
+    /// <summary>Removes the key.</summary>
     Remove,
 
-    /// <summary>Give a tag a new stamp.</summary>
+    /// <summary>Gives a tag a new stamp.</summary>
     Stamp,
 
-    /// <summary>Begin a new era.</summary>
+    /// <summary>Begins a new era.</summary>
     Era,
 
-    /// <summary>It is done; others are to be told.</summary>
+    /// <summary>Publishes a change that is already made.</summary>
     Publish,
 }
 
-// A change of a key, from the call that asks for it until the second level has it. What is to be done never changes; one that is
-// replaced by a newer one ends as the newer one does.
+// A change of a key, from the caller's request until the second level has it. Its content never changes. A change that is replaced by a newer
+// one ends when, and as, the newer one ends.
 internal sealed class PendingChange(ChangeKind kind)
 {
     private const int NotCompleted = -1;
     private const long NotLate = long.MinValue;
 
-    // Made for those who wait; most changes end before anybody does.
+    // Created when a caller waits; most changes end before that.
     private TaskCompletionSource? _completion;
 
-    // Set before the source is completed; by a single thread at a time, under the ledger's lock.
+    // Set before the source is completed, by one thread at a time, under the lock of the write-behind queue.
     private volatile int _status = NotCompleted;
 
     public ChangeKind Kind { get; } = kind;
 
-    /// <summary>Of a write: the record.</summary>
-    public byte[] Record { get; init; } = [];
+    /// <summary>The record of a write. Set before other threads can find the change, as <see cref="Expiration"/>.</summary>
+    public byte[] Record { get; set; } = [];
 
-    /// <summary>Of a write.</summary>
-    public LevelExpiration Expiration { get; init; }
+    /// <summary>The expiration of a write.</summary>
+    public LevelExpiration Expiration { get; set; }
 
-    /// <summary>Of a write: the lease that it is done with; null if without.</summary>
+    /// <summary>The lease of a write; null if it has none.</summary>
     public DistributedLease? Holder { get; init; }
 
     /// <summary>The new stamp or era.</summary>
     public ulong Number { get; init; }
 
-    /// <summary>The older change that this one replaced while somebody may wait for it.</summary>
+    /// <summary>The older change that this one replaced, while a caller may wait for it.</summary>
     public PendingChange? Replaced { get; set; }
 
-    /// <summary>True if it may replace what others did: a removal and a message do not.</summary>
+    /// <summary>True if the change may overwrite changes of other machines; removals and messages cannot.</summary>
     public bool CanReplace => Kind is ChangeKind.Write or ChangeKind.Stamp or ChangeKind.Era;
 
-    /// <summary>True if it is or was tried again. Of the ledger, and under its lock, as <see cref="LateSince"/>.</summary>
+    /// <summary>
+    /// True if the change is or was tried again. Belongs to the write-behind queue, under its lock, as does <see cref="LateSince"/>.
+    /// </summary>
     public bool IsLate => LateSince != NotLate;
 
-    /// <summary>When it was last found to be not made or perhaps undone.</summary>
+    /// <summary>The last moment at which the change was found not made, or possibly undone.</summary>
     public long LateSince { get; private set; } = NotLate;
 
     public bool IsCompleted => _status != NotCompleted;
 
-    /// <summary>How it ended.</summary>
+    /// <summary>The outcome of the change.</summary>
     public LevelStatus Status => (LevelStatus)_status;
 
-    /// <summary>Waits for its end.</summary>
+    /// <summary>Waits for the end of the change.</summary>
     public Task WaitAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken)
     {
         TaskCompletionSource? completion = Volatile.Read(ref _completion);
@@ -73,11 +75,11 @@ internal sealed class PendingChange(ChangeKind kind)
             completion = Interlocked.CompareExchange(ref _completion, source, null) ?? source;
         }
 
-        // After the source can be seen: who completes the change sets the status first, and looks for the source then.
+        // Checked after the source is visible: the thread that completes the change sets the status first and then looks for the source.
         return IsCompleted ? Task.CompletedTask : completion.Task.WaitAsync(timeout, clock, cancellationToken);
     }
 
-    /// <summary>It will be tried again.</summary>
+    /// <summary>Records that the change will be tried again.</summary>
     public void OnLate(long now) => LateSince = now;
 
     public void Complete(LevelStatus status)
@@ -88,7 +90,7 @@ internal sealed class PendingChange(ChangeKind kind)
             {
                 change._status = (int)status;
 
-                // A full fence between the status and the look for the source; pairs with the exchange in WaitAsync.
+                // Full fence between the write of the status and the read of the source; pairs with the exchange in WaitAsync.
                 Interlocked.MemoryBarrier();
                 Volatile.Read(ref change._completion)?.TrySetResult();
             }

@@ -3,40 +3,39 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Cairn.Caching.Levels;
 
-// Whether code of others may run on the caller's thread. A call on another thread can be given up even if the code blocks, and costs
-// several times what a cache in memory takes. So code has to earn the caller's thread: call after call it returned a task that had
-// completed, within microseconds, which only code does that works in memory.
+// Decides whether external code may run on the caller's thread. A call on another thread can be abandoned even if the code blocks, but costs
+// several times as much as a cache in memory takes. So code must earn the caller's thread: each of many calls returned a completed task
+// within microseconds, which only code that works in memory does.
 //
 //   0 --a prompt call--> 1 ... ProvenCalls --trusted--> ... Most
-//         a call that is late, or whose task has not completed: back by Setback; one that was given up: back to 0
+//         a call that is late, or whose task has not completed: back by Setback; one that was abandoned: back to 0
 //
-//   I1  At most as many calls run on their callers' threads at a time as there are processors: code that computes needs no more. If it
-//       blocks after all, that many callers are held up, and all others wait no longer than their time-outs.
-//   I2  Calls elsewhere begin on threads of the pool while few are inside code of others at a time. A call that finds more of them inside
-//       gets a thread of its own, since they may be blocked and the pool needs its threads for all others. Beyond MostBlocked none is made.
+//   I1  The number of calls that run on their callers' threads at a time is at most the number of processors: code that computes needs no
+//       more. If the code blocks nevertheless, that many callers are held up, and all others wait no longer than their time-outs.
+//   I2  Calls on other threads start on the pool while few calls are inside external code. A call that finds more of them inside gets a
+//       thread of its own: they may be blocked, and the process needs the pool's threads. Beyond MostBlocked no call is made.
 internal sealed class PromptCode
 {
     private const int ProvenCalls = 256;
     private const int Most = 4 * ProvenCalls;
     private const int Setback = 2 * ProvenCalls;
     private const int MostBlocked = 64;
-    private static readonly long s_promptTicks = Stopwatch.Frequency / 20_000; // 50 microseconds: no network answers within that.
-    private static readonly long s_lateTicks = Stopwatch.Frequency / 1000; // A thread that was interrupted is not late yet.
+    private static readonly long s_promptTicks = Stopwatch.Frequency / 20_000; // 50 microseconds: no network answers in that time.
     private static readonly int s_atOnce = Environment.ProcessorCount;
     private static readonly int s_onPool = Math.Max(1, Environment.ProcessorCount / 2);
 
     private readonly bool _isKnown;
 
-    // Races lose a count or two, no more.
+    // Not synchronized: a race loses a count or two, which does no harm.
     private int _proven;
     private int _inside;
     private int _insideElsewhere;
 
-    /// <summary>Creates one that knows nothing of the code yet.</summary>
+    /// <summary>Creates an instance that has not seen a call yet.</summary>
     /// <param name="isKnown">True if the code is known not to block.</param>
     public PromptCode(bool isKnown) => _isKnown = isKnown;
 
-    /// <summary>True if a call may run on the caller's thread. <see cref="Leave"/> must follow.</summary>
+    /// <summary>Returns true if a call may run on the caller's thread. <see cref="Leave"/> must follow.</summary>
     public bool TryEnter()
     {
         if (_isKnown)
@@ -58,19 +57,21 @@ internal sealed class PromptCode
         return false;
     }
 
-    /// <summary>A call on the caller's thread has returned.</summary>
-    /// <param name="startedAt">When it began, as <see cref="Stopwatch"/> has it.</param>
-    /// <param name="isComplete">True if its task had completed.</param>
+    /// <summary>Reports that a call on the caller's thread has returned.</summary>
+    /// <param name="startedAt">The start of the call, by <see cref="Environment.TickCount64"/>.</param>
+    /// <param name="isComplete">True if the call's task had completed.</param>
     public void Leave(long startedAt, bool isComplete)
     {
         if (!_isKnown)
         {
+            // This clock steps every few milliseconds and costs a fraction of the finer one. It rarely steps during a prompt call, and one
+            // such step does not end an established trust. It mostly steps during calls that take as long as its step.
             Interlocked.Decrement(ref _inside);
-            Count(isComplete && Stopwatch.GetTimestamp() - startedAt < s_lateTicks);
+            Count(isComplete && Environment.TickCount64 == startedAt);
         }
     }
 
-    /// <summary>Runs the beginning of a call on another thread, until it has returned its task.</summary>
+    /// <summary>Runs the synchronous part of a call on another thread, until it has returned its task.</summary>
     /// <returns>False if too many calls have not returned their tasks (I2).</returns>
     public bool TryRunElsewhere<TState, T>(
         TState state, Func<TState, CancellationToken, Task<T>> call, CancellationToken token, [NotNullWhen(true)] out Task<T>? running)
@@ -109,7 +110,7 @@ internal sealed class PromptCode
         }
     }
 
-    /// <summary>A call was given up.</summary>
+    /// <summary>Reports that a call was abandoned: the trust is lost.</summary>
     public void Forget() => Volatile.Write(ref _proven, 0);
 
     private void Count(bool isPrompt)

@@ -1,97 +1,105 @@
 using System.Buffers;
+using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching.Levels;
 
-// The second level as the hybrid cache sees it: bytes by key, leases, tag stamps. It never throws for trouble of its own and
-// never takes longer than its time-outs; it answers that it does not know, counts it, and what must not be lost is done later.
+// The second level as the hybrid cache uses it: bytes by key, leases, and stamps of tags. It never throws because of its own failures, and
+// never takes longer than its time-outs. It then returns Failed, counts the failure, and makes changes that must not be lost later.
 //
-// Every key comes with its hash by Hasher. Changes that others make reach the cache through its ICoherence.
+// Every key comes with its hash by Hasher. Changes by other processes reach the cache through its ICoherence.
 internal abstract class SecondLevel : IAsyncDisposable
 {
-    /// <summary>Names keys in <see cref="Coherence"/> and in the first level.</summary>
-    public abstract Keys.KeyHasher Hasher { get; }
+    /// <summary>The hasher of keys, for <see cref="Coherence"/> and the first level.</summary>
+    public abstract Engine.KeyHasher Hasher { get; }
 
-    /// <summary>Names tags, whose changes are reported like those of keys.</summary>
-    public abstract Keys.KeyHasher TagHasher { get; }
+    /// <summary>The hasher of tags, whose changes are reported like those of keys.</summary>
+    public abstract Engine.KeyHasher TagHasher { get; }
 
-    /// <summary>Longest key in UTF-8 bytes; longer ones are not sent here.</summary>
+    /// <summary>The longest key in UTF-8 bytes; longer ones are not sent to this level.</summary>
     public abstract int MaxKeyBytes { get; }
 
-    /// <summary>Longest envelope in bytes; longer ones are not sent here.</summary>
+    /// <summary>The longest envelope in bytes; longer ones are not sent to this level.</summary>
     public abstract long MaxValueBytes { get; }
 
-    /// <summary>How changes made elsewhere become known.</summary>
+    /// <summary>The source of changes by other processes.</summary>
     public abstract Coherence.ICoherence Coherence { get; }
 
-    /// <summary>True if a lease is known to all who share this level, or to some of them.</summary>
+    /// <summary>True if a lease applies to all caches that share this level, or to some of them.</summary>
     public abstract bool HasLeases { get; }
 
-    /// <summary>The time that the steps of one call share; null if no step ever waits.</summary>
+    /// <summary>Creates the deadline that the steps of one call share; null if no step ever waits.</summary>
     public virtual LevelDeadline? NewDeadline() => null;
 
-    /// <summary>False while it is still about to hear of others' changes for the first time.</summary>
+    /// <summary>False until changes by other processes can arrive for the first time.</summary>
     public virtual bool IsReady => true;
 
-    /// <summary>Waits until it is ready, or until the time is over; then it counts as ready.</summary>
+    /// <summary>Waits until the level is ready, or until the time is over; then it counts as ready.</summary>
     public virtual ValueTask WhenReadyAsync(LevelWait wait) => default;
 
-    /// <summary>How it is doing, at about this moment.</summary>
+    /// <summary>The health of the level, at about this moment.</summary>
     public virtual LevelHealth Health => default;
 
     /// <summary>Reads an envelope into the buffer.</summary>
     public abstract ValueTask<LevelStatus> ReadAsync(string key, ulong hash, IBufferWriter<byte> target, LevelWait wait);
 
     /// <summary>
-    /// Reads an envelope if that is memory's work: such a read completes before it returns, and needs no flight that others could join.
+    /// Reads an envelope if that needs only memory access: such a read completes before it returns, and needs no flight that others could join.
     /// </summary>
-    /// <returns>False if it may have to be waited for: then nothing is known, and <see cref="ReadAsync"/> finds out.</returns>
+    /// <returns>False if the read may have to be awaited: then the result is not known, and the caller uses <see cref="ReadAsync"/>.</returns>
     public virtual bool TryReadNow(string key, ulong hash, IBufferWriter<byte> target, out LevelStatus status)
     {
         status = LevelStatus.Failed;
         return false;
     }
 
-    /// <summary>Reads many; the buffers and statuses line up with the keys.</summary>
+    /// <summary>Reads many envelopes; the buffers and statuses have the order of the keys.</summary>
     public abstract ValueTask ReadManyAsync(
         ReadOnlyMemory<string> keys, ReadOnlyMemory<ulong> hashes, IBufferWriter<byte>[] targets, LevelStatus[] statuses, LevelWait wait);
 
     /// <summary>
-    /// Writes an envelope; with a lease, only if the lease still stands. What failed for trouble of the level's own is done later,
-    /// if no newer change of the key comes first.
+    /// Writes an envelope; with a lease, only if the lease is still held. A write that fails because of the level itself is made later,
+    /// unless a newer change of the key comes first.
     /// </summary>
     public abstract ValueTask<LevelStatus> WriteAsync(
         string key, ulong hash, ReadOnlyMemory<byte> envelope, LevelExpiration expiration, ILevelLease? lease, LevelWait wait);
 
-    /// <summary>Removes a key, and ends its lease. As for writes, what failed is done later, and until then the key counts as missing here.</summary>
+    /// <summary>Removes a key and ends its lease. A removal that fails is made later; until then the key counts as missing here.</summary>
     public abstract ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait);
 
-    /// <summary>Extends the life of an entry that slides, after a hit in the first level.</summary>
+    /// <summary>Extends a sliding expiration after a hit in the first level.</summary>
     public abstract ValueTask<LevelStatus> TouchAsync(string key, ulong hash, LevelExpiration expiration, LevelWait wait);
 
     /// <summary>
-    /// Asks for the right to make the value of a missing key, or to replace one that is there and has expired for the cache, but not
-    /// for this level; waits at most <paramref name="leaseWait"/> for who has it.
+    /// Requests the right to create the value of a missing key, or to replace a value that has expired for the cache, but not for this level.
+    /// Waits at most <paramref name="leaseWait"/> for the present owner.
     /// </summary>
     /// <returns>
-    /// Hit: there is a value by now, although none was to be replaced. Done: the lease is the caller's; writing with it fails if anyone
-    /// changed the key since. Held: still another's. Failed: no leases just now.
+    /// Hit: there is a value by now, although none was to be replaced. Done: the caller has the lease; a write with it fails if another caller
+    /// changed the key since. Held: another caller still has it. Failed: no leases are available now.
     /// </returns>
     public abstract ValueTask<LeaseResult> AcquireLeaseAsync(
         string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait);
 
-    /// <summary>Takes the lease of a missing key if that needs no waiting: nobody else has it. Null if not.</summary>
+    /// <summary>Acquires the lease of a missing key without waiting; null if another caller has it or if the level would have to wait.</summary>
     public virtual ILevelLease? TryAcquireNow(string key, ulong hash) => null;
 
-    /// <summary>The stamp of a tag; a missing one becomes a new random one. <see cref="Tagging.Tag.Unknown"/> if the level cannot say.</summary>
+    /// <summary>
+    /// Returns the stamp of a tag. A missing stamp is replaced by a new random one. <see cref="Tagging.Tag.Unknown"/> if the level does not
+    /// answer.
+    /// </summary>
     public abstract ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait);
 
-    /// <summary>Gives a tag a new random stamp. Done later if it fails, and until then <see cref="ReadStampAsync"/> answers with the new one.</summary>
+    /// <summary>
+    /// Gives a tag a new random stamp. If that fails it is done later; until then <see cref="ReadStampAsync"/> returns the new stamp.
+    /// </summary>
     public abstract ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait);
 
-    /// <summary>Removes everything of this cache, tags' stamps included, and ends all leases.</summary>
+    /// <summary>Removes all entries of this cache, including stamps of tags, and ends all leases.</summary>
     public abstract ValueTask<LevelStatus> ClearAsync(LevelWait wait);
 
-    /// <summary>As how many changes of its key a write or removal that ended so counts for <see cref="Coherence.ICoherence.TryKeep"/>.</summary>
+    /// <summary>
+    /// Returns as how many changes of its key a write or removal with this outcome counts for <see cref="Coherence.ICoherence.TryKeep"/>.
+    /// </summary>
     public virtual int ChangesOf(LevelStatus change) => change == LevelStatus.Done ? 1 : 0;
 
     public abstract ValueTask DisposeAsync();

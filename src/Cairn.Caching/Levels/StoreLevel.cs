@@ -4,23 +4,25 @@ using System.Security.Cryptography;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Stores;
 using Cairn.Caching.Tagging;
-using Cairn.Keys;
+using Cairn.Caching.Telemetry;
+using Cairn.Engine;
 
 namespace Cairn.Caching.Levels;
 
-// A store file as the second level: envelopes in one collection, stamps of tags in a second one beside it. Nothing here waits but for
-// a partition's lock, at most the store's time-out; only waiting for a lease is asynchronous (StoreLevelWatcher).
+// A store file as the second level: envelopes in one collection, stamps of tags in a second one. The only wait is for a partition's lock, at
+// most the store's time-out. Only the wait for a lease is asynchronous (StoreLevelWatcher).
 //
-//   I1  A change that was answered by Done or Failed is one that no reader misses. A lock that cannot be had keeps a value from being
-//       written, but not the old one from going: the store retracts it without the lock and tells all who poll. So a removal and a new
-//       stamp need no retry: they are done. A stamp that is gone is as good as a new one, for whoever reads it next makes one.
-//   I2  What a lock may hold back is clearing: StoreLevelClearing does it later, and hides what it has not reached until then.
-//   I3  Stamps are random and never 0. Two who make the first stamp of a tag at once get the same one: the store adds only one.
-//   I4  The first stamp of a tag is no change of it: nothing was invalidated, so nobody is told. If an earlier stamp was evicted,
-//       processes that remember it differ from those that do not until they ask again; what either holds is right by its own.
+//   I1  After a change that returned Done or Failed, no reader gets the old value. If the lock cannot be acquired, the new value is not
+//       written, but the store still retracts the old one without the lock and notifies all processes. So a removal and a new stamp need no
+//       retry: they are done. A missing stamp has the same effect as a new one, because the next reader creates one.
+//   I2  Only clearing can be delayed by a lock: StoreLevelClearing then does it later, and until then hides the entries that it has not
+//       cleared.
+//   I3  Stamps are random and never 0. If two callers create the first stamp of a tag at once, both get the same one: the store adds only one.
+//   I4  The first stamp of a tag is not a change of it: nothing was invalidated, so no process is notified. If an earlier stamp was evicted,
+//       processes that remember it differ from those that do not, until they read it again; the entries of both are valid by their own stamp.
 internal sealed class StoreLevel : SecondLevel
 {
-    /// <summary>The collection of a cache's tags is named by the cache and this.</summary>
+    /// <summary>The suffix that is added to the name of a cache to form the name of the collection of its tags.</summary>
     public const string TagsSuffix = "/tags";
 
     private const int StampBytes = sizeof(ulong);
@@ -36,9 +38,9 @@ internal sealed class StoreLevel : SecondLevel
     private long _failures;
 
     /// <summary>Opens or creates the cache's collections.</summary>
-    /// <param name="handle">The store, given back with this.</param>
-    /// <param name="name">Names the cache within the store: processes that use the same name share it.</param>
-    /// <param name="leaseDuration">After which a lease may be taken over from an owner that lives; null for the store's own.</param>
+    /// <param name="handle">The store, released when this level is disposed.</param>
+    /// <param name="name">The name of the cache within the store: processes that use the same name share it.</param>
+    /// <param name="leaseDuration">The time after which a lease may be taken over from a living owner; null for the store's default.</param>
     /// <exception cref="StoreException">The store has too many collections.</exception>
     public StoreLevel(StoreHandle handle, string name, TimeSpan? leaseDuration = null)
     {
@@ -47,8 +49,8 @@ internal sealed class StoreLevel : SecondLevel
         _store = store;
         _keys = store.Collection(name);
         _tags = store.Collection(name + TagsSuffix);
-        Hasher = KeyHasher.Of(_keys);
-        TagHasher = KeyHasher.Of(_tags);
+        Hasher = KeyHasher.Of(_keys.Engine, _keys.Number);
+        TagHasher = KeyHasher.Of(_tags.Engine, _tags.Number);
         _coherence = new StoreCoherence(store);
         _clearing = new StoreLevelClearing(store, _keys, _tags);
         _watcher = new StoreLevelWatcher(_keys, leaseDuration ?? StoreLease.Duration);
@@ -68,7 +70,7 @@ internal sealed class StoreLevel : SecondLevel
 
     public override LevelHealth Health => new() { Failures = Failures };
 
-    /// <summary>Operations that ended as <see cref="LevelStatus.Failed"/>, or, of stamps, as unknown.</summary>
+    /// <summary>The number of operations that ended as <see cref="LevelStatus.Failed"/>, or as unknown for stamps.</summary>
     public long Failures => Interlocked.Read(ref _failures);
 
     public override ValueTask<LevelStatus> ReadAsync(
@@ -140,8 +142,8 @@ internal sealed class StoreLevel : SecondLevel
 
         try
         {
-            // Not the store's Touch, which is a change of the value: every process would forget it. An entry slides by its own
-            // interval up to its own deadline, which are those that it was written with.
+            // Uses the key instead of the store's Touch: Touch is a change of the value, and every process would forget its copy. The entry is
+            // extended by its own interval, up to its own deadline; both were set when it was written.
             return new(!_clearing.IsPending(hash) && _keys.TryUse(key) ? LevelStatus.Done : LevelStatus.Miss);
         }
         catch (Exception exception) when (IsExpected(exception))
@@ -207,7 +209,7 @@ internal sealed class StoreLevel : SecondLevel
         {
             ulong stamp = NewStamp();
             _tags.Set(tag, BytesOf(in stamp), Expiration.None);
-            return new(LevelStatus.Done); // I1, also if it could not be set.
+            return new(LevelStatus.Done); // I1, even if the stamp could not be set.
         }
         catch (Exception exception) when (IsExpected(exception))
         {
@@ -240,7 +242,7 @@ internal sealed class StoreLevel : SecondLevel
         return ValueTask.CompletedTask;
     }
 
-    // The store was closed; it is full or damaged; or the key is none that it can name, and so has no value here.
+    // The store was closed, is full or is damaged; or the key is invalid for a store, and so has no value here.
     private static bool IsExpected(Exception exception) => exception is ObjectDisposedException or IOException or ArgumentException;
 
     private static ulong NewStamp()
@@ -316,7 +318,7 @@ internal sealed class StoreLevel : SecondLevel
 
             if (info.Version != 0)
             {
-                _tags.Remove(tag, info.Version); // No stamp of ours.
+                _tags.Remove(tag, info.Version); // Not a valid stamp.
             }
 
             stamp = NewStamp();
@@ -325,14 +327,14 @@ internal sealed class StoreLevel : SecondLevel
                 case WriteStatus.Stored:
                     return stamp;
                 case WriteStatus.Exists:
-                    break; // Another's was first.
+                    break; // Another process's stamp was added first.
                 default:
                     return Tag.Unknown;
             }
         }
     }
 
-    // The entries' cache lines are on their way while the first of them is read.
+    // Prefetches the entries, so that their cache lines are on their way while the first one is read.
     private void Prefetch(ReadOnlySpan<ulong> hashes)
     {
         foreach (ulong hash in hashes)

@@ -1,5 +1,5 @@
 using Cairn.Caching;
-using Cairn.Caching.Telemetry;
+using Cairn.Caching.Registration;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -7,12 +7,15 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Adds health checks of Cairn's caches.</summary>
 public static class CairnHealthChecksBuilderExtensions
 {
-    /// <summary>Adds a check of a hybrid cache: degraded while its second level is in trouble, never unhealthy, because callers are served all the same.</summary>
-    /// <param name="builder">The checks.</param>
-    /// <param name="name">The check's name. Default <c>cairn_hybrid_cache</c>.</param>
-    /// <param name="serviceKey">The key of the cache; null for the one without a key.</param>
-    /// <param name="tags">The check's tags; null for none.</param>
-    /// <returns>The checks.</returns>
+    /// <summary>
+    /// Adds a health check of a hybrid cache. It is degraded while the second level fails, and never unhealthy, because callers are served
+    /// nevertheless.
+    /// </summary>
+    /// <param name="builder">The builder of the health checks.</param>
+    /// <param name="name">The name of the check. Default <c>cairn_hybrid_cache</c>.</param>
+    /// <param name="serviceKey">The key of the cache; null for the cache without a key.</param>
+    /// <param name="tags">The tags of the check; null for none.</param>
+    /// <returns>The same builder.</returns>
     public static IHealthChecksBuilder AddCairnHybridCache(
         this IHealthChecksBuilder builder, string name = "cairn_hybrid_cache", object? serviceKey = null, IEnumerable<string>? tags = null)
     {

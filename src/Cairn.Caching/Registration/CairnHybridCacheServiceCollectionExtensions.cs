@@ -1,6 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching;
-using Cairn.Caching.Composition;
+using Cairn.Caching.Registration;
 using Cairn.Caching.Stores;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
@@ -13,12 +13,12 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class CairnHybridCacheServiceCollectionExtensions
 {
     /// <summary>Adds a hybrid cache, as <see cref="HybridCache"/> and as <see cref="CairnHybridCache"/>.</summary>
-    /// <param name="services">Where to.</param>
-    /// <param name="configure">Sets the options; null for the defaults.</param>
+    /// <param name="services">The services to add the cache to.</param>
+    /// <param name="configure">A function that sets the options; null for the defaults.</param>
     /// <returns>A builder for serializers.</returns>
     /// <remarks>
-    /// The second level is what the options name, or else the registered <see cref="IDistributedCache"/>, or none. It is the
-    /// <see cref="HybridCache"/> that is resolved even if another was registered before.
+    /// The second level is the one in the options, otherwise the registered <see cref="IDistributedCache"/>, otherwise none. The cache is
+    /// resolved as <see cref="HybridCache"/> even if another one was registered before.
     /// </remarks>
     public static ICairnHybridCacheBuilder AddCairnHybridCache(
         this IServiceCollection services, Action<CairnHybridCacheOptions>? configure = null)
@@ -37,26 +37,26 @@ public static class CairnHybridCacheServiceCollectionExtensions
         return new CairnHybridCacheBuilder(name, services);
     }
 
-    /// <summary>Adds a hybrid cache with a key, which has a first level of its own, and its key as name in the second.</summary>
-    /// <param name="services">Where to.</param>
+    /// <summary>Adds a hybrid cache with a key. It has a first level of its own, and its key is its name in the second level.</summary>
+    /// <param name="services">The services to add the cache to.</param>
     /// <param name="serviceKey">
-    /// The key; its text is the name of the options and the default of <see cref="CairnHybridCacheOptions.Name"/>. Null is the cache without a
-    /// key, as everywhere in dependency injection.
+    /// The key; its text is the name of the options and the default of <see cref="CairnHybridCacheOptions.Name"/>. Null means the cache
+    /// without a key, as always in dependency injection.
     /// </param>
-    /// <param name="configure">Sets the options; null for the defaults.</param>
+    /// <param name="configure">A function that sets the options; null for the defaults.</param>
     /// <returns>A builder for serializers.</returns>
     public static ICairnHybridCacheBuilder AddKeyedCairnHybridCache(
         this IServiceCollection services, object? serviceKey, Action<CairnHybridCacheOptions>? configure = null) =>
         AddKeyedCairnHybridCache(services, serviceKey, serviceKey?.ToString() ?? Options.Options.DefaultName, configure);
 
-    /// <summary>Adds a hybrid cache with a key and the options of a name.</summary>
-    /// <param name="services">Where to.</param>
+    /// <summary>Adds a hybrid cache with a key and named options.</summary>
+    /// <param name="services">The services to add the cache to.</param>
     /// <param name="serviceKey">The key; null for the cache without a key.</param>
     /// <param name="optionsName">
-    /// The name of the options, and the default of <see cref="CairnHybridCacheOptions.Name"/>: caches with the same options share what is in
-    /// their second level, unless the options name it otherwise.
+    /// The name of the options, and the default of <see cref="CairnHybridCacheOptions.Name"/>: caches with the same options share their
+    /// entries in the second level, unless the options set another name.
     /// </param>
-    /// <param name="configure">Sets more of the options; null for no more.</param>
+    /// <param name="configure">A function that sets more of the options; null for none.</param>
     /// <returns>A builder for serializers.</returns>
     public static ICairnHybridCacheBuilder AddKeyedCairnHybridCache(
         this IServiceCollection services, object? serviceKey, string optionsName, Action<CairnHybridCacheOptions>? configure = null)
@@ -77,11 +77,11 @@ public static class CairnHybridCacheServiceCollectionExtensions
         return new CairnHybridCacheBuilder(name, services);
     }
 
-    /// <summary>Adds the serializer of a type; the last one added counts.</summary>
+    /// <summary>Adds the serializer of a type. If there are several, the last one applies.</summary>
     /// <typeparam name="T">The type.</typeparam>
-    /// <param name="builder">The cache; serializers are for all hybrid caches of these services.</param>
+    /// <param name="builder">The builder of the cache. Serializers apply to all hybrid caches of these services.</param>
     /// <param name="serializer">The serializer.</param>
-    /// <returns>The builder.</returns>
+    /// <returns>The same builder.</returns>
     public static ICairnHybridCacheBuilder AddSerializer<T>(this ICairnHybridCacheBuilder builder, IHybridCacheSerializer<T> serializer)
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -89,11 +89,11 @@ public static class CairnHybridCacheServiceCollectionExtensions
         return builder;
     }
 
-    /// <summary>Adds the serializer of a type, which the services make; the last one added counts.</summary>
+    /// <summary>Adds the serializer of a type, created by the services. If there are several, the last one applies.</summary>
     /// <typeparam name="T">The type.</typeparam>
-    /// <typeparam name="TSerializer">The serializer.</typeparam>
-    /// <param name="builder">The cache; serializers are for all hybrid caches of these services.</param>
-    /// <returns>The builder.</returns>
+    /// <typeparam name="TSerializer">The type of the serializer.</typeparam>
+    /// <param name="builder">The builder of the cache. Serializers apply to all hybrid caches of these services.</param>
+    /// <returns>The same builder.</returns>
     public static ICairnHybridCacheBuilder AddSerializer<
         T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TSerializer>(this ICairnHybridCacheBuilder builder)
         where TSerializer : class, IHybridCacheSerializer<T>
@@ -103,10 +103,10 @@ public static class CairnHybridCacheServiceCollectionExtensions
         return builder;
     }
 
-    /// <summary>Adds a factory of serializers; the last one that makes one for a type counts.</summary>
-    /// <param name="builder">The cache; factories are for all hybrid caches of these services.</param>
+    /// <summary>Adds a factory of serializers. If several create one for a type, the last one applies.</summary>
+    /// <param name="builder">The builder of the cache. Factories apply to all hybrid caches of these services.</param>
     /// <param name="factory">The factory.</param>
-    /// <returns>The builder.</returns>
+    /// <returns>The same builder.</returns>
     public static ICairnHybridCacheBuilder AddSerializerFactory(this ICairnHybridCacheBuilder builder, IHybridCacheSerializerFactory factory)
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -114,10 +114,10 @@ public static class CairnHybridCacheServiceCollectionExtensions
         return builder;
     }
 
-    /// <summary>Adds a factory of serializers, which the services make; the last one that makes one for a type counts.</summary>
-    /// <typeparam name="TFactory">The factory.</typeparam>
-    /// <param name="builder">The cache; factories are for all hybrid caches of these services.</param>
-    /// <returns>The builder.</returns>
+    /// <summary>Adds a factory of serializers, created by the services. If several create one for a type, the last one applies.</summary>
+    /// <typeparam name="TFactory">The type of the factory.</typeparam>
+    /// <param name="builder">The builder of the cache. Factories apply to all hybrid caches of these services.</param>
+    /// <returns>The same builder.</returns>
     public static ICairnHybridCacheBuilder AddSerializerFactory<
         [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TFactory>(this ICairnHybridCacheBuilder builder)
         where TFactory : class, IHybridCacheSerializerFactory

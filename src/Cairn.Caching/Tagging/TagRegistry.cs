@@ -1,11 +1,11 @@
-using Cairn.Keys;
+using Cairn.Engine;
 
 namespace Cairn.Caching.Tagging;
 
-// The tags that entries of the first level, and values that are being made, carry. An entry refers to its tags; this does not,
-// so a tag that nobody carries any more is collected, and its place is taken when half of the places are such.
+// The tags of entries in the first level and of values that are being created. An entry refers to its tags, but the registry only weakly: the
+// garbage collector removes a tag without entries. The registry sweeps such places when the number of places has doubled.
 //
-// Two names with one hash share a tag: they would be invalidated together, which is once too often and never too seldom.
+// Two names with the same hash share a tag: they are invalidated together, which removes more than requested but never less.
 internal sealed class TagRegistry(KeyHasher hasher)
 {
     private const int FewestPlaces = 1_024;
@@ -18,7 +18,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
 
     public TagChanges Changes { get; } = new();
 
-    /// <summary>Tags that have a place, those included that nobody carries any more.</summary>
+    /// <summary>The number of tags with a place, including those that no entry carries any more.</summary>
     public int Places
     {
         get
@@ -61,8 +61,8 @@ internal sealed class TagRegistry(KeyHasher hasher)
     }
 
     /// <summary>
-    /// Tags with stamps, the same object as lately for the same ones: entries with the same tags share it, which takes less memory, and
-    /// what hits look at is nearer.
+    /// Returns tags with their stamps, if possible the same object as recently for the same stamps. Entries with the same tags share it, which
+    /// takes less memory and keeps the data that hits read close together.
     /// </summary>
     public TagStamps Share(Tag[] tags, ulong[] stamps)
     {
@@ -72,7 +72,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
             hash += tag.Hash;
         }
 
-        // Acquire and release pair with each other: what is found is seen as it was made.
+        // Acquire and release pair with each other: an object that is found is completely visible.
         ref TagStamps? place = ref _shared[hash % SharedPlaces];
         if (Volatile.Read(ref place) is { } known && known.Tags.AsSpan().SequenceEqual(tags) && known.Stamps.AsSpan().SequenceEqual(stamps))
         {
@@ -84,7 +84,7 @@ internal sealed class TagRegistry(KeyHasher hasher)
         return made;
     }
 
-    /// <summary>Forgets the stamp of the tag with this hash, if somebody carries it.</summary>
+    /// <summary>Forgets the stamp of the tag with this hash, if an entry carries the tag.</summary>
     public void Forget(ulong hash)
     {
         Tag? tag;

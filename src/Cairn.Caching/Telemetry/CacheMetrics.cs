@@ -3,8 +3,8 @@ using System.Diagnostics.Metrics;
 
 namespace Cairn.Caching.Telemetry;
 
-// What a cache shows to System.Diagnostics.Metrics and to tracing, named as OpenTelemetry names such things. Nearly all is read from
-// counts that are kept anyway, when somebody asks: a hit pays for none of it.
+// The metrics and traces of a cache, with names that follow the conventions of OpenTelemetry. Nearly all are observable instruments over
+// existing counts, read when a listener asks: a hit has no cost for them.
 internal sealed class CacheMetrics : IDisposable
 {
     public const string Name = "Cairn.Caching";
@@ -15,11 +15,17 @@ internal sealed class CacheMetrics : IDisposable
     private readonly Histogram<double> _factoryDuration;
     private readonly Counter<long> _tagged;
 
-    public CacheMetrics(CairnHybridCache cache, CacheCounters counters, IMeterFactory? meters)
+    /// <summary>Publishes the metrics of a cache from now on.</summary>
+    /// <param name="name">The name of the cache.</param>
+    /// <param name="statistics">The function that reads the cache's statistics.</param>
+    /// <param name="health">The function that reads the health of its second level.</param>
+    /// <param name="counters">The counts, including those that the statistics do not have.</param>
+    /// <param name="meters">The factory of the meter; null to create a meter that is disposed with the cache.</param>
+    public CacheMetrics(string name, Func<CairnCacheStatistics> statistics, Func<LevelHealth> health, CacheCounters counters, IMeterFactory? meters)
     {
         _ownsMeter = meters is null;
         _meter = meters?.Create(Name) ?? new Meter(Name);
-        _cache = new("cairn.cache.name", cache.Name);
+        _cache = new("cairn.cache.name", name);
         _factoryDuration = _meter.CreateHistogram<double>(
             "cairn.cache.factory.duration", "s", "Time that factories took, by outcome: ok or error.");
         _tagged = _meter.CreateCounter<long>(
@@ -39,15 +45,15 @@ internal sealed class CacheMetrics : IDisposable
         Add("cairn.cache.sets", CacheCount.Set, "{value}", "Values that were set.");
         Add("cairn.cache.removals", CacheCount.Removed, "{key}", "Keys that were removed.");
         Add("cairn.cache.tag.removals", CacheCount.TagRemoved, "{tag}", "Tags and topics that were invalidated.");
-        _meter.CreateObservableUpDownCounter("cairn.cache.entries", () => One(cache.GetStatistics().LocalEntries), "{entry}", "Entries in the first level.");
-        _meter.CreateObservableUpDownCounter("cairn.cache.size", () => One(cache.GetStatistics().LocalBytes), "By", "Bytes in the first level.");
-        _meter.CreateObservableCounter("cairn.cache.evictions", () => One(cache.GetStatistics().LocalEvictions), "{entry}", "Entries that the first level evicted.");
+        _meter.CreateObservableUpDownCounter("cairn.cache.entries", () => One(statistics().LocalEntries), "{entry}", "Entries in the first level.");
+        _meter.CreateObservableUpDownCounter("cairn.cache.size", () => One(statistics().LocalBytes), "By", "Bytes in the first level.");
+        _meter.CreateObservableCounter("cairn.cache.evictions", () => One(statistics().LocalEvictions), "{entry}", "Entries that the first level evicted.");
         _meter.CreateObservableCounter("cairn.cache.shared.errors", Errors, "{call}", "Calls of the second level that failed, by error: failure, timeout, refused.");
         _meter.CreateObservableUpDownCounter(
-            "cairn.cache.shared.owed", () => One(cache.LevelHealth.OwedChanges), "{change}", "Changes that the second level does not have yet.");
+            "cairn.cache.shared.owed", () => One(health().OwedChanges), "{change}", "Changes that the second level does not have yet.");
 
-        void Add(string name, CacheCount count, string unit, string description) =>
-            _meter.CreateObservableCounter(name, () => One(counters.Sum(count)), unit, description);
+        void Add(string instrument, CacheCount count, string unit, string description) =>
+            _meter.CreateObservableCounter(instrument, () => One(counters.Sum(count)), unit, description);
 
         Measurement<long>[] Requests() =>
         [
@@ -60,9 +66,9 @@ internal sealed class CacheMetrics : IDisposable
 
         Measurement<long>[] Errors() =>
         [
-            Of("error.type", "failure", cache.LevelHealth.Failures),
-            Of("error.type", "timeout", cache.LevelHealth.Timeouts),
-            Of("error.type", "refused", cache.LevelHealth.Refused),
+            Of("error.type", "failure", health().Failures),
+            Of("error.type", "timeout", health().Timeouts),
+            Of("error.type", "refused", health().Refused),
         ];
     }
 
@@ -78,7 +84,7 @@ internal sealed class CacheMetrics : IDisposable
 
     public void Dispose()
     {
-        // A factory's meters are shared by those who ask for the same name, and end with it.
+        // The factory shares its meters among all callers with the same name, and disposes them itself.
         if (_ownsMeter)
         {
             _meter.Dispose();

@@ -1,12 +1,13 @@
 using System.Text;
 using System.Text.Json;
+using Cairn.Cli.Arguments;
 using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
 
 namespace Cairn.Cli.CacheFiles;
 
-/// <summary>Single entries of a readable cache file: get, set, del, list.</summary>
+/// <summary>Commands for single entries of a readable cache file: get, set, del, list.</summary>
 internal static class CacheFileActions
 {
     private static readonly UTF8Encoding StrictUtf8 = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);

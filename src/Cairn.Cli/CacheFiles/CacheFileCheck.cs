@@ -1,3 +1,4 @@
+using Cairn.Cli.Arguments;
 using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
@@ -5,7 +6,7 @@ using Cairn.FileStore.Format;
 
 namespace Cairn.Cli.CacheFiles;
 
-/// <summary>A readable cache file as a whole: verify, convert.</summary>
+/// <summary>Commands for a whole readable cache file: verify, convert.</summary>
 internal static class CacheFileCheck
 {
     public static int Verify(CacheFileRequest request)

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Cairn.Cli.Arguments;
 using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
@@ -6,9 +7,9 @@ using Cairn.FileStore.Format;
 
 namespace Cairn.Cli.CacheFiles;
 
-// Editing by hand while applications write. An editor saves the file as it was when it was opened, with all that others wrote
-// since undone; so a copy is edited, and what the user changed in it is made as one change, in a writer's turn. Holding the
-// turn for as long as somebody edits would stop every application that writes.
+// Edits a file by hand while applications write it. An editor would save the whole file as it was at its start, and undo all later writes.
+// So the user edits a copy, and the differences become one change in a writer's turn. Holding the turn during the edit would block every
+// application that writes.
 internal static class CacheFileEdit
 {
     public static int Edit(CacheFileRequest request)
@@ -31,7 +32,7 @@ internal static class CacheFileEdit
         EntryChange[] changes = Difference(before ?? new EntryTable(), after);
         if (before is null || changes.Length > 0)
         {
-            file.Change(changes, isClearing: before is null); // What was not valid is replaced by what is.
+            file.Change(changes, isClearing: before is null); // The change replaces a file that was not valid.
         }
 
         File.Delete(copy);
@@ -39,7 +40,7 @@ internal static class CacheFileEdit
         return ExitCode.Done;
     }
 
-    // Null if it is not valid. What was cut short counts as far as it is whole.
+    // Returns null if the file is not valid. If it was cut short, returns its whole entries.
     private static EntryTable? Read(string path, out FormatProblem? problem)
     {
         byte[] text = File.ReadAllBytes(path);
@@ -55,7 +56,7 @@ internal static class CacheFileEdit
         return null;
     }
 
-    // Without what changes left behind, so that the user sees each key once; what is not valid, as it is.
+    // Writes each key once, without the entries that later changes replaced. A file that is not valid is copied unchanged.
     private static void WriteCopy(string copy, EntryTable? table, string path)
     {
         var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
@@ -80,7 +81,7 @@ internal static class CacheFileEdit
     {
         string editor = invocation.Console.GetEnvironmentVariable("VISUAL") ?? invocation.Console.GetEnvironmentVariable("EDITOR") ?? "vi";
 
-        // As other tools do: the variable may hold arguments too, so a shell takes it apart.
+        // As in other tools, the variable may contain arguments, so a shell splits it.
         var start = new ProcessStartInfo("/bin/sh") { UseShellExecute = false };
         start.ArgumentList.Add("-c");
         start.ArgumentList.Add($"{editor} \"$1\"");

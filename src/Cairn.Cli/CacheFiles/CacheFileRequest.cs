@@ -1,9 +1,10 @@
+using Cairn.Cli.Arguments;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
 
 namespace Cairn.Cli.CacheFiles;
 
-/// <summary>What is to be done with a readable cache file.</summary>
+/// <summary>A request for a readable cache file.</summary>
 internal sealed record CacheFileRequest(Invocation Invocation, string Path, string[] Words)
 {
     public TimeSpan? TimeToLive { get; init; }
@@ -14,14 +15,14 @@ internal sealed record CacheFileRequest(Invocation Invocation, string Path, stri
 
     public bool IsAll { get; init; }
 
-    /// <summary>Opens a file that must be there.</summary>
+    /// <summary>Opens an existing file.</summary>
     public FileEngine OpenExisting()
     {
         RequireFile();
         return Open();
     }
 
-    /// <summary>Opens a file that must be there and valid: nobody is served by seeing nothing in a file that only has a mistake in it.</summary>
+    /// <summary>Opens an existing and valid file. A file that only has a mistake must not look like an empty one.</summary>
     public FileEngine OpenValid()
     {
         FileEngine file = OpenExisting();
@@ -37,7 +38,7 @@ internal sealed record CacheFileRequest(Invocation Invocation, string Path, stri
         }
     }
 
-    /// <summary>Opens a file, which the first change creates.</summary>
+    /// <summary>Opens a file. If it does not exist, the first change creates it.</summary>
     public FileEngine Open() => new(new EngineOptions { Path = Path, MaxBytes = long.MaxValue, Clock = Invocation.Console.Clock });
 
     public void RequireFile()

@@ -10,10 +10,9 @@ internal sealed class BackupCommand : ToolCommand
 
     private readonly Flag _onlyKept = new("--only-kept", "Leave out collections whose entries may be evicted.");
 
-    public BackupCommand(SharedOptions shared)
+    public BackupCommand()
         : base("backup", "Copies a store into one file, also while others use it.")
     {
-        _ = shared;
         Add(_file);
         Add(_onlyKept);
     }
@@ -60,7 +59,7 @@ internal sealed class BackupCommand : ToolCommand
         return ExitCode.Done;
     }
 
-    /// <summary>Does something with a backup's file; what the framework throws at it becomes an error about the backup.</summary>
+    /// <summary>Runs an operation on a backup's file. Turns exceptions of the framework into errors about the backup.</summary>
     public static T OnBackup<T>(string path, Func<T> work)
     {
         try

@@ -14,7 +14,7 @@ internal sealed class BenchCommand : ToolCommand
     private const int MaxKeys = 1_000_000_000;
     private const int MaxBytes = 64 << 20;
 
-    // Besides those of the connections: assemblies of the runtime, of which each takes two.
+    // The descriptors in addition to the connections: each assembly of the runtime takes two.
     private const int OwnDescriptors = 128;
 
     private readonly ServerArguments _server = new();
@@ -47,10 +47,9 @@ internal sealed class BenchCommand : ToolCommand
     private readonly Flag _verify = new("--verify", "Check that each value is the one of its key, in size and content.");
     private readonly ValueOption<int> _seed = ValueOptions.Count("--seed", "Equal seeds send equal requests on each connection. Default 1.", 0, int.MaxValue);
 
-    public BenchCommand(SharedOptions shared)
+    public BenchCommand()
         : base("bench", "Loads a server of memcached's or Redis's protocol, and tells how fast it is.")
     {
-        _ = shared;
         _server.AddTo(this);
         foreach (Option option in (ReadOnlySpan<Option>)[
             _remote, _connections, _pipeline, _threads, _duration, _requests, _warmup, _keys, _valueSize, _setPercent, _distribution,
@@ -85,7 +84,7 @@ internal sealed class BenchCommand : ToolCommand
         DescriptorLimit.RequireFor(OwnDescriptors + plan.Connections, $"'cairn bench' with {plan.Connections.ToString(CultureInfo.InvariantCulture)} connections");
         ThrowIfRemote(plan.Target.Address, invocation.Get(_remote));
 
-        // Taken before anything is sent, so that an interruption finds us ready to clean up.
+        // Registered before anything is sent, so that an interruption can clean up.
         CancellationToken interruption = invocation.Console.Interruption;
         LoadResult result;
         using (var run = new LoadRun(plan, invocation.Console, invocation.IsJson))
@@ -177,7 +176,7 @@ internal sealed class BenchCommand : ToolCommand
         return true;
     }
 
-    // 0 stands for uniform.
+    // 0 means uniform.
     private static bool TryParseDistribution(string text, out double exponent)
     {
         const string Zipf = "zipf:";

@@ -14,10 +14,9 @@ internal sealed class BigKeysCommand : ToolCommand
     private readonly ValueOption<int> _count = ValueOptions.Count(
         "--count", string.Create(CultureInfo.InvariantCulture, $"How many keys. Default {DefaultCount}."), 1, MostKeys);
 
-    public BigKeysCommand(SharedOptions shared)
+    public BigKeysCommand()
         : base("bigkeys", "Lists the keys with the longest values, and how long values are.")
     {
-        _ = shared;
         Add(_count);
     }
 

@@ -14,10 +14,9 @@ internal sealed class CompactCommand : ToolCommand
     private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
         "--average-entry", "Entry size that the new index is made for. Default: the average of what the store holds.");
 
-    public CompactCommand(SharedOptions shared)
+    public CompactCommand()
         : base("compact", "Copies a store that nobody uses into a new file without gaps and damage, which takes its place.")
     {
-        _ = shared;
         Add(_capacity);
         Add(_maxCapacity);
         Add(_averageEntry);

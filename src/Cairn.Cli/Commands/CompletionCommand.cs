@@ -1,8 +1,9 @@
 using System.CommandLine;
+using Cairn.Cli.Arguments;
 
 namespace Cairn.Cli.Commands;
 
-// The scripts ask the tool itself what fits (Suggestions), so they do not change when commands and options do.
+// The scripts ask the tool for suggestions (Suggestions), so they do not change when commands and options do.
 internal sealed class CompletionCommand : ToolCommand
 {
     private const string Bash = """

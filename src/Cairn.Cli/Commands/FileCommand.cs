@@ -5,7 +5,7 @@ using Cairn.FileStore;
 
 namespace Cairn.Cli.Commands;
 
-/// <summary>Works on the readable files of Cairn.FileStore; what it can do with them is in CacheFiles.</summary>
+/// <summary>Works on the readable files of Cairn.FileStore. The folder CacheFiles has its actions.</summary>
 internal sealed class FileCommand : ToolCommand
 {
     private static readonly Dictionary<string, Func<CacheFileRequest, int>> Actions = new(StringComparer.Ordinal)
@@ -33,10 +33,9 @@ internal sealed class FileCommand : ToolCommand
     private readonly Flag _base64 = new("--base64", "set: the value is given in Base64, and is stored as bytes. get: print it so.");
     private readonly Flag _all = new("--all", "del: remove everything, also from a file that is not valid.");
 
-    public FileCommand(SharedOptions shared)
+    public FileCommand()
         : base("file", "Reads, changes, checks and converts readable cache files.")
     {
-        ArgumentNullException.ThrowIfNull(shared);
         Add(_action);
         Add(_file);
         Add(_words);

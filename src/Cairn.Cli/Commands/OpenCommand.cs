@@ -20,10 +20,9 @@ internal sealed class OpenCommand : ToolCommand
     private readonly Flag _noBrowser = new("--no-browser", "Only print the address.");
     private readonly Flag _readOnly = new("--read-only", "Let nothing be deleted.");
 
-    public OpenCommand(SharedOptions shared)
+    public OpenCommand()
         : base("open", "Shows a store file in the browser: live figures, keys and values.")
     {
-        _ = shared;
         Add(_file);
         Add(_port);
         Add(_noBrowser);
@@ -49,7 +48,7 @@ internal sealed class OpenCommand : ToolCommand
         DescriptorLimit.RequireFor(256, "'cairn open'");
         string path = invocation.Get(_file) ?? invocation.StorePath;
         CancellationToken interruption = invocation.Console.Interruption;
-#pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
+#pragma warning disable VSTHRD002 // The tool has only this thread, and there is no context that could deadlock.
         return ShowAsync(invocation, path, interruption).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
     }
@@ -103,7 +102,7 @@ internal sealed class OpenCommand : ToolCommand
         return ExitCode.Done;
     }
 
-    // Where there is no browser, the address that was printed is enough.
+    // Without a browser, the printed address is enough.
     private static void OpenBrowser(string address)
     {
         try

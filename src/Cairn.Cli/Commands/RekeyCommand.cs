@@ -11,10 +11,9 @@ internal sealed class RekeyCommand : ToolCommand
     private readonly Flag _full = new("--full", "Encrypt every entry anew, into a new file that takes the place of the old one.");
     private readonly Flag _decrypt = new("--decrypt", "With --full: the store is not encrypted from now on.");
 
-    public RekeyCommand(SharedOptions shared)
+    public RekeyCommand()
         : base("rekey", "Changes the key or password of a store that nobody uses.")
     {
-        _ = shared;
         Add(_newKeyFile);
         Add(_newPasswordFile);
         Add(_full);

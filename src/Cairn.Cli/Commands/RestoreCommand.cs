@@ -23,10 +23,9 @@ internal sealed class RestoreCommand : ToolCommand
 
     private readonly Flag _salvage = new("--salvage", "Leave out what is damaged or missing, and list it, instead of refusing all of it.");
 
-    public RestoreCommand(SharedOptions shared)
+    public RestoreCommand()
         : base("restore", "Makes a new store from a backup.")
     {
-        _ = shared;
         Add(_file);
         Add(_capacity);
         Add(_maxCapacity);

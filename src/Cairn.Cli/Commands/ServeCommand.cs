@@ -40,10 +40,9 @@ internal sealed class ServeCommand : ToolCommand
     private readonly Flag _detach = new("--detach", "Go on in the background once clients can connect. Its log goes to --log-file or nowhere.");
     private readonly Flag _version = new("-V", "memcached's: print the version.");
 
-    public ServeCommand(SharedOptions shared)
+    public ServeCommand()
         : base("serve", "Serves a store to clients of memcached and Redis.")
     {
-        _ = shared;
         foreach (ServeSetting setting in _settings)
         {
             Add(setting.Option);
@@ -91,7 +90,7 @@ internal sealed class ServeCommand : ToolCommand
     {
         if (invocation.Get(_version))
         {
-            invocation.Output.WriteLine($"{Tool.Name} {Tool.Version}");
+            invocation.Output.WriteLine($"{ToolIdentity.Name} {ToolIdentity.Version}");
             return ExitCode.Done;
         }
 
@@ -114,7 +113,7 @@ internal sealed class ServeCommand : ToolCommand
                 return ExitCode.Done;
             }
 
-            // Before the server starts, so that no signal is lost in between.
+            // Registered before the server starts, so that no signal is lost.
             CancellationToken interruption = invocation.Console.Interruption;
             if (Detachment.IsDetached(invocation.Console.GetEnvironmentVariable))
             {
@@ -128,13 +127,13 @@ internal sealed class ServeCommand : ToolCommand
             using LogFile? file = invocation.Get(_logFile) is { } path ? ToFile(_logFile.Name, path, () => new LogFile(path, log)) : null;
             try
             {
-#pragma warning disable VSTHRD002 // The thread is the tool's only one and has nothing else to do; there is no context to wait for it.
+#pragma warning disable VSTHRD002 // The tool has only this thread, and there is no context that could deadlock.
                 return ServeAsync(invocation, options, collector, log, interruption).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
             }
             catch (Exception e) when (file is not null && Record(log, e))
             {
-                throw; // Never reached: it is only recorded.
+                throw; // Never reached: the filter only records the exception.
             }
         }
         catch (ServerException e)
@@ -150,13 +149,13 @@ internal sealed class ServeCommand : ToolCommand
     private async Task<int> ServeAsync(
         Invocation invocation, ServerOptions options, Uri? collector, ServerLogWriter log, CancellationToken interruption)
     {
-        log.Write(ServerLogLevel.Information, $"{Tool.Name} {Tool.Version} is starting.");
+        log.Write(ServerLogLevel.Information, $"{ToolIdentity.Name} {ToolIdentity.Version} is starting.");
         DashboardHistory? history = null;
         using PidFile? pidFile = invocation.Get(_pidFile) is { } path ? ToFile(_pidFile.Name, path, () => new PidFile(path)) : null;
         CairnServer server = await StartAsync(options, log, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
-            // After the start, so that nobody who connects waits for it.
+            // Created after the start, so that clients do not wait for it.
             history = server.Addresses.Any(address => address.Key == HttpListener) ? new DashboardHistory(server.Insight) : null;
             using DashboardHistory? ended = history;
             using Telemetry? telemetry = Tell(invocation, server, collector);
@@ -187,14 +186,14 @@ internal sealed class ServeCommand : ToolCommand
         return ExitCode.Done;
     }
 
-    // The log's file is what is looked at when a server that was started by a script is not there.
+    // The log file is where users look if a server that a script started does not run.
     private static bool Record(ServerLogWriter log, Exception failure)
     {
         log.Write(ServerLogLevel.Error, LibraryTerms.ForTool(failure.Message));
         return false;
     }
 
-    // Before clients can connect: they would be thrown out again.
+    // Runs before clients can connect, because a failure would close their connections.
     private void RequireFiles(Invocation invocation)
     {
         foreach (Option<string?> option in (ReadOnlySpan<Option<string?>>)[_pidFile, _logFile])
@@ -210,7 +209,7 @@ internal sealed class ServeCommand : ToolCommand
         }
     }
 
-    // What the framework throws here is about the store's file.
+    // Exceptions of the framework refer to the store's file here.
     private static T OnStore<T>(Func<T> work)
     {
         try
@@ -270,7 +269,7 @@ internal sealed class ServeCommand : ToolCommand
             : throw ToolException.Usage($"--otlp takes a URL such as http://127.0.0.1:4318, not '{text}'");
     }
 
-    // Apart, so that nothing of OpenTelemetry is loaded unless it is asked for.
+    // A separate method, so that OpenTelemetry is loaded only when it is requested.
     private static Telemetry? Tell(Invocation invocation, CairnServer server, Uri? collector)
     {
         Func<string, string?> environment = invocation.Console.GetEnvironmentVariable;

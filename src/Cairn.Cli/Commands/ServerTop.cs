@@ -1,11 +1,12 @@
 using System.Globalization;
+using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
 using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
 namespace Cairn.Cli.Commands;
 
-/// <summary>`cairn top` of a server: asks it again and again, and goes on when it is away.</summary>
+/// <summary>Runs `cairn top` for a server. Samples it periodically, and continues while the server is unreachable.</summary>
 internal sealed class ServerTop(Invocation invocation, ServerTarget target, TimeSpan interval, int looks) : IDisposable
 {
     private const int LinesPerHeading = 20;
@@ -23,7 +24,7 @@ internal sealed class ServerTop(Invocation invocation, ServerTarget target, Time
 
     public void ShowScreen()
     {
-        // A server that is not there at first is a mistake, and no picture.
+        // If the server cannot be reached at first, the command fails before the screen appears.
         ServerActivity activity = FirstLook();
         var view = new ServerView { Interval = interval };
         ToolOutput output = invocation.Output;
@@ -130,7 +131,7 @@ internal sealed class ServerTop(Invocation invocation, ServerTarget target, Time
         invocation.Output.Flush();
     }
 
-    // False when the user has seen enough.
+    // Returns false if the user quits.
     private bool WaitForNext(ServerActivity activity, ref ServerView view)
     {
         (int, int) size = (Console.Width, Console.Height);

@@ -4,6 +4,8 @@ using System.Text;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Entries;
 using Cairn.Cli.Output;
+using Cairn.Collections;
+using Cairn.Storage;
 
 namespace Cairn.Cli.Commands;
 
@@ -77,12 +79,33 @@ internal sealed class SetCommand : ToolCommand
             throw ToolException.Usage("--add, --replace and --if-version are three different conditions; give one");
         }
 
-        // Before the store is opened: standard input may take its time.
+        // Runs before the store is opened, because reading standard input may take long.
         byte[] value = ReadValue(invocation);
         CreateCommand.RequireCapacity("--capacity", invocation.Get(Capacity));
+        if (!File.Exists(invocation.StorePath) && DeclineInNewStore(invocation, value) is { } declined)
+        {
+            return Report(invocation, key, value, declined, LongestInNewStore(invocation));
+        }
+
         using CairnStore store = invocation.OpenOrCreate();
-        return Report(invocation, key, value, Store(invocation, store, key, value, expiration), store);
+        return Report(invocation, key, value, Store(invocation, store, key, value, expiration), store.MaxValueBytes);
     }
+
+    // Returns the reason if a new store would not take the value. No store is then created.
+    private WriteStatus? DeclineInNewStore(Invocation invocation, byte[] value)
+    {
+        if (invocation.CollectionName is { } collection)
+        {
+            _ = CollectionTable.EncodeName(collection);
+        }
+
+        return value.Length > LongestInNewStore(invocation) ? WriteStatus.TooLarge
+            : invocation.Get(_replace) || invocation.Get(_version) is not null ? WriteStatus.NotFound
+            : null;
+    }
+
+    private int LongestInNewStore(Invocation invocation) =>
+        StoreLayout.MaxValueBytesOf(invocation.Get(Capacity) ?? SharedOptions.DefaultCapacityBytes);
 
     private static bool TryParseFlags(string text, out uint flags) =>
         text.StartsWith("0x", StringComparison.OrdinalIgnoreCase)
@@ -102,7 +125,7 @@ internal sealed class SetCommand : ToolCommand
         }
     }
 
-    // Half as much again as the longest value, for Base64; what is longer is not read to its end.
+    // Reads at most 1.5 times the longest value, which is enough for Base64. A longer input is not read to its end.
     private static byte[] ReadAll(Stream stream)
     {
         const int Most = StoreOptions.LargestValueBytes / 2 * 3;
@@ -170,7 +193,7 @@ internal sealed class SetCommand : ToolCommand
             : WriteStatus.NoRoom;
     }
 
-    private static int Report(Invocation invocation, byte[] key, byte[] value, WriteStatus status, CairnStore store)
+    private static int Report(Invocation invocation, byte[] key, byte[] value, WriteStatus status, int maxValueBytes)
     {
         if (invocation.IsJson)
         {
@@ -187,7 +210,7 @@ internal sealed class SetCommand : ToolCommand
         }
 
         string reason = status == WriteStatus.TooLarge
-            ? $"the value has {Figures.Count(value.Length)} bytes, more than the {Figures.Count(store.MaxValueBytes)} that this store takes"
+            ? $"the value has {Figures.Count(value.Length)} bytes, more than the {Figures.Count(maxValueBytes)} that this store takes"
             : WriteStatusText.Reason(status, KeyText.Quote(key));
         invocation.Tell(reason);
         return WriteStatusText.ExitCodeOf(status);

@@ -14,10 +14,9 @@ internal sealed class StatsCommand : ToolCommand
     private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between prints. Default 2s.");
     private readonly ValueOption<int> _count = ValueOptions.Count("--count", "With --watch, stop after this many prints.", 1, int.MaxValue);
 
-    public StatsCommand(SharedOptions shared)
+    public StatsCommand()
         : base("stats", "Prints what the store holds and has done.")
     {
-        _ = shared;
         Add(_partitions);
         Add(_sizes);
         Add(_watch);
@@ -54,7 +53,7 @@ internal sealed class StatsCommand : ToolCommand
             return ExitCode.Done;
         }
 
-        // Taken before the first print, so that whoever has seen it may interrupt.
+        // Registered before the first output, so that a user who has seen it can interrupt.
         CancellationToken interruption = invocation.Console.Interruption;
         int left = invocation.Get(_count) ?? int.MaxValue;
         while (true)
@@ -76,8 +75,8 @@ internal sealed class StatsCommand : ToolCommand
         }
     }
 
-    /// <summary>The interval that was given, if it is within its range.</summary>
-    /// <exception cref="ToolException">The interval lies outside its range.</exception>
+    /// <summary>Returns the interval that was given, or the default, after checking its range.</summary>
+    /// <exception cref="ToolException">The interval is out of range.</exception>
     public static TimeSpan IntervalOf(TimeSpan? given, TimeSpan otherwise)
     {
         TimeSpan interval = given ?? otherwise;

@@ -1,34 +1,35 @@
 using System.CommandLine;
+using Cairn.Cli.Arguments;
 
 namespace Cairn.Cli.Commands;
 
 /// <summary>An example in the help of a command.</summary>
-/// <param name="CommandLine">What to type.</param>
-/// <param name="Explanation">What it does.</param>
+/// <param name="CommandLine">The command line.</param>
+/// <param name="Explanation">The explanation of its effect.</param>
 internal sealed record Example(string CommandLine, string Explanation);
 
-/// <summary>A command of the tool: its arguments, its help, and what it does.</summary>
+/// <summary>A command of the tool with its arguments, its help and its implementation.</summary>
 internal abstract class ToolCommand(string name, string description) : Command(name, description)
 {
-    /// <summary>At least one; the first is the plainest.</summary>
+    /// <summary>Gets the examples: at least one, the simplest first.</summary>
     public abstract IReadOnlyList<Example> Examples { get; }
 
-    /// <summary>What else there is to know, in a few sentences.</summary>
+    /// <summary>Gets further information in a few sentences; null for none.</summary>
     public virtual string? Details => null;
 
-    /// <summary>What --json prints, in one line.</summary>
+    /// <summary>Gets a description of the output of --json in one line; null if the command has none.</summary>
     public abstract string? JsonShape { get; }
 
-    /// <summary>What the exit code 1 means here; null if it does not occur.</summary>
+    /// <summary>Gets the meaning of exit code 1 for this command; null if it does not occur.</summary>
     public virtual string? MeaningOfNo => null;
 
-    /// <summary>Whether it works on a store, and so takes --store and --json.</summary>
+    /// <summary>Gets a value that says whether the command works on a store, and so takes --store and --json.</summary>
     public virtual bool UsesStore => true;
 
-    /// <summary>Whether it can read encrypted stores, and so takes --key-file and --password-file.</summary>
+    /// <summary>Gets a value that says whether the command can read encrypted stores, and so takes --key-file and --password-file.</summary>
     public virtual bool ReadsEncrypted => UsesStore;
 
-    /// <summary>What follows its name in the usage, where that is not what its arguments say.</summary>
+    /// <summary>Gets the text after the command's name in the usage line; null to derive it from the arguments.</summary>
     public virtual string? UsageWords => null;
 
     public abstract int Run(Invocation invocation);

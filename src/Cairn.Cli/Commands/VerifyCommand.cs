@@ -12,10 +12,9 @@ internal sealed class VerifyCommand : ToolCommand
         0,
         1_000_000);
 
-    public VerifyCommand(SharedOptions shared)
+    public VerifyCommand()
         : base("verify", "Reads every structure and entry of a store, also a damaged one, and says what it found.")
     {
-        _ = shared;
         Add(_maxFindings);
     }
 

@@ -1,21 +1,21 @@
-// One connection of a load: it builds requests, and scans what comes back for where each reply ends. It performs no I/O, and
-// belongs to one worker.
+// One connection of a load: it builds requests, and finds the ends of the replies. It performs no I/O, and only one worker uses it.
 //
-// Requests under way stand in a ring, oldest first; replies come in that order. A reply is lines, some followed by data:
+// Requests without a reply are in a ring, the oldest first; replies arrive in that order. A reply consists of lines, some followed by
+// data:
 //
 //   AtLine --line that ends the request--> AtLine, the next request
 //          --line with a length--> InData --that many bytes--> AtLine
 //
-// Lines are looked at where they arrived, and data is only counted off, or compared when values are verified. A line that comes in
-// pieces is put together in a small buffer of the connection's own.
+// Lines are read in place, in the input buffer. Data is only counted, or compared when values are verified. A line that arrives in several
+// parts is assembled in a small buffer of the connection.
 //
-// When requests are sent as soon as the ones before are answered (closed loop), a connection sends its whole pipeline at once and
-// waits for all of it. At a given rate (open loop), the worker says when another request is due; its latency counts from then,
-// however late it could be sent, so that a server that stalls is charged with everybody who had to wait (what is otherwise missing
-// is known as coordinated omission).
+// In a closed loop, a connection sends its whole pipeline at once and waits for all replies before it sends again. In an open loop, at a
+// given rate, the worker reports when the next request is due. Its latency counts from that time even if it is sent later. So a server that
+// stalls is charged for all requests that had to wait. Ignoring them is known as coordinated omission.
 using System.Numerics;
 using Cairn.Cli.Clients;
 using Cairn.Protocol;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Cli.Load;
 
@@ -32,7 +32,7 @@ internal sealed class LoadConnection
     private readonly KeyChooser _chooser;
     private readonly uint[] _someKeys;
 
-    // The ring. Keys of a get of several are only needed to verify.
+    // The ring. The keys of a get with several keys are only needed for verification.
     private readonly Request[] _ring;
     private readonly uint[] _ringKeys;
     private uint _oldest;
@@ -58,15 +58,15 @@ internal sealed class LoadConnection
     private double _intendedAt;
     private double _intendedStep;
 
-    /// <summary>A connection, for all jobs of a load.</summary>
-    /// <param name="plan">What is to be sent.</param>
-    /// <param name="protocol">What the server speaks.</param>
-    /// <param name="number">Which of all connections this is.</param>
-    /// <param name="longestPipeline">The longest of any job.</param>
-    /// <param name="forms">How requests look.</param>
-    /// <param name="values">What belongs to which key.</param>
-    /// <param name="counters">Those of the worker.</param>
-    /// <param name="errors">Where errors of the server are counted.</param>
+    /// <summary>Creates a connection for all jobs of a load.</summary>
+    /// <param name="plan">The plan of the load.</param>
+    /// <param name="protocol">The protocol of the server.</param>
+    /// <param name="number">The number of this connection among all connections.</param>
+    /// <param name="longestPipeline">The longest pipeline of any job.</param>
+    /// <param name="forms">The forms of requests.</param>
+    /// <param name="values">The values of the keys.</param>
+    /// <param name="counters">The counters of the worker.</param>
+    /// <param name="errors">Counts errors of the server.</param>
     public LoadConnection(
         LoadPlan plan, ServerProtocol protocol, int number, int longestPipeline, RequestForms forms, LoadValues values, LoadCounters counters, ServerErrors errors)
     {
@@ -92,13 +92,13 @@ internal sealed class LoadConnection
 
     public int Number { get; }
 
-    /// <summary>Requests that were built and not answered.</summary>
+    /// <summary>Gets the number of requests that were built and have no reply.</summary>
     public int UnderWay => (int)(_next - _oldest);
 
-    /// <summary>What the server sent that is no reply; null while all is well. Nothing that comes after can be understood.</summary>
+    /// <summary>Gets input from the server that is not a reply; null if there was none. Later input cannot be parsed.</summary>
     public string? Confusion { get; private set; }
 
-    /// <summary>Begins with another job.</summary>
+    /// <summary>Begins a job.</summary>
     public void Begin(LoadJob job)
     {
         _job = job;
@@ -112,10 +112,10 @@ internal sealed class LoadConnection
         }
     }
 
-    /// <summary>The time for another request has come.</summary>
+    /// <summary>Reports that another request is due.</summary>
     public void Due() => _due++;
 
-    /// <summary>Forgets what was under way, which another connection cannot answer.</summary>
+    /// <summary>Discards the requests without a reply. Another connection cannot receive their replies.</summary>
     public void Reset()
     {
         int lost = UnderWay;
@@ -131,10 +131,10 @@ internal sealed class LoadConnection
         Confusion = null;
     }
 
-    /// <summary>Builds requests that may be sent now.</summary>
-    /// <param name="output">Takes them; has room for one at least.</param>
-    /// <param name="now">The time.</param>
-    /// <returns>Their bytes; 0 if there is nothing to send before something else has happened.</returns>
+    /// <summary>Builds the requests that may be sent now.</summary>
+    /// <param name="output">The buffer for the requests, with space for at least one.</param>
+    /// <param name="now">The present time.</param>
+    /// <returns>The number of bytes; 0 if the connection has to wait before it sends again.</returns>
     public int Build(Span<byte> output, long now)
     {
         int written = 0;
@@ -149,8 +149,8 @@ internal sealed class LoadConnection
         return written;
     }
 
-    /// <summary>Scans what arrived.</summary>
-    /// <returns>False if it is not what a server of this protocol says; <see cref="Confusion"/> tells more.</returns>
+    /// <summary>Scans input from the server.</summary>
+    /// <returns>False if the input does not conform to the protocol. <see cref="Confusion"/> then contains its beginning.</returns>
     public bool Receive(ReadOnlySpan<byte> input, long now)
     {
         _counters.BytesReceived += input.Length;
@@ -338,7 +338,7 @@ internal sealed class LoadConnection
         }
     }
 
-    // An element of an MGET's reply, or all of a GET's.
+    // Counts an element of an MGET reply, or the whole reply of a GET.
     private void OnElement(ref Request request, bool isHit, long now)
     {
         _counters.Hits += isHit ? 1 : 0;
@@ -418,7 +418,7 @@ internal sealed class LoadConnection
         BeginData(number, bytes, endsRequest);
     }
 
-    // memcached leaves out what it does not have, and answers the rest in the order of the question.
+    // memcached leaves out missing keys, and returns the others in the order of the request.
     private bool TryFindKey(ref Request request, ReadOnlySpan<byte> key, out uint number)
     {
         number = request.Key;
@@ -489,7 +489,7 @@ internal sealed class LoadConnection
             return;
         }
 
-        // The line's end is no part of the value.
+        // The line end is not part of the value.
         ReadOnlySpan<byte> value = piece[..(int)Math.Min(piece.Length, Math.Max(0, _dataLeft - 2))];
         if (!_values.Matches(_dataKey, _dataPosition, value))
         {
@@ -500,7 +500,7 @@ internal sealed class LoadConnection
         _dataPosition += value.Length;
     }
 
-    // It was no get and no set, but somebody waited for it.
+    // An error is neither a get nor a set, but its request still has a latency.
     private void Fail(ref Request request, ReadOnlySpan<byte> line, long now)
     {
         _counters.Errors++;

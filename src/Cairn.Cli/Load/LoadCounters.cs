@@ -1,11 +1,13 @@
+using Cairn.Server.Metrics;
+
 namespace Cairn.Cli.Load;
 
-/// <summary>What one worker has done. Written by it alone; others may read, and miss what was counted last.</summary>
+/// <summary>The counters of one worker. Only the worker writes them. Other threads may read them, and may miss the latest counts.</summary>
 internal sealed class LoadCounters
 {
     public long Requests { get; set; }
 
-    /// <summary>Keys that were asked for and answered.</summary>
+    /// <summary>Gets or sets the number of keys that were requested and answered.</summary>
     public long Gets { get; set; }
 
     public long Hits { get; set; }
@@ -14,17 +16,17 @@ internal sealed class LoadCounters
 
     public long Removals { get; set; }
 
-    /// <summary>Requests that the server answered with an error.</summary>
+    /// <summary>Gets or sets the number of requests that the server answered with an error.</summary>
     public long Errors { get; set; }
 
-    /// <summary>Values that were not those of their keys.</summary>
+    /// <summary>Gets or sets the number of values that did not match their keys.</summary>
     public long WrongValues { get; set; }
 
     public long BytesSent { get; set; }
 
     public long BytesReceived { get; set; }
 
-    /// <summary>Requests whose answer was lost with a connection.</summary>
+    /// <summary>Gets or sets the number of requests whose reply was lost with a connection.</summary>
     public long LostRequests { get; set; }
 
     public LatencyHistogram GetLatencies { get; private init; } = new();
@@ -33,7 +35,7 @@ internal sealed class LoadCounters
 
     public long Operations => Gets + Sets;
 
-    /// <summary>The sum of several workers' counters.</summary>
+    /// <summary>Returns the sum of the counters of several workers.</summary>
     public static LoadCounters Sum(IEnumerable<LoadCounters> all)
     {
         var sum = new LoadCounters();

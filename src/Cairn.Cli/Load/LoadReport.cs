@@ -1,10 +1,11 @@
 using System.Globalization;
 using System.Text.Json;
 using Cairn.Cli.Output;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Cli.Load;
 
-/// <summary>What came of a load, as text and as JSON.</summary>
+/// <summary>Writes the result of a load as text and as JSON.</summary>
 internal static class LoadReport
 {
     private static readonly (string Name, double Part)[] Percentiles =
@@ -113,7 +114,7 @@ internal static class LoadReport
     private static void AddRow(TextTable table, string name, double perSecond, LatencyHistogram latencies)
     {
         bool isEmpty = latencies.Count == 0;
-        table.Add([name, Figures.Count((long)perSecond), .. Percentiles.Select(percentile => isEmpty ? "-" : Figures.Latency(latencies.At(percentile.Part)))]);
+        table.Add([name, Figures.Count((long)perSecond), .. Percentiles.Select(percentile => isEmpty ? "-" : Figures.Latency(latencies.Percentile(percentile.Part)))]);
     }
 
     private static IEnumerable<(string Name, string Text)> Facts(LoadResult result)
@@ -146,7 +147,7 @@ internal static class LoadReport
     private static string Hint(LoadResult result) =>
         result.Counters.Hits == 0 && !result.Plan.IsFilledFirst ? ": nothing was there; --load sets all keys first" : "";
 
-    // Rows double in latency, which shows a second hump as well as a long tail.
+    // Each row is half an octave of latency, a factor of 1.41. This shows a second peak as well as a long tail.
     private static void WriteHistogram(ToolOutput output, LatencyHistogram latencies)
     {
         const int LongestBar = 40;
@@ -185,12 +186,12 @@ internal static class LoadReport
     {
         writer.WriteStartObject(name);
         writer.WriteNumber("count"u8, latencies.Count);
-        writer.WriteNumber("meanUs"u8, Microseconds(latencies.Mean));
-        writer.WriteNumber("p50Us"u8, Microseconds(latencies.At(0.5)));
-        writer.WriteNumber("p90Us"u8, Microseconds(latencies.At(0.9)));
-        writer.WriteNumber("p99Us"u8, Microseconds(latencies.At(0.99)));
-        writer.WriteNumber("p999Us"u8, Microseconds(latencies.At(0.999)));
-        writer.WriteNumber("maxUs"u8, Microseconds(latencies.At(1)));
+        writer.WriteNumber("meanUs"u8, Microseconds(latencies.MeanNs));
+        writer.WriteNumber("p50Us"u8, Microseconds(latencies.Percentile(0.5)));
+        writer.WriteNumber("p90Us"u8, Microseconds(latencies.Percentile(0.9)));
+        writer.WriteNumber("p99Us"u8, Microseconds(latencies.Percentile(0.99)));
+        writer.WriteNumber("p999Us"u8, Microseconds(latencies.Percentile(0.999)));
+        writer.WriteNumber("maxUs"u8, Microseconds(latencies.Percentile(1)));
         writer.WriteStartArray("histogram"u8);
         foreach ((long from, long to, long count) in latencies.Filled())
         {

@@ -1,9 +1,10 @@
-// A load from beginning to end: connect, fill, warm up, measure, remove. Workers do the work; this thread watches them, shows how far
-// they are, and replaces connections that were lost.
+// A load from beginning to end: connect, load the keys, warm up, measure, remove the keys. Workers send the requests. This thread watches
+// them, shows the progress, and replaces lost connections.
 using System.Collections.Concurrent;
 using System.Globalization;
 using Cairn.Cli.Clients;
 using Cairn.Cli.Output;
+using Cairn.Server.Metrics;
 
 namespace Cairn.Cli.Load;
 
@@ -15,10 +16,10 @@ internal sealed class LoadRun : IDisposable
     private static readonly TimeSpan TimeBetweenReports = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan TimeBetweenFigures = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>How long a server may be away before there is no sense in going on.</summary>
+    /// <summary>The time after which a run is given up if the server does not answer.</summary>
     private static readonly TimeSpan LongestAbsence = TimeSpan.FromSeconds(10);
 
-    /// <summary>How long the last requests may take to be answered.</summary>
+    /// <summary>The time limit for the replies to the last requests.</summary>
     private static readonly TimeSpan LongestWaitForLast = TimeSpan.FromSeconds(5);
 
     private readonly LoadPlan _plan;
@@ -51,9 +52,9 @@ internal sealed class LoadRun : IDisposable
 
     private bool IsInterrupted => _console.Interruption.IsCancellationRequested;
 
-    /// <summary>Does all of it.</summary>
-    /// <exception cref="ToolException">The server cannot be reached, or not any more.</exception>
-    /// <exception cref="OperationCanceledException">Interrupted before there was anything to measure.</exception>
+    /// <summary>Runs the whole load.</summary>
+    /// <exception cref="ToolException">The server cannot be reached, or no longer answers.</exception>
+    /// <exception cref="OperationCanceledException">The run was interrupted before the measurement.</exception>
     public LoadResult Run()
     {
         Connect();
@@ -93,7 +94,7 @@ internal sealed class LoadRun : IDisposable
     {
         ServerLink first = ServerLink.Open(_target);
 
-        // The others need not ask again.
+        // The other connections then skip the detection.
         _target = _target with { Protocol = first.Protocol };
         _serverName = first.ServerName;
         var values = new LoadValues(_plan.MinValueBytes, _plan.MaxValueBytes);
@@ -123,7 +124,7 @@ internal sealed class LoadRun : IDisposable
         List<Thread> threads = Start(job);
         bool isDone = true;
 
-        // A number of requests is counted from the first one on.
+        // A fixed number of requests has no warm-up: it counts from the first request on.
         if (_plan.Requests is null && _plan.Warmup > TimeSpan.Zero)
         {
             isDone = WaitUntil(job, threads, _plan.Warmup, elapsed => Show(line, "Warming up", null, _plan.Warmup - elapsed));
@@ -170,7 +171,7 @@ internal sealed class LoadRun : IDisposable
         };
     }
 
-    // Also after an interruption: what was put there goes away with us. Whoever cannot wait interrupts again.
+    // Runs also after an interruption, so that no keys stay behind. A second interruption ends the process at once.
     private void Remove()
     {
         try
@@ -221,7 +222,7 @@ internal sealed class LoadRun : IDisposable
         }
     }
 
-    // False if it was interrupted, or the server has been away too long.
+    // Returns false if the run was interrupted, or the server has not answered for too long.
     private bool WaitUntil(LoadJob job, List<Thread> threads, TimeSpan time, Action<TimeSpan> show)
     {
         long startedAt = LoadJob.Now;
@@ -262,7 +263,7 @@ internal sealed class LoadRun : IDisposable
         }
     }
 
-    // Replaces what was lost, and tells for how long the server has answered nothing.
+    // Replaces lost connections, and returns the time since the last reply of the server.
     private TimeSpan Absence()
     {
         Replace();
@@ -288,7 +289,7 @@ internal sealed class LoadRun : IDisposable
         }
     }
 
-    // Replaces what was lost, and says so.
+    // Replaces lost connections, and reports them.
     private void Replace()
     {
         CountLost();
@@ -327,7 +328,7 @@ internal sealed class LoadRun : IDisposable
         latencies.Add(counters.SetLatencies);
         string hits = counters.Gets == 0 ? "" : $" · hits {Figures.Percent((double)counters.Hits / counters.Gets)}";
         string errors = counters.Errors == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" · {counters.Errors:N0} errors");
-        return $"{Figures.Count((long)(counters.Operations / seconds))} operations/s{hits}{errors} · p50 {Figures.Latency(latencies.At(0.5))} · p99 {Figures.Latency(latencies.At(0.99))}";
+        return $"{Figures.Count((long)(counters.Operations / seconds))} operations/s{hits}{errors} · p50 {Figures.Latency(latencies.Percentile(0.5))} · p99 {Figures.Latency(latencies.Percentile(0.99))}";
     }
 
     private static void Show(ProgressLine line, string text, LoadJob? job, TimeSpan? left)

@@ -4,18 +4,18 @@ using System.Text.Json;
 
 namespace Cairn.Cli.Output;
 
-/// <summary>What is said on standard error: a line that begins with the tool's name, or a JSON object where JSON was asked for.</summary>
+/// <summary>Writes messages to standard error: a line that begins with the tool's name, or a JSON object with --json.</summary>
 internal static class ErrorMessages
 {
-    /// <summary>Why the command ends with this exit code.</summary>
+    /// <summary>Writes the error that ends the command with this exit code.</summary>
     public static void WriteError(ToolConsole console, bool isJson, string message, int exitCode) =>
         Write(console, isJson, message, "error", message, exitCode);
 
-    /// <summary>Something that changes no exit code, but that the user should know.</summary>
+    /// <summary>Writes a warning that does not change the exit code.</summary>
     public static void WriteWarning(ToolConsole console, bool isJson, string message) =>
         Write(console, isJson, $"warning: {message}", "warning", message, null);
 
-    /// <summary>Something about the answer.</summary>
+    /// <summary>Writes a note about the result.</summary>
     public static void WriteNote(ToolConsole console, bool isJson, string message) => Write(console, isJson, message, "note", message, null);
 
     private static void Write(ToolConsole console, bool isJson, string line, string property, string message, int? exitCode)
@@ -26,11 +26,11 @@ internal static class ErrorMessages
         }
         else
         {
-            console.Error.WriteLine($"{Tool.Name}: {line}");
+            console.Error.WriteLine($"{ToolIdentity.Name}: {line}");
         }
     }
 
-    // A separate method, so that what writes JSON is loaded only when JSON is asked for.
+    // A separate method, so that the JSON library is loaded only when it is needed.
     private static void WriteJson(ToolConsole console, string property, string message, int? exitCode)
     {
         var bytes = new ArrayBufferWriter<byte>();

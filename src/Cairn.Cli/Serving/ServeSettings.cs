@@ -4,13 +4,16 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
 
-/// <summary>Everything about a server that can be set. One table, from which options, variables, the file and the reference follow.</summary>
+/// <summary>
+/// The table of all settings of a server. The options of the command line, the environment variables, the file and the reference
+/// documentation follow from it.
+/// </summary>
 internal static class ServeSettings
 {
     private const string AddressForm = "HOST:PORT, PORT, [IPV6]:PORT, unix:PATH, several of them with commas between, or off";
     private const string SwitchForm = "on or off";
 
-    // Letters are those of memcached, so that the server can stand in for it in a script or unit file.
+    // The letters are those of memcached, so that the server can replace it in a script or unit file.
     public static IReadOnlyList<ServeSetting> Create() =>
     [
         new("ephemeral", null, "Keep nothing: the store lies in memory and goes with the server.", SwitchForm,
@@ -46,7 +49,7 @@ internal static class ServeSettings
             Number(1, 65_536, (options, bytes) => options with { MaxKeyBytes = (int)bytes })),
         new("max-request", "SIZE", "The longest request, its values counted, that a connection may send, and the longest queue of MULTI. Default 65 MiB.", ByteSize.Form,
             Size((options, bytes) => options with { Limits = options.Limits with { InputBytesPerConnection = (int)Math.Min(bytes, int.MaxValue) } })),
-        new("max-waiting", "SIZE", "Messages that may wait for a connection that does not read them, and the longest reply of EXEC. Default 128 MiB.", ByteSize.Form,
+        new("max-waiting", "SIZE", "Messages that may wait for a connection that does not read them, and the longest reply of EXEC, which has at most 16 MiB beside its longest value. Default 128 MiB.", ByteSize.Form,
             Size((options, bytes) => options with { Limits = options.Limits with { OutputBytesPerConnection = (int)Math.Min(bytes, int.MaxValue) } })),
         new("requests-per-turn", "N", "Requests of one connection before it is the others' turn. Default 256.", "a number from 1 to 1000000",
             Number(1, 1_000_000, (options, count) => options with { Limits = options.Limits with { RequestsPerTurn = (int)count } }), "-R"),
@@ -102,7 +105,7 @@ internal static class ServeSettings
         return true;
     }
 
-    // Checked with the other options, whose error says which letters there are.
+    // Checked later with the other options. That error lists the valid letters.
     private static bool Events(string text, ref ServerOptions options)
     {
         options = options with { NotifyKeyspaceEvents = text };
@@ -145,7 +148,7 @@ internal static class ServeSettings
             return false;
         }
 
-        // No time at all would end everything at once; where it is written, it means that there is no limit.
+        // Zero means no limit, because a limit of zero would end everything at once.
         options = set(options, time == TimeSpan.Zero ? Timeout.InfiniteTimeSpan : time);
         return true;
     };

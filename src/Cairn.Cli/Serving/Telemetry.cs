@@ -8,7 +8,7 @@ using OpenTelemetry.Resources;
 
 namespace Cairn.Cli.Serving;
 
-/// <summary>Sends the figures of a server to a collector of OpenTelemetry. Nothing of it is loaded unless one is made.</summary>
+/// <summary>Sends the metrics of a server to an OpenTelemetry collector. OpenTelemetry is loaded only if an instance is created.</summary>
 internal sealed class Telemetry : IDisposable
 {
     public const string EndpointVariable = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -32,9 +32,11 @@ internal sealed class Telemetry : IDisposable
     }
 
     /// <summary>Begins to send.</summary>
-    /// <param name="server">What is told of.</param>
-    /// <param name="endpoint">The collector; null for what the environment says.</param>
-    /// <param name="environment">OpenTelemetry's own variables are read from the process; these say what was left open.</param>
+    /// <param name="server">The server.</param>
+    /// <param name="endpoint">The collector; null to use the environment variables.</param>
+    /// <param name="environment">
+    /// Reads environment variables, to find settings without a value. OpenTelemetry reads its own variables from the process.
+    /// </param>
     public static Telemetry Start(ServerInsight server, Uri? endpoint, Func<string, string?> environment)
     {
         bool isGrpc = string.Equals(environment(ProtocolVariable), "grpc", StringComparison.OrdinalIgnoreCase);
@@ -42,10 +44,10 @@ internal sealed class Telemetry : IDisposable
         MeterProvider provider = Sdk.CreateMeterProviderBuilder()
             .ConfigureResource(resource =>
             {
-                // What the variables say comes with the default resource, and is kept.
+                // The default resource contains the values of the variables, and is kept.
                 if (string.IsNullOrEmpty(environment(ServiceNameVariable)))
                 {
-                    resource.AddService(Tool.Name, serviceVersion: ServerInsight.Version);
+                    resource.AddService(ToolIdentity.Name, serviceVersion: ServerInsight.Version);
                 }
             })
             .AddMeter(ServerInsight.MeterName)
@@ -61,7 +63,7 @@ internal sealed class Telemetry : IDisposable
         return new Telemetry(server.CreateMeter(), provider, troubles);
     }
 
-    /// <summary>Sends what there is to tell a last time, if that does not take long.</summary>
+    /// <summary>Sends the metrics a last time, within a time limit of two seconds.</summary>
     public void Dispose()
     {
         if (_isEnded)
@@ -76,7 +78,7 @@ internal sealed class Telemetry : IDisposable
         _troubles.Dispose();
     }
 
-    // OpenTelemetry tells its troubles to nobody who does not listen for them. Once in a while is often enough.
+    // OpenTelemetry reports failures only through an event source. At most one a minute is logged.
     private sealed class Troubles(ServerInsight server) : EventListener
     {
         private const string Exporter = "OpenTelemetry-Exporter-OpenTelemetryProtocol";

@@ -1,5 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using Cairn.Caching.Composition;
+using Cairn.Caching.Registration;
 using Cairn.Dashboard.AspNetCore.Showing;
 using Cairn.Dashboard.Pages.Web;
 using Microsoft.AspNetCore.Builder;
@@ -12,13 +12,16 @@ namespace Microsoft.Extensions.DependencyInjection;
 /// <summary>Maps the dashboard of an application's caches.</summary>
 public static class CairnDashboardEndpointRouteBuilderExtensions
 {
-    /// <summary>Maps the dashboard of every hybrid cache that is registered: both levels, stampedes prevented, stale values, invalidations.</summary>
-    /// <param name="endpoints">Where to.</param>
+    /// <summary>
+    /// Maps the dashboard of all registered hybrid caches. It shows both levels, prevented stampedes, stale values and invalidations.
+    /// </summary>
+    /// <param name="endpoints">The route builder.</param>
     /// <param name="pattern">The path. Default /cairn.</param>
-    /// <returns>For conventions, such as RequireAuthorization.</returns>
+    /// <returns>A builder for conventions, such as RequireAuthorization.</returns>
     /// <remarks>
-    /// Unless the conventions say who may look (RequireAuthorization, or AllowAnonymous for everybody), only requests from this machine are
-    /// answered, and none that came through a proxy. It changes nothing, and looks at the caches once in five seconds while nobody looks at it.
+    /// By default, the dashboard answers only requests from this machine that did not pass through a proxy. Conventions change this:
+    /// RequireAuthorization for some users, AllowAnonymous for all. The dashboard is read-only. It samples the caches every five seconds
+    /// while no page is open.
     /// </remarks>
     public static IEndpointConventionBuilder MapCairnDashboard(
         this IEndpointRouteBuilder endpoints, [StringSyntax("Route")] string pattern = "/cairn")

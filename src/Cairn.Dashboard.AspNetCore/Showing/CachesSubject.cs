@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Cairn.Caching;
-using Cairn.Caching.Levels;
+using Cairn.Caching.Telemetry;
 using Cairn.Dashboard.Pages.Access;
 using Cairn.Dashboard.Pages.History;
 using Cairn.Dashboard.Pages.Keys;
@@ -9,9 +9,9 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Dashboard.AspNetCore.Showing;
 
-/// <summary>A cache, and how to get it: it is made when the application needs it.</summary>
-/// <param name="Name">As it was registered; empty for the one without a key.</param>
-/// <param name="Get">Makes it, if it is not there.</param>
+/// <summary>A cache of the application, which is created at its first use.</summary>
+/// <param name="Name">The registered name; empty for the cache without a key.</param>
+/// <param name="Get">Returns the cache and creates it if necessary.</param>
 internal sealed record ShownCache(string Name, Func<CairnHybridCache> Get);
 
 /// <summary>The hybrid caches of an application.</summary>

@@ -1,8 +1,8 @@
-// Asking the server.
+// Sends requests to the server.
 let token = '';
 let whenLost = () => {};
 
-// A server that is stopped keeps its connections open: only time tells that it does not answer.
+// A stopped process keeps its connections open, so only a timeout detects that it does not answer.
 const longestMs = 20_000;
 
 export class ApiError extends Error {
@@ -43,12 +43,12 @@ export const post = (path, body = {}, mostMs = undefined) => ask(path, {
   body: JSON.stringify(body),
 }, mostMs);
 
-/** Calls `listener` with the error whenever the server does not answer. */
+/** Sets the listener, which is called with the error whenever the server does not answer. */
 export function onLost(listener) {
   whenLost = listener;
 }
 
-/** Who we are, what there is to see, and the token that changes need. */
+/** Returns the user, the available views, and the token that changes need. */
 export async function session() {
   const answer = await get('session');
   token = answer.token;

@@ -1,4 +1,4 @@
-// The frame around the views: who is there, which view is shown, how far back its charts go, and asking again and again while the page is seen.
+// The frame around the views: the user, the selected view, the range of its charts, and the periodic requests while the page is visible.
 import { el, icon, setText, announce } from './dom.js';
 import { onLost, post, session, ApiError } from './api.js';
 import { clock, span } from './format.js';
@@ -27,8 +27,8 @@ const hasCharts = name => name === 'overview';
 const isMoving = name => name !== 'keys';
 
 let who = null;
-let live = null; // The last minutes, by the second: the tiles show these,
-let charted = null; // and the charts the chosen range.
+let live = null; // The history of the last minutes, one sample a second, for the tiles.
+let charted = null; // The history of the selected range, for the charts.
 let range = ranges[0];
 let chartedAt = 0;
 let answeredAt = 0;
@@ -37,7 +37,7 @@ let current = null;
 let shownName = '';
 let isAsking = false;
 
-// --- The line beside the heading ---
+// --- The toolbar beside the heading ---
 
 const state = el('p', { class: 'health', id: 'state' });
 const each = el('span', { class: 'hint', id: 'each' });
@@ -50,7 +50,7 @@ function choose(wanted) {
   range = wanted;
   look(live.channel);
   showState();
-  tick(true); // The page shows the chosen range even if it is paused: at another moment, then.
+  tick(true); // A paused page also loads the selected range. Its figures are then newer than the pause.
 }
 
 function pause() {
@@ -70,7 +70,7 @@ function look(channel) {
 }
 
 function showState() {
-  state.hidden = !live || (!isMoving(shownName) && !pace.lostAt); // A list of keys is as old as its search.
+  state.hidden = !live || (!isMoving(shownName) && !pace.lostAt); // A list of keys has no live state.
   state.className = `health ${pace.lostAt ? 'bad' : pace.isPaused ? 'still' : 'good'}`;
   setText(state, pace.lostAt
     ? `No answer since ${clock(answeredAt || pace.lostAt)}${answeredAt ? `: figures are ${span(Date.now() - answeredAt)} old` : ''}`
@@ -96,7 +96,7 @@ function wanted() {
   return who.views.includes(name) ? name : who.views[0];
 }
 
-// A view takes along everything that acts on what it showed.
+// Leaves the present view, and closes the dialogs that belong to it.
 function leave() {
   current?.leave?.();
   current = null;
@@ -151,9 +151,9 @@ function frame() {
   setText(document.getElementById('foot'), `Cairn ${who.version}${who.keyPrefix ? ` · keys that begin with ${who.keyPrefix}` : ''}${who.mayChange || who.kind === 'caches' ? '' : ' · read only'}`);
 }
 
-// --- Asking, again and again ---
+// --- Periodic requests ---
 
-// The latest figures, unless the last question is still open, the page is paused, or it is not visible.
+// Loads the latest figures, unless a request is in progress, the page is paused, or it is not visible.
 async function tick(isOnce = false) {
   if (isAsking || live === null || document.hidden || (pace.isPaused && !isOnce)) {
     return;
@@ -181,11 +181,11 @@ async function tick(isOnce = false) {
     showState();
   }
   if (live !== null && (near !== live || far !== charted)) {
-    tick(isOnce); // Something else was chosen meanwhile.
+    tick(isOnce); // The selection has changed meanwhile.
   }
 }
 
-// The server that answers again may be another one: with other users, another token, or other pages.
+// After an interruption, the server may be another one, with other users, another token, or other pages.
 async function meetAgain() {
   const before = who;
   who = await session();
@@ -261,7 +261,7 @@ async function start() {
   show();
 }
 
-// `cairn open` prints an address with a secret behind the #, which browsers send nowhere by themselves.
+// `cairn open` prints an address with a secret after the #. Browsers do not send that part to a server.
 async function enterByLink() {
   const secret = /^#open=([\w-]+)$/.exec(location.hash)?.[1];
   if (!secret) {
@@ -290,7 +290,7 @@ themeButton.addEventListener('click', () => {
   try {
     localStorage.setItem('cairn-theme', theme);
   } catch {
-    // It holds for this page, then.
+    // The theme is not saved, but applies to this page.
   }
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => themeButton.setAttribute('aria-pressed', String(isDark())));
@@ -313,7 +313,7 @@ window.addEventListener('hashchange', () => {
 });
 document.addEventListener('visibilitychange', () => tick());
 setInterval(() => {
-  showState(); // The age of figures grows.
+  showState(); // Updates the age of the figures.
   tick();
 }, intervalMs);
 onLost(lose);

@@ -1,4 +1,4 @@
-// Charts as SVG, drawn for the room they have. Each can be read as a table too.
+// Draws charts as SVG, at the size of their element. Each chart is also available as a table.
 import { el, setText } from './dom.js';
 import { axes, clock, minute } from './format.js';
 
@@ -6,7 +6,7 @@ const margin = { right: 10, top: 10, bottom: 22 };
 const labelGap = 8;
 const height = 168;
 
-/** Round numbers of an axis from 0 to at least `most`, a few of them. */
+/** Returns a few round numbers for an axis from 0 to at least `most`. */
 export function ticks(most, axis, wanted = 4) {
   const rough = Math.max(most > 0 ? most / wanted : 1, axis.least);
   const power = axis.base ** Math.floor(Math.log(rough) / Math.log(axis.base));
@@ -19,7 +19,7 @@ export function ticks(most, axis, wanted = 4) {
   return found;
 }
 
-// Points without a value make a gap: nothing is known, or nothing happened.
+// A point without a value creates a gap: the value is unknown, or there was no activity.
 function runsOf(points) {
   const runs = [];
   let run = null;
@@ -37,7 +37,7 @@ function runsOf(points) {
 
 function linePath(points, x, y) {
   const at = ([time, value]) => `${x(time).toFixed(1)} ${y(value).toFixed(1)}`;
-  return runsOf(points).map(run => `M${at(run[0])}L${run.map(at).join('L')}`).join(''); // A point alone is a line to itself: a dot.
+  return runsOf(points).map(run => `M${at(run[0])}L${run.map(at).join('L')}`).join(''); // A single point becomes a line to itself, which is a dot.
 }
 
 function areaPath(times, low, high, x, y) {
@@ -50,7 +50,7 @@ function areaPath(times, low, high, x, y) {
 
 /**
  * A chart over time: new TimeChart('Title', { series: [{ label, tone }], format, axis, most, isStacked }).
- * `update({ times, nowMs, lengthMs }, values)` draws; values are one array per series.
+ * `update({ times, nowMs, lengthMs }, values)` draws it. `values` has one array for each series.
  */
 export class TimeChart {
   #options;
@@ -159,7 +159,7 @@ export class TimeChart {
     this.#svg.replaceChildren(...parts);
   }
 
-  // Labels are as wide as the reader's font makes them.
+  // The width of a label depends on the user's font, so it is measured.
   #widthOf(label) {
     if (!this.#widths.has(label)) {
       const text = el('text', { class: 'axis' }, label);
@@ -170,7 +170,7 @@ export class TimeChart {
     return this.#widths.get(label);
   }
 
-  // What was at the time under the pointer.
+  // Shows the values at the time under the pointer.
   #point(width, x, y, levels) {
     if (this.#pointerX === null || this.#times.length === 0) {
       this.#tip.hidden = true;
@@ -211,7 +211,7 @@ export class TimeChart {
   }
 }
 
-/** A line without axes, for a tile. */
+/** Returns a line chart without axes, for a tile. */
 export function sparkline(values, tone, most = undefined) {
   const known = values.slice(-120);
   const top = most ?? Math.max(1e-9, ...known.filter(value => value !== null));
@@ -223,7 +223,7 @@ export function sparkline(values, tone, most = undefined) {
     el('path', { class: 'line', d: linePath(points, x, y) }));
 }
 
-/** Bars beside each other: rows of { label, parts: [{ value, tone }], text }. */
+/** Returns a table of bars for rows of { label, parts: [{ value, tone }], text }. */
 export function bars(caption, rows, { head = ['', ''], most = undefined } = {}) {
   const top = most ?? Math.max(1e-9, ...rows.map(row => row.parts.reduce((sum, part) => sum + part.value, 0)));
   return el('table', { class: 'bars' },

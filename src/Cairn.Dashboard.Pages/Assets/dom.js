@@ -1,7 +1,7 @@
-// Making elements. Text is only ever set as text, never as markup: keys and values may hold anything.
+// Creates elements. Text is always set as text, never as markup, because keys and values may contain anything.
 const svgNames = new Set(['svg', 'path', 'rect', 'line', 'circle', 'g', 'text', 'title', 'polyline']);
 
-/** An element with attributes and children: el('p', { class: 'note' }, 'text', other). Properties that begin with `on` are listeners. */
+/** Creates an element with attributes and children: el('p', { class: 'note' }, 'text', other). Properties that begin with `on` are listeners. */
 export function el(name, attributes = {}, ...children) {
   const isSvg = svgNames.has(name);
   const element = isSvg ? document.createElementNS('http://www.w3.org/2000/svg', name) : document.createElement(name);
@@ -19,7 +19,7 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
-/** Puts other children into an element, only if there is a difference in text; keeps the focus and the selection alone. */
+/** Sets the text of an element only if it differs, which preserves the focus and the selection. */
 export function setText(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;
@@ -37,17 +37,17 @@ const paths = {
   caches: 'M10 3l7 3.500-7 3.500-7-3.500zM3 10l7 3.500 7-3.500M3 13.500L10 17l7-3.500',
 };
 
-/** The picture of a view. */
+/** Returns the icon of a view. */
 export function icon(name) {
   return el('svg', { viewBox: '0 0 20 20', class: 'glyph', 'aria-hidden': 'true', focusable: 'false' }, el('path', { d: paths[name] ?? paths.overview }));
 }
 
-/** A card with a heading. */
+/** Returns a card with a heading. */
 export function card(title, ...children) {
   return el('section', { class: 'card', 'aria-label': title }, el('h2', {}, title), ...children);
 }
 
-/** A table; columns are { label, isNumber, cell(row) } and cells are nodes or texts. Narrow windows show each row as a block. */
+/** Returns a table. Columns are { label, isNumber, cell(row) }, and cells are nodes or texts. Narrow windows show each row as a block. */
 export function table(caption, columns, rows, empty = 'Nothing here.') {
   const head = el('tr', {}, columns.map(column => el('th', { scope: 'col', class: column.isNumber ? 'number' : null }, column.label)));
   const body = rows.map(row => el('tr', {}, columns.map((column, i) => {
@@ -66,7 +66,7 @@ export function table(caption, columns, rows, empty = 'Nothing here.') {
 
 let announcing = 0;
 
-/** Tells those who do not see the page; the latest counts, and not too often. */
+/** Announces a text to screen readers. Within 150 ms, only the latest text is announced. */
 export function announce(text) {
   clearTimeout(announcing);
   announcing = setTimeout(() => setText(document.getElementById('announcer'), text), 150);

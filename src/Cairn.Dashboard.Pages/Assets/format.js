@@ -1,7 +1,7 @@
-// Numbers for people.
+// Formats numbers for people.
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** 1 key, 2 keys: a number with the name of what it counts. */
+/** Formats a number with its unit, such as 1 key or 2 keys. */
 export const plural = (value, one, many = `${one}s`) => `${exact(value)} ${value === 1 ? one : many}`;
 
 function significant(value) {
@@ -17,7 +17,7 @@ function scaled(value, step, units) {
   return [value, units[unit]];
 }
 
-/** 0.043, 1,234, 12.3 k, 4.56 M. */
+/** Formats a number briefly, such as 0.043, 1,234, 12.3 k or 4.56 M. */
 export function count(value) {
   if (value === null || value === undefined || Number.isNaN(value)) {
     return '–';
@@ -29,7 +29,7 @@ export function count(value) {
   return `${significant(scale)} ${unit}`;
 }
 
-/** 1,234,567. */
+/** Formats a number with all digits, such as 1,234,567. */
 export const exact = value => whole.format(value);
 
 export function bytes(value) {
@@ -61,7 +61,7 @@ export function percent(part) {
   return `${value === 100 || value === 0 ? value.toFixed(0) : value < 0.01 ? '< 0.01' : value >= 10 ? Math.min(value, 99.9).toFixed(1) : value.toFixed(2)} %`;
 }
 
-/** A span of time in its two largest units. */
+/** Formats a duration in its two largest units. */
 export function span(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const parts = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
@@ -74,13 +74,13 @@ export function span(ms) {
   return rest ? `${Math.floor(seconds / size)} ${unit} ${rest} ${parts[first + 1][1]}` : `${Math.floor(seconds / size)} ${unit}`;
 }
 
-// A label of an axis is exact: its value is a round number of its unit, and all digits that this needs are shown.
+// Formats an axis label exactly: the value is a round number in its unit, and all its digits are shown.
 function exactly(value, step, units) {
   const [scale, unit] = scaled(value, step, units);
   return `${Number(scale.toPrecision(9))}${unit ? ` ${unit}` : ''}`;
 }
 
-/** Axes: the base in which steps between labels are round, the least step, and the label of a value. */
+/** The kinds of axes: the base in which steps between labels are round, the smallest step, and the label of a value. */
 export const axes = {
   count: { base: 10, least: 0, label: value => value < 10_000 ? exactly(value, Infinity, ['']) : exactly(value, 1000, ['', 'k', 'M', 'G', 'T']) },
   whole: { base: 10, least: 1, label: value => axes.count.label(value) },

@@ -1,14 +1,14 @@
-// The figures of the last minutes, or of the last day, kept up to date.
+// Keeps the history of a range up to date.
 import { get } from './api.js';
 
-/** How far back charts go, and how close their points are. */
+/** The ranges of charts, with the interval between their points. */
 export const ranges = [
   { name: '5m', label: '5 min', lengthMs: 5 * 60_000, intervalMs: 1000, each: 'second' },
   { name: '1h', label: '1 h', lengthMs: 60 * 60_000, intervalMs: 10_000, each: '10 s' },
   { name: '24h', label: '24 h', lengthMs: 24 * 60 * 60_000, intervalMs: 120_000, each: '2 min' },
 ];
 
-// A server that has not answered by then counts as gone. It answers within milliseconds.
+// The timeout after which a server counts as unreachable. It usually answers within milliseconds.
 const longestMs = 4000;
 
 export class Live {
@@ -43,14 +43,14 @@ export class Live {
     const isAnother = answer.beganMs !== this.#beganMs && this.#beganMs !== 0;
     const whole = isAnother && this.#next !== 0 ? (this.#next = 0, await this.#ask()) : answer;
     if (isAnother) {
-      this.#samples = []; // Another server than before, or the same one started again.
+      this.#samples = []; // The server was restarted or replaced.
     }
     this.#beganMs = whole.beganMs;
     this.#next = whole.next;
     this.#names = new Map(whole.series.map((series, i) => [series.name, i + 1]));
     for (const sample of whole.samples) {
       if (sample[0] > (this.#samples.at(-1)?.[0] ?? 0)) {
-        this.#samples.push(sample); // A clock that was set back makes a gap.
+        this.#samples.push(sample); // If the clock was set back, there is a gap.
       }
     }
     const oldest = whole.nowMs - this.#range.lengthMs - 2 * this.#range.intervalMs;
@@ -65,18 +65,18 @@ export class Live {
     return get(`live?channel=${encodeURIComponent(this.#channel)}&range=${this.#range.name}&after=${this.#next}`, longestMs);
   }
 
-  // Those within the range; the first of all has nothing before it to be compared with.
+  // The indexes of the samples within the range. The first sample is left out, because it has no predecessor to compare with.
   get #shown() {
     const oldest = this.nowMs - this.#range.lengthMs;
     return this.#samples.map((_, i) => i).slice(1).filter(i => this.#samples[i][0] >= oldest);
   }
 
-  /** Times of what rates and levels tell, in milliseconds. */
+  /** The times of the rates and levels, in milliseconds. */
   get times() {
     return this.#shown.map(i => this.#samples[i][0]);
   }
 
-  /** Per second, from one sample to the next; null where the count began anew. */
+  /** Returns the sums of counters per second, from one sample to the next; null if the counters were reset. */
   rates(...names) {
     const places = names.map(name => this.#names.get(name));
     const sum = sample => places.reduce((total, place) => total + sample[place], 0);
@@ -93,7 +93,7 @@ export class Live {
     return this.#shown.map(i => this.#samples[i][place]);
   }
 
-  /** One count as a part of several, from one sample to the next; null where nothing happened. */
+  /** Returns the ratio of a counter to the sum of several, from one sample to the next; null if there was no activity. */
   ratios(part, ...whole) {
     const parts = this.rates(part);
     const wholes = this.rates(...whole);
@@ -101,7 +101,7 @@ export class Live {
   }
 }
 
-/** The last that is known, over a few seconds so that it does not flicker. */
+/** Returns the average of the latest known values, so that the figure does not flicker. */
 export function latest(values, over = 3) {
   const known = values.slice(-over).filter(value => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

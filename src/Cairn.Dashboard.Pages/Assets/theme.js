@@ -1,4 +1,4 @@
-// Before anything is drawn: what was chosen the last time, if anything was. Otherwise the system's colours are followed.
+// Runs before the page is drawn: applies the saved theme. Without one, the page uses the system's theme.
 (() => {
   'use strict';
   try {
@@ -7,6 +7,6 @@
       document.documentElement.dataset.theme = chosen;
     }
   } catch {
-    // A browser that keeps nothing follows the system.
+    // A browser without local storage uses the system's theme.
   }
 })();

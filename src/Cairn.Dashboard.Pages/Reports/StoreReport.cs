@@ -6,16 +6,16 @@ using Cairn.Surveys;
 
 namespace Cairn.Dashboard.Pages.Reports;
 
-/// <summary>What there is to tell of a store, whoever has it open.</summary>
+/// <summary>Writes reports of a store.</summary>
 internal static class StoreReport
 {
     private const int BiggestCount = 50;
     private const int AgeGroups = 10;
 
-    // The memory view asks every three seconds: at most 1 % of a core for each page that shows it.
+    // The memory view asks every three seconds. So each page that shows it takes at most 1 % of a core.
     private static readonly TimeSpan s_glance = TimeSpan.FromMilliseconds(25);
 
-    /// <summary>Writes its figures.</summary>
+    /// <summary>Writes the statistics of a store.</summary>
     public static void WriteNow(Utf8JsonWriter writer, StoreStatistics statistics)
     {
         writer.WriteStartObject("store"u8);
@@ -44,7 +44,7 @@ internal static class StoreReport
         writer.WriteEndObject();
     }
 
-    /// <summary>Writes what its segments are used for, by log and by age, and when entries expire.</summary>
+    /// <summary>Writes the use of the segments by log and by age, and the remaining lifetimes of entries.</summary>
     public static void WriteMemory(Utf8JsonWriter writer, CairnStore store, CancellationToken cancellationToken)
     {
         SegmentUse[] segments = store.GetSegments();
@@ -61,7 +61,7 @@ internal static class StoreReport
         writer.WriteEndArray();
         WriteLogs(writer, segments, statistics.BytesPerSegment);
         WriteAges(writer, segments);
-        var survey = StoreSurvey.Take(store, new SurveyRequest { MaxTime = s_glance }, cancellationToken);
+        var survey = store.Survey(new SurveyRequest { MaxTime = s_glance }, cancellationToken);
         writer.WriteNumber("searched"u8, survey.Searched);
         WriteLives(writer, survey);
         writer.WriteStartArray("collections"u8);
@@ -79,14 +79,14 @@ internal static class StoreReport
         writer.WriteEndArray();
     }
 
-    /// <summary>Looks at every entry that a user may see, and writes the biggest, and how long values and lives are.</summary>
+    /// <summary>Reads all entries that a user may see, and writes the biggest ones and the distributions of sizes and lifetimes.</summary>
     public static void WriteSurvey(Utf8JsonWriter writer, CairnStore store, DashboardUser user, CancellationToken cancellationToken)
     {
         var request = new SurveyRequest
         {
             BiggestCount = BiggestCount, Prefix = user.KeyPrefix, IsOwnCollectionOnly = user.KeyPrefix.Length > 0,
         };
-        StoreSurvey survey = StoreSurvey.Take(store, request, cancellationToken);
+        StoreSurvey survey = store.Survey(request, cancellationToken);
         writer.WriteNumber("entries"u8, survey.Sizes.Entries);
         writer.WriteNumber("valueBytes"u8, survey.Sizes.ValueBytes);
         writer.WriteStartArray("biggest"u8);
@@ -131,7 +131,7 @@ internal static class StoreReport
         writer.WriteEndArray();
     }
 
-    // Segments have no time of birth, but an order in which their partition sealed them: tenths of all, oldest first.
+    // Segments have no creation time, but their partition seals them in an order. They are grouped into tenths, the oldest first.
     private static void WriteAges(Utf8JsonWriter writer, SegmentUse[] segments)
     {
         var live = new long[AgeGroups];
@@ -170,7 +170,7 @@ internal static class StoreReport
         writer.WriteEndArray();
     }
 
-    // Null for later than all others, absent for never.
+    // Null means later than all other bins; an absent value means never.
     private static void WriteLife(Utf8JsonWriter writer, in LifeBin bin)
     {
         writer.WriteStartObject();

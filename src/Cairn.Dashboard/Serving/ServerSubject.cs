@@ -5,19 +5,20 @@ using Cairn.Dashboard.Pages.Keys;
 using Cairn.Dashboard.Pages.Reports;
 using Cairn.Server;
 using Cairn.Server.Connections;
+using Cairn.Server.Exposition;
 using Cairn.Server.Metrics;
 using Cairn.Server.Resp.Hashes;
 
 namespace Cairn.Dashboard.Serving;
 
-/// <summary>A server, as its dashboard shows it.</summary>
+/// <summary>A server as the subject of a dashboard.</summary>
 internal sealed class ServerSubject : IDashboardSubject
 {
     private const int MostClients = 500;
     private const int MostSlow = 128;
     private const int MostHot = 50;
 
-    // Percentiles are of what came since a look this long ago, or up to twice that.
+    // Percentiles cover the requests since a view at least this long ago, and at most twice as long ago.
     private static readonly TimeSpan s_window = TimeSpan.FromMinutes(1);
 
     private readonly ServerInsight _server;
@@ -157,7 +158,7 @@ internal sealed class ServerSubject : IDashboardSubject
         }
     }
 
-    // What came since the window began.
+    // Returns the latencies since the window began.
     private LatencyHistogram LatencyOf(LatencyHistogram all, int command)
     {
         var recent = new LatencyHistogram();

@@ -1,24 +1,34 @@
 namespace Cairn.FileStore.Engine;
 
-/// <summary>How one file is used; checked already.</summary>
+/// <summary>The validated settings of one file.</summary>
 internal sealed record EngineOptions
 {
+    public const int DefaultMaxBytes = 10_000_000;
+    public const int DefaultTries = 20;
+    public const int DefaultDelayMs = 5;
+
+    public static readonly TimeSpan DefaultPollInterval = TimeSpan.FromMilliseconds(250);
+    public static readonly TimeSpan DefaultLockTimeout = TimeSpan.FromSeconds(30);
+
     public required string Path { get; init; }
 
-    public long MaxBytes { get; init; } = DistributedFileStoreCacheOptions.DefaultMaxBytes;
+    /// <summary>Gets the type that an <see cref="ObjectDisposedException"/> of the engine names.</summary>
+    public Type Owner { get; init; } = typeof(FileEngine);
+
+    public long MaxBytes { get; init; } = DefaultMaxBytes;
 
     public FileStoreDurability Durability { get; init; }
 
-    public TimeSpan PollInterval { get; init; } = DistributedFileStoreCacheOptions.DefaultPollInterval;
+    public TimeSpan PollInterval { get; init; } = DefaultPollInterval;
 
-    public TimeSpan LockTimeout { get; init; } = DistributedFileStoreCacheOptions.DefaultLockTimeout;
+    public TimeSpan LockTimeout { get; init; } = DefaultLockTimeout;
 
-    public int Tries { get; init; } = DistributedFileStoreCacheOptions.DefaultTries;
+    public int Tries { get; init; } = DefaultTries;
 
-    public TimeSpan Delay { get; init; } = TimeSpan.FromMilliseconds(DistributedFileStoreCacheOptions.DefaultDelayMs);
+    public TimeSpan Delay { get; init; } = TimeSpan.FromMilliseconds(DefaultDelayMs);
 
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
-    /// <summary>Never maps the side file, as on a network file system.</summary>
+    /// <summary>Gets whether the engine polls the file and never maps the side file, as on a network file system.</summary>
     public bool IsPolledOnly { get; init; }
 }

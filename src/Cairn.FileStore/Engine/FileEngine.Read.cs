@@ -9,17 +9,17 @@ namespace Cairn.FileStore.Engine;
 
 // Bringing the table up to date.
 //
-// What a process knows of the file is _seen: the state of it that the table is as of. A writer's record names a state, too.
-//   the record is of the same base          read what was appended up to the record's end (E3)
-//   the file is as the record says          read it up to the record's end
-//   the file is as it was when last seen    nothing to do: what is there besides the record is known already
-//   anything else                           somebody else changed it, or a writer died, or is writing just now: read all of it
+// _seen is the state of the file that the table reflects. A writer's record also names a state. A process compares both with the file:
+//   the record has the same base            read the entries appended up to the record's end (E3)
+//   the file matches the record             read it up to the record's end
+//   the file matches _seen                  nothing to do: any difference from the record is known already
+//   otherwise                               another program changed it, or a writer died or is writing: read the whole file
 internal sealed partial class FileEngine
 {
-    // How often a reader that is overtaken by writers starts over before it takes what it has.
+    // The number of times that a reader starts again because writers have overtaken it. After that it uses the content that it has read.
     private const int MostOvertakes = 50;
 
-    // How long a file that looks cut short is given to be completed by whoever is writing it, when somebody wants to change it.
+    // A writer gives another program this long to complete a file that looks truncated: 5 pauses of 20 ms.
     private const int PatiencePauses = 5;
     private const int PatiencePauseMs = 20;
 
@@ -35,7 +35,7 @@ internal sealed partial class FileEngine
 
     private View BringUpToDate()
     {
-        ObjectDisposedException.ThrowIf(_isClosed, typeof(DistributedFileStoreCacheString));
+        ObjectDisposedException.ThrowIf(_isClosed, _options.Owner);
         if (!_view.IsCurrent)
         {
             try
@@ -44,7 +44,7 @@ internal sealed partial class FileEngine
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException)
             {
-                // It cannot be read now. What was last read is served; the next look tries again, and a write reports it.
+                // The file cannot be read now. Reads return the last content. The next check tries again, and a write reports the error.
                 _isBehind = true;
                 _base = OutsideBase;
                 _view.Channel.Read(out long generation);
@@ -90,7 +90,7 @@ internal sealed partial class FileEngine
         _view.Advance(generation);
     }
 
-    // Reads what was appended since. False: all of it has to be read.
+    // Reads the entries appended since the last time. Returns false if the whole file must be read.
     private bool TryFollow(in CommitRecord record)
     {
         if (_handle is null || record.End < _end)
@@ -107,7 +107,7 @@ internal sealed partial class FileEngine
             }
 
             EntryTable table = _view.Table;
-            _view.Snapshot = null; // Before anything new can be seen, so that nobody sees something newer and then this.
+                _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
             table.BeginBatch();
             if (new FileReader(appended).ReadAppended(table) != ReadOutcome.Complete)
             {
@@ -129,7 +129,7 @@ internal sealed partial class FileEngine
         return true;
     }
 
-    // False: it changed meanwhile; start over.
+    // Returns false if the file changed during the read; the caller then starts again.
     private bool ReadAll(in CommitRecord record, long generation, bool hasTurn, int attempt)
     {
         SafeFileHandle? handle = OpenFile(out bool canWrite);
@@ -149,7 +149,7 @@ internal sealed partial class FileEngine
             CommitRecord newer = _view.Channel.Read(out long newerGeneration);
             if (newerGeneration != generation && attempt < MostOvertakes)
             {
-                // A writer was here, and found the file to be as the record says (E4): up to its end, nothing has changed (E3).
+                // A writer committed during the read. It found the file as recorded (E4), and up to the record's end it is unchanged (E3).
                 return newer.BaseGeneration == record.BaseGeneration && record.IsOfFile(stamp) && record.End <= length &&
                     TryReadCommitted(text, stamp, record, out Content? content) && Accept(content, ref handle, canWrite);
             }
@@ -158,7 +158,7 @@ internal sealed partial class FileEngine
         }
         finally
         {
-            handle?.Dispose(); // Unless it was accepted.
+                handle?.Dispose(); // Null if Accept took ownership.
         }
     }
 
@@ -194,11 +194,11 @@ internal sealed partial class FileEngine
                     ref handle,
                     canWrite);
 
-            // A writer died while it appended, or is appending now: the record says up to where it is whole.
+            // A writer died while it appended, or is appending now. The record names the end of the complete entries.
             case ReadOutcome.Torn when isOfFile && reader.EndOfEntries >= record.End && TryReadCommitted(text, stamp, record, out Content? whole):
                 return Accept(whole with { MustRewrite = true, IsProvisional = true }, ref handle, canWrite);
 
-            // Half of a change that is being appended can look like anything. A writer, who looks in its turn, is not in doubt.
+            // A partially appended change can look like any text. Only a writer that has the turn can be sure that the file is malformed.
             case ReadOutcome.Invalid when !hasTurn && isOfFile && TryReadCommitted(text, stamp, record, out Content? known):
                 return Accept(known with { MustRewrite = true, IsProvisional = true }, ref handle, canWrite);
 
@@ -212,11 +212,11 @@ internal sealed partial class FileEngine
                 _seen = stamp;
                 _hasContent = true;
                 _base = OutsideBase;
-                return true; // E1: what was last good stays.
+                    return true; // E1: the last valid content stays.
         }
     }
 
-    // Up to the record's end, where the text ends as if it had been cut.
+    // Reads the text up to the record's end, which then looks like a truncated file.
     private static bool TryReadCommitted(ReadOnlySpan<byte> text, in FileStamp stamp, in CommitRecord record, [NotNullWhen(true)] out Content? content)
     {
         EntryTable table = NewTableFor(text);
@@ -228,12 +228,12 @@ internal sealed partial class FileEngine
         return isWhole;
     }
 
-    // With room for its entries, which are one to a line; but not for a file of line feeds.
+    // Reserves room for one entry per line. The length of the file limits it, because a file may consist of line feeds.
     private static EntryTable NewTableFor(ReadOnlySpan<byte> text) =>
         new(Math.Min(text.Count((byte)'\n'), text.Length / FileFormat.ShortestLine));
 
-    // A file that is missing, empty or cut short may be one that an editor is saving. A reader keeps what it has until the file
-    // has looked the same twice; a writer waits a moment.
+    // A missing, empty or truncated file may be one that an editor is saving. A reader keeps its content until the file has looked the same
+    // twice; a writer waits for a moment.
     private bool IsMomentary(in FileStamp stamp, bool hasTurn, int attempt, out bool isToWait)
     {
         isToWait = false;
@@ -268,7 +268,7 @@ internal sealed partial class FileEngine
         _canWrite = canWrite;
         if (_hasContent && !_seen.IsSameFile(content.Stamp))
         {
-            _rewrittenTicks = NowTicks; // By somebody else, most likely.
+                _rewrittenTicks = NowTicks; // Most likely another process has rewritten the file.
         }
 
         _seen = content.Stamp;
@@ -288,7 +288,7 @@ internal sealed partial class FileEngine
         return true;
     }
 
-    // Null if there is no such file.
+    // Returns null if the file does not exist.
     private SafeFileHandle? OpenFile(out bool canWrite)
     {
         try
@@ -317,8 +317,7 @@ internal sealed partial class FileEngine
             }
         }
 
-        // Not File.OpenHandle, whose lock would keep out, for as long as the cache is in use, every program that wants the file
-        // to itself.
+        // File.OpenHandle would take a lock. As long as the cache is in use, that lock would exclude every program that needs exclusive access.
         int flags = access == FileAccess.Read ? LinuxNative.ReadOnly : LinuxNative.ReadWrite;
         int error = LinuxPlatform.TryOpen(_path, flags | LinuxNative.NonBlocking, out SafeFileHandle handle);
         return error switch
@@ -331,7 +330,7 @@ internal sealed partial class FileEngine
         };
     }
 
-    // Programs on Linux that want a file to themselves say so with flock, as .NET's do, or with fcntl.
+    // On Linux, programs that need exclusive access lock the file with flock, as .NET does, or with fcntl.
     private void RequireUnlocked(SafeFileHandle handle)
     {
         if (OperatingSystem.IsLinux() && (HasFlock(handle) || HasRecordLock(handle)))
@@ -351,7 +350,7 @@ internal sealed partial class FileEngine
         return LinuxNative.LastError == LinuxErrors.TryAgain;
     }
 
-    // Asks which lock would keep a reader out. None, or a file system without such locks: the type is not that of a writer.
+    // Asks for the lock that would conflict with a reader. If there is none, or the file system has no such locks, the type is not WriteLock.
     private static bool HasRecordLock(SafeFileHandle handle)
     {
         var probe = new LinuxNative.FileLock { Type = LinuxNative.ReadLock };
@@ -369,7 +368,7 @@ internal sealed partial class FileEngine
         return total;
     }
 
-    /// <summary>A file that was read.</summary>
+    /// <summary>The content of a file that was read.</summary>
     private sealed record Content(EntryTable Table, FileStamp Stamp)
     {
         public long Base { get; init; } = OutsideBase;
@@ -380,13 +379,13 @@ internal sealed partial class FileEngine
 
         public bool IsOldFormat { get; init; }
 
-        /// <summary>Whether a change cannot be appended.</summary>
+        /// <summary>Gets whether the next change must rewrite the file, because it cannot be appended.</summary>
         public bool MustRewrite { get; init; }
 
-        /// <summary>Whether there is more in the file, of which only a writer can say what it is.</summary>
+        /// <summary>Gets whether the file has more content, which only a writer that has the turn can classify.</summary>
         public bool IsProvisional { get; init; }
     }
 }
 
-/// <summary>Another program has the file to itself; it may give it back.</summary>
+/// <summary>The exception for a file that another program has opened exclusively. A later attempt may succeed.</summary>
 internal sealed class FileInUseException(string message) : IOException(message);

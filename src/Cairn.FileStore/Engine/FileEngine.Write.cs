@@ -8,29 +8,32 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Engine;
 
-// Changing the file, in the turn of this process.
+// Changing the file, during this process's turn.
 //
-// A change is appended. The file is rewritten instead (E6) when more than half of it is garbage, when entries in it have expired
-// (but not every time), when it is new, empty, cut short or of the old format, and when everything is cleared. A writer that dies leaves either the file as it was; or an
-// appended change that is complete, which counts, or is not, which the next writer drops; or a temporary file of a fixed name,
-// which the next rewrite overwrites.
+// A change is appended. The file is rewritten instead (E6) in these cases: more than half of it is garbage; entries in it have expired (with
+// a minimum interval); it is new, empty, truncated or in the old format; or all entries are cleared.
+//
+// A writer that dies leaves one of these: the unchanged file; a completely appended change, which counts; an incompletely appended change,
+// which the next writer removes; or a temporary file with a fixed name, which the next rewrite overwrites.
 internal sealed partial class FileEngine
 {
-    // Rewriting flushes to the disk, so small files should not do it often.
+    // A rewrite flushes to the disk, so small files are not rewritten often.
     private const long LeastGarbageBytes = 256 << 10;
 
     private const long BytesOfPauseSecond = 1 << 20;
 
-    // How often a change starts over because the file was replaced while it was made.
+    // The number of attempts of a change if the file is replaced during each of them.
     private const int MostReplacements = 20;
 
-    /// <summary>Makes changes, all or none of them.</summary>
-    /// <param name="changes">In order.</param>
-    /// <param name="isClearing">Whether everything there was goes first.</param>
+    /// <summary>Makes all of the changes or, if it fails, none of them.</summary>
+    /// <param name="changes">The changes, in order.</param>
+    /// <param name="isClearing">Whether all existing entries are removed first.</param>
     /// <exception cref="FileStoreFormatException">The file is not a cache file now.</exception>
-    /// <exception cref="DistributedFileStoreCacheException">It would be larger than allowed, or a lock was not to be had.</exception>
-    /// <exception cref="IOException">It could not be written; it is as it was.</exception>
-    /// <exception cref="UnauthorizedAccessException">It may not be written.</exception>
+    /// <exception cref="DistributedFileStoreCacheException">
+    /// The file would exceed its size limit, or a lock was not available in time.
+    /// </exception>
+    /// <exception cref="IOException">The file could not be written and is unchanged.</exception>
+    /// <exception cref="UnauthorizedAccessException">The user has no permission to write the file.</exception>
     public void Change(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
         lock (_writers)
@@ -50,7 +53,7 @@ internal sealed partial class FileEngine
         }
     }
 
-    /// <summary>Rewrites the file without what changes have left behind; a file of the old format becomes one of this format.</summary>
+    /// <summary>Rewrites the file without garbage. A file of the old format is converted to the current format.</summary>
     public void Compact()
     {
         lock (_writers)
@@ -67,7 +70,7 @@ internal sealed partial class FileEngine
         }
     }
 
-    /// <summary>Whether changes can be made without waiting for another thread of this process.</summary>
+    /// <summary>Makes the changes unless another thread of this process is writing. Returns whether the changes were made.</summary>
     public bool TryChangeNow(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
         if (!_writers.TryEnter())
@@ -96,7 +99,7 @@ internal sealed partial class FileEngine
             {
                 lock (_gate)
                 {
-                    // Somebody may have removed the side file while this process waited.
+                    // Another program may have removed the side file while this thread waited.
                     if (ReferenceEquals(channel, _view.Channel) && channel.IsCurrent && TryChange(changes, isClearing))
                     {
                         return;
@@ -115,17 +118,17 @@ internal sealed partial class FileEngine
         }
     }
 
-    // False: the file was replaced meanwhile.
+    // Returns false if the file was replaced in the meantime.
     private bool TryChange(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
-        _mustLook = true; // A failure below leaves the table to be brought up to date by the next read.
+            _mustLook = true; // If a step below fails, the next read brings the table up to date.
         try
         {
             CatchUp(hasTurn: true);
         }
         catch (Exception e) when (isClearing && e is OverflowException or FileStoreFormatException)
         {
-            // Whatever it is goes.
+            // The file is cleared, so its content does not matter.
         }
 
         if (_problem is not null && !isClearing)
@@ -177,7 +180,7 @@ internal sealed partial class FileEngine
             RandomAccess.Write(_handle!, _buffer.WrittenSpan, _end);
             if (newLength < length)
             {
-                RandomAccess.SetLength(_handle!, newLength); // Somebody had left much white space at its end.
+                    RandomAccess.SetLength(_handle!, newLength); // The file had white space at its end.
             }
 
             if (_options.Durability == FileStoreDurability.PowerLoss)
@@ -191,7 +194,7 @@ internal sealed partial class FileEngine
             throw;
         }
 
-        // By its path: if the path leads to another file by now, the change went into one that nobody reads any more.
+        // Checks the path, not the handle: if the path leads to another file now, the change is in a file that no process reads any more.
         FileStamp stamp = FileStamp.Of(_path);
         if (!stamp.IsSameFile(_seen) || stamp.Length != newLength)
         {
@@ -222,7 +225,7 @@ internal sealed partial class FileEngine
         return true;
     }
 
-    // The closing brackets go back to where they were, over bytes the file had already.
+    // Writes the closing brackets back to their former offset. The file already has allocated those bytes.
     private void UndoAppend(IOException cause)
     {
         try
@@ -232,7 +235,7 @@ internal sealed partial class FileEngine
         }
         catch (IOException)
         {
-            // Then it is cut short, which readers and the next writer know how to read (F2).
+            // The file is truncated now. Readers and the next writer can read that (F2).
         }
 
         throw new IOException($"The cache file '{_path}' could not be written, so nothing is changed: {cause.Message}", cause);
@@ -258,7 +261,7 @@ internal sealed partial class FileEngine
     private void Apply(ReadOnlySpan<EntryChange> changes)
     {
         EntryTable table = _view.Table;
-        _view.Snapshot = null; // Before anything new can be seen, so that nobody sees something newer and then this.
+            _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
         if (changes.Length > 1)
         {
             table.BeginBatch();
@@ -340,7 +343,7 @@ internal sealed partial class FileEngine
         return true;
     }
 
-    // The whole file into the buffer; the table of what is in it.
+    // Writes the whole file to the buffer, and returns the table of its entries.
     private EntryTable Encode(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
         Entry[] kept = isClearing ? [] : _view.Table.InOrder(NowTicks);
@@ -377,7 +380,7 @@ internal sealed partial class FileEngine
         }
 
         RandomAccess.Write(handle, _buffer.WrittenSpan, 0);
-        Flush(handle); // Else, after a power loss, the file could have its new name and no content.
+            Flush(handle); // Without the flush, a power loss could leave the file with its new name and without content.
     }
 
     private static void KeepOwner(SafeFileHandle handle, string target)
@@ -387,7 +390,7 @@ internal sealed partial class FileEngine
             LinuxNative.StatFile(handle, out LinuxNative.FileStatus own) == 0 &&
             (old.User != own.User || old.Group != own.Group))
         {
-            _ = LinuxNative.ChangeOwner(handle, old.User, old.Group); // Where this user may; else it is this user's now.
+                _ = LinuxNative.ChangeOwner(handle, old.User, old.Group); // Without the permission, the file belongs to this user from now on.
         }
     }
 
@@ -399,13 +402,13 @@ internal sealed partial class FileEngine
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // The next rewrite overwrites it.
+            // The next rewrite overwrites the temporary file.
         }
 
         return false;
     }
 
-    // What Net.DistributedFileStoreCache wrote stays beside it, for whoever goes back.
+    // Keeps a backup of the file that Net.DistributedFileStoreCache wrote, for users who return to that library.
     private void KeepOldFormat()
     {
         if (!_isOldFormat)
@@ -426,7 +429,8 @@ internal sealed partial class FileEngine
 
     // ---- Steps ------------------------------------------------------------------------------------------------------
 
-    // What changes nothing needs no line: removing what is not there, prolonging what is gone.
+    // Leaves out changes without an effect: the removal of a missing key, and the touch of an entry that is gone, that has another value, or
+    // that does not expire earlier.
     private ReadOnlySpan<EntryChange> WithoutIdle(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
         if (changes is [{ IsTouch: false, Entry.Value: not null }])
@@ -452,8 +456,9 @@ internal sealed partial class FileEngine
         return keep.ToArray();
     }
 
-    // Expired entries leave the file with the next change, which takes a rewrite; so not more often than once a second, and once
-    // in as many seconds as the file has megabytes. True: the file was rewritten, with the changes.
+    // Removes expired entries together with the next change, which requires a rewrite. Therefore it happens at most once in as many seconds as
+    // the file has megabytes, and at most once a second. Returns true if the file was rewritten with the changes, or if isReplaced
+    // says that another program replaced it in the meantime.
     private bool TryDropExpired(ReadOnlySpan<EntryChange> changes, out bool isReplaced)
     {
         isReplaced = false;
@@ -473,7 +478,7 @@ internal sealed partial class FileEngine
         _rewrittenTicks = now;
         if (!table.Sweep(now))
         {
-            return false; // What would have expired was replaced meanwhile.
+                return false; // The entry that would have expired was replaced in the meantime.
         }
 
         try
@@ -483,7 +488,7 @@ internal sealed partial class FileEngine
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return false; // No room for another file, or no right to make one here: the change itself may well be possible.
+                return false; // There is no disk space or no permission for a new file. The change itself may still succeed.
         }
     }
 
@@ -502,7 +507,7 @@ internal sealed partial class FileEngine
         return growth;
     }
 
-    // Without garbage the file would have this many bytes. Only growth is refused: removing always works.
+    // Compares the limit with the size that the file would have without garbage. Only growth is refused, so a removal always works.
     private void RequireRoom(ReadOnlySpan<EntryChange> changes)
     {
         long growth = GrowthOf(changes);
@@ -515,7 +520,7 @@ internal sealed partial class FileEngine
         _view.Table.Sweep(NowTicks);
         if (changes.Length > 1)
         {
-            // A key that is there twice counts once.
+            // A key that occurs more than once counts once.
             growth = 0;
             var last = new Dictionary<string, EntryChange>(StringComparer.Ordinal);
             foreach (EntryChange change in changes)
@@ -545,7 +550,7 @@ internal sealed partial class FileEngine
     {
         if (!_canWrite)
         {
-            // It may have become writable since.
+            // The file may have become writable since it was opened.
             SafeFileHandle? handle = OpenFile(FileAccess.ReadWrite);
             if (handle is null || !FileStamp.Of(handle, _path).IsSameFile(_seen))
             {
@@ -567,14 +572,14 @@ internal sealed partial class FileEngine
         {
             using (handle)
             {
-                _ = LinuxNative.SyncData(handle); // Some file systems have nothing to flush and say so with an error.
+                    _ = LinuxNative.SyncData(handle); // Some file systems cannot flush a directory and return an error, which is ignored.
             }
         }
     }
 
     private Channel RequireChannel()
     {
-        ObjectDisposedException.ThrowIf(_isClosed, typeof(DistributedFileStoreCacheString));
+        ObjectDisposedException.ThrowIf(_isClosed, _options.Owner);
         Channel channel = _view.Channel;
         if (channel.IsShared ? channel is { IsCurrent: true, CanWrite: true } : _isMappingRefused)
         {
@@ -595,7 +600,7 @@ internal sealed partial class FileEngine
         }
     }
 
-    // Under the gate.
+    // Requires the gate.
     private void ReopenChannel()
     {
         Channel before = _view.Channel;
@@ -611,7 +616,7 @@ internal sealed partial class FileEngine
         _base = OutsideBase;
         _mustLook = true;
 
-        // The earlier channel goes when it is collected: another thread may be waiting for its turn there.
+        // The garbage collector releases the earlier channel, because another thread may still wait for its turn there.
     }
 
     private Channel OpenChannel()

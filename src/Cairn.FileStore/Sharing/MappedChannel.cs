@@ -1,24 +1,25 @@
-// The side file of a cache file: one page, mapped by every process that uses the cache, and byte locks far past its end. It is
-// never renamed. It holds nothing that is not also in the cache file, so it may be removed while no process uses the cache.
+// The side file of a cache file: one page, mapped by every process that uses the cache, and byte locks far beyond its end. The file is
+// never renamed. All its information is also in the cache file, so it may be removed while no process uses the cache.
 //
-//   0     magic number, 0 until a writer has been here; the machine's start that the records are of
+//   0     magic number, 0 until the first writer; identifier of the system boot that the records belong to
 //   64    generation
-//   128   next ticket, turns handed over, whether somebody has waited too long
+//   128   next ticket; count of wake-ups of the queue; whether a process has waited too long
 //   192   record of even generations
 //   256   record of odd generations
 //
-//   S1  Generations rise by one, each time by the writer that has the turn, after its change is in the file and its record
-//       is written.
-//   S2  The record of generation g is in slot g % 2, and is only overwritten while the generation is g + 1. So who reads the
-//       generation, the record and the same generation again has the record of that generation.
-//   S3  The turn is the lock of one byte, which the kernel gives back when its owner dies. Whoever finds it free takes it,
-//       unless somebody has waited too long; so a process that writes much makes many changes before another runs, which
-//       costs less than a change of process for each.
-//   S4  Who has to wait takes a ticket t with byte t locked, and is the first in the queue while nobody else holds a byte
-//       below. Living holders of earlier tickets hold theirs until they got the turn, so the queue keeps its order, whoever
-//       dies when. Only the first in the queue tries for the turn; after FairAfter it asks the others to queue as well.
-//   S5  A writer that dies leaves the generation and its record as they were (S2); what it wrote to the cache file is then
-//       found by comparing the file with the record.
+//   S1  Generations increase by one. The writer that has the turn increases the generation after its change is in the file and its
+//       record is written.
+//   S2  The record of generation g is in slot g % 2. It is only overwritten while the generation is g + 1. So if a reader reads the
+//       generation, the record and the same generation again, the record belongs to that generation.
+//   S3  The turn is the lock of one byte. The kernel releases it when its owner dies. Any process may take a free turn, unless a process
+//       has waited too long. So a busy writer makes many changes before another process runs, which costs less than a context switch
+//       for each change.
+//   S4  A process that has to wait takes a ticket t and locks byte t of the queue. It is the first in the queue when no other process
+//       holds a lower byte. Living processes with earlier tickets hold their bytes until they get the turn, so the queue keeps its order
+//       even if processes die. Only the first in the queue tries to take the turn. After FairAfter it asks the other processes to queue,
+//       too.
+//   S5  If a writer dies before its commit, the generation and its record are unchanged (S2). The next process finds what the writer has
+//       written to the cache file by comparing the file with the record.
 //
 // A file of zeros is a valid state: no generation, no record, ticket 0.
 using System.Diagnostics;
@@ -43,15 +44,15 @@ internal sealed unsafe class MappedChannel : Channel
     private const int RecordStride = 64;
     internal const long TurnByte = 1L << 40;
     private const long QueueBase = TurnByte + 1;
-    private const uint AnybodyButForMask = 0b110_110_110; // As .NET creates files.
+    private const uint AnybodyButForMask = 0b110_110_110; // The mode with which .NET creates files; the umask applies to it.
     private const int SpinAttempts = 10;
 
-    // A change takes some 10 microseconds. Each time somebody has waited this long, everybody who waits gets a turn: of eight
-    // processes that all write as fast as they can, one change in 300 then waits so long. After 10 milliseconds it would be one
-    // in a hundred; and the shorter this is, the more of the time goes into changes of process.
+    // A change takes about 10 microseconds. When a process has waited this long, every waiting process gets a turn. If eight processes write as
+    // fast as they can, one change in 300 waits that long. With 10 milliseconds, it would be one in 100. A shorter time causes more context
+    // switches.
     private static readonly TimeSpan FairAfter = TimeSpan.FromMilliseconds(25);
 
-    // How soon the first in the queue sees that the turn is free, and how soon the others see that the first has died.
+    // The longest delays until the first in the queue notices a free turn, and until the others notice that the first has died.
     private static readonly TimeSpan FirstSleep = TimeSpan.FromMilliseconds(0.2);
     private static readonly TimeSpan OtherSleep = TimeSpan.FromMilliseconds(5);
 
@@ -85,21 +86,24 @@ internal sealed unsafe class MappedChannel : Channel
     }
 
     /// <summary>Opens or creates the side file.</summary>
-    /// <param name="path">Its path.</param>
-    /// <param name="likeFile">The cache file, whose permissions a new side file gets, if there is one.</param>
-    /// <returns>Null where memory is not shared, or the file cannot be had: a missing directory, no room, no permission.</returns>
-    /// <param name="isRefused">Whether memory is not shared there, and never will be.</param>
+    /// <param name="path">The path of the side file.</param>
+    /// <param name="likeFile">The path of the cache file. If it exists, a new side file gets its permissions.</param>
+    /// <param name="isRefused">True if memory can never be shared there.</param>
+    /// <returns>
+    /// Null if memory cannot be shared there, or if the file cannot be opened: the directory is missing, the disk is full, or the permission is
+    /// missing.
+    /// </returns>
     public static MappedChannel? TryOpen(string path, string likeFile, out bool isRefused)
     {
         isRefused = !OperatingSystem.IsLinux();
         if (isRefused)
         {
-            return null; // There the cache file is polled: none of this has been tried with how files are replaced there.
+                return null; // On other systems the cache file is polled, because the replacement of mapped files is untested there.
         }
 
         try
         {
-            StorePlatform.Current.RequireSupportedFileSystem(path);
+            HostPlatform.Current.RequireSupportedFileSystem(path);
             return Open(path, likeFile);
         }
         catch (UnauthorizedAccessException)
@@ -113,7 +117,7 @@ internal sealed unsafe class MappedChannel : Channel
         }
     }
 
-    /// <summary>Whether memory would be shared there.</summary>
+    /// <summary>Returns whether memory can be shared there.</summary>
     public static bool IsPossibleAt(string path)
     {
         if (!OperatingSystem.IsLinux())
@@ -123,7 +127,7 @@ internal sealed unsafe class MappedChannel : Channel
 
         try
         {
-            StorePlatform.Current.RequireSupportedFileSystem(path);
+            HostPlatform.Current.RequireSupportedFileSystem(path);
             return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or PlatformNotSupportedException)
@@ -165,10 +169,11 @@ internal sealed unsafe class MappedChannel : Channel
     {
         while (true)
         {
-            generation = Volatile.Read(ref *Word); // Acquire; pairs with the last write of Commit.
+                generation = Volatile.Read(ref *Word); // Acquire; pairs with the release write of Commit.
             CommitRecord record = *RecordOf(generation);
 
-            // The record was read before this; if a writer had begun to overwrite it, the generation would show that (S2).
+            // Full fence: the record is read before the generation is read again. If a writer had begun to overwrite the record, the generation
+            // would differ (S2).
             Interlocked.MemoryBarrier();
             if (Volatile.Read(ref *Word) == generation)
             {
@@ -190,7 +195,7 @@ internal sealed unsafe class MappedChannel : Channel
         *(ulong*)_page = MagicNumber;
         *RecordOf(generation) = record;
 
-        // Release; pairs with Read: the record must be there before the generation that names it.
+        // Release; pairs with Read: the record must be visible before the generation that names it.
         Volatile.Write(ref *Word, generation);
         return generation;
     }
@@ -199,14 +204,14 @@ internal sealed unsafe class MappedChannel : Channel
 
     private static MappedChannel Open(string path, string likeFile)
     {
-        // Two descriptors: a mapping keeps its own open, and with it the locks taken through it, and outlives Close.
+        // Two descriptors: the mapping keeps its own descriptor open after Close, and with it all locks taken through it.
         StoreFile mapped = OpenFile(path, likeFile);
         StoreFile? locks = null;
         try
         {
             if (mapped.Length < PageBytes)
             {
-                mapped.Preallocate(0, PageBytes); // What a mapping touches must exist and have its room on the disk.
+                    mapped.Preallocate(0, PageBytes); // Mapped pages must exist and have allocated disk space.
             }
 
             locks = OpenFile(path, likeFile);
@@ -227,7 +232,7 @@ internal sealed unsafe class MappedChannel : Channel
     {
         try
         {
-            StoreFile mapped = StorePlatform.Current.OpenReadOnly(path);
+            StoreFile mapped = HostPlatform.Current.OpenReadOnly(path);
             if (mapped.Length < PageBytes)
             {
                 mapped.Dispose();
@@ -249,7 +254,7 @@ internal sealed unsafe class MappedChannel : Channel
     {
         bool isNew = !File.Exists(path);
 
-        // Not File.OpenHandle, whose lock would keep out those who only poll (LockFileChannel) for as long as this is mapped.
+        // File.OpenHandle would take a lock that excludes polling processes (LockFileChannel) as long as the file is mapped.
         const int Flags = LinuxNative.ReadWrite | LinuxNative.Create | LinuxNative.NonBlocking;
         int error = LinuxPlatform.TryOpen(path, Flags, out SafeFileHandle handle, AnybodyButForMask);
         if (error != 0)
@@ -266,7 +271,7 @@ internal sealed unsafe class MappedChannel : Channel
             }
             catch (UnauthorizedAccessException)
             {
-                // Somebody else's: then it has that user's permissions.
+                // The file belongs to another user. It keeps the permissions from its creation.
             }
         }
 
@@ -274,7 +279,7 @@ internal sealed unsafe class MappedChannel : Channel
     }
 
     private static ulong HashOfBoot() =>
-        BitConverter.ToUInt64(SHA256.HashData(Encoding.ASCII.GetBytes(StorePlatform.Current.BootId)));
+        BitConverter.ToUInt64(SHA256.HashData(Encoding.ASCII.GetBytes(HostPlatform.Current.BootId)));
 
     private CommitRecord* RecordOf(long generation) => (CommitRecord*)(_page + RecordOffset + ((generation & 1) * RecordStride));
 
@@ -289,7 +294,7 @@ internal sealed unsafe class MappedChannel : Channel
         {
             while (true)
             {
-                uint handed = Volatile.Read(ref Word32(HandedOffset)); // Before the tries: what happens between them and the sleep ends it.
+                    uint handed = Volatile.Read(ref Word32(HandedOffset)); // Read first: a later wake-up then ends the wait.
                 isFirst = isFirst || ticket == 0 || _locks!.TryLockRange(QueueBase, ticket);
                 if (isFirst && _locks!.TryLockByte(TurnByte))
                 {
@@ -305,23 +310,23 @@ internal sealed unsafe class MappedChannel : Channel
 
                 if (isFirst && waited >= FairAfter)
                 {
-                    Volatile.Write(ref Word32(UrgentOffset), 1); // If this process dies now, the next to queue takes it back.
+                        Volatile.Write(ref Word32(UrgentOffset), 1); // The next process that gets the turn from the queue clears it.
                 }
 
-                StorePlatform.Current.WaitOnAddress((uint*)(_page + HandedOffset), handed, isFirst ? FirstSleep : OtherSleep);
+                HostPlatform.Current.WaitOnAddress((uint*)(_page + HandedOffset), handed, isFirst ? FirstSleep : OtherSleep);
             }
         }
         finally
         {
             _locks!.UnlockRange(QueueBase, ticket + 1);
-            WakeQueue(); // Somebody else is the first now.
+                WakeQueue(); // Another process is the first now.
         }
     }
 
     private void WakeQueue()
     {
         Interlocked.Increment(ref Word32(HandedOffset));
-        StorePlatform.Current.WakeByAddress((uint*)(_page + HandedOffset), all: true);
+        HostPlatform.Current.WakeByAddress((uint*)(_page + HandedOffset), all: true);
     }
 
     private long TakeTicket()
@@ -332,7 +337,7 @@ internal sealed unsafe class MappedChannel : Channel
             long ticket = Volatile.Read(ref next);
             if (!_locks!.TryLockByte(QueueBase + ticket))
             {
-                Thread.Yield(); // Another is about to take this one.
+                    Thread.Yield(); // Another process is about to take this ticket.
                 continue;
             }
 
@@ -345,10 +350,10 @@ internal sealed unsafe class MappedChannel : Channel
         }
     }
 
-    /// <summary>The page, unmapped when nobody can read it any more.</summary>
+    /// <summary>The mapped page. It is unmapped when no reader can reach it.</summary>
     private sealed class Mapping(MappedRegion region, FileIdentity identity)
     {
-        // Nothing else can say when the last reader has gone: reads take no lock and count nothing.
+        // Only the garbage collector knows when the last reader is gone: readers take no lock and no reference count.
         ~Mapping() => region.Dispose();
 
         public byte* Address { get; } = region.Address;

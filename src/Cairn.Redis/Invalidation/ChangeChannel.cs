@@ -1,12 +1,12 @@
-// Tells receivers of changes that others made, and that it still hears of them. One loop looks after all servers: it connects, sets up
-// tracking or subscriptions, and asks each for a sign of life, more than twice a second.
+// Reports the changes of other processes to receivers, and confirms that it still receives them. One loop maintains all servers: it
+// connects, sets up tracking or subscriptions, and sends a PING to each server, more than twice a second.
 //
-//   I1  A heartbeat is told when every server has answered, and its age counts from before the first was asked.
-//   I2  After any connection was made anew, or the servers are others, OnMissed comes before the next heartbeat, and after changes are
-//       heard of again.
-//   I3  Receivers are called one at a time (_tell), and not after their subscription has ended.
-//   I4  Changes made through this very cache are not told: the server leaves out those of the tracked connection (NOLOOP), and
-//       messages name their sender.
+//   I1  A heartbeat is reported after every server has answered. Its age counts from before the first PING.
+//   I2  After any reconnection or change of the set of servers, OnMissed is called before the next heartbeat, and after tracking or
+//       the subscription is set up again.
+//   I3  Receivers are called one at a time (_tell), and never after their subscription has ended.
+//   I4  Changes made through this cache itself are not reported. The server leaves out the changes of the tracked connection (NOLOOP),
+//       and messages name their sender.
 using System.Text;
 using Cairn.Caching;
 using Cairn.Protocol;
@@ -19,7 +19,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
 {
     private const string RedirectedChannel = "__redis__:invalidate";
 
-    // Twice a second is the least; a late turn of the loop should not be one too few.
+    // Receivers expect a heartbeat at least twice a second. The interval is shorter, so that one late iteration does not miss that.
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(300);
     private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(1);
 
@@ -42,12 +42,12 @@ internal sealed class ChangeChannel : IAsyncDisposable
     private volatile bool _isHearing;
     private bool _isDisposed;
 
-    /// <summary>Creates one that does nothing before the first subscription.</summary>
-    /// <param name="client">Whose connections are listened to.</param>
-    /// <param name="instanceName">What all keys begin with on the server; receivers are told keys without it.</param>
-    /// <param name="publishChannel">Where changes are published.</param>
-    /// <param name="self">The sender whose messages are not told; empty to tell all.</param>
-    /// <param name="modeOf">How changes are heard of.</param>
+    /// <summary>Creates a channel. It does nothing before the first subscription.</summary>
+    /// <param name="client">The client whose connections receive the changes.</param>
+    /// <param name="instanceName">The prefix of all keys on the server; receivers get keys without it.</param>
+    /// <param name="publishChannel">The Redis channel on which changes are published.</param>
+    /// <param name="self">The sender whose messages are ignored; empty to report all messages.</param>
+    /// <param name="modeOf">Returns the mode in which the channel receives changes.</param>
     public ChangeChannel(
         RedisClient client, string instanceName, string publishChannel, Guid self, Func<CancellationToken, ValueTask<ChannelMode>> modeOf)
     {
@@ -58,8 +58,14 @@ internal sealed class ChangeChannel : IAsyncDisposable
         _modeOf = modeOf;
     }
 
-    /// <summary>True while changes are heard of.</summary>
+    /// <summary>Gets the type that an <see cref="ObjectDisposedException"/> of the channel names.</summary>
+    public Type Owner { get; init; } = typeof(ChangeChannel);
+
+    /// <summary>Gets whether the channel currently receives changes.</summary>
     public bool IsHearing => _isHearing;
+
+    /// <summary>Gets whether there is a subscription.</summary>
+    public bool IsInUse => Volatile.Read(ref _subscriptions).Length > 0;
 
     public IDisposable Subscribe(string keyPrefix, ICacheChangeReceiver receiver)
     {
@@ -68,7 +74,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
         var subscription = new Subscription(this, keyPrefix, receiver);
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(_isDisposed, typeof(CairnRedisCache));
+            ObjectDisposedException.ThrowIf(_isDisposed, Owner);
             _subscriptions = [.. _subscriptions, subscription];
             UpdatePrefixes();
             if (_loop is null)
@@ -85,8 +91,8 @@ internal sealed class ChangeChannel : IAsyncDisposable
         return subscription;
     }
 
-    /// <summary>Waits until a key is said to have changed, by anyone else.</summary>
-    /// <returns>False, at once, if changes are not heard of.</returns>
+    /// <summary>Waits until another process reports a change of the key.</summary>
+    /// <returns>False, immediately, if the channel does not currently receive changes.</returns>
     public async ValueTask<bool> WaitForChangeAsync(string key, CancellationToken cancellationToken)
     {
         if (!_isHearing)
@@ -140,13 +146,13 @@ internal sealed class ChangeChannel : IAsyncDisposable
             UpdatePrefixes();
         }
 
-        // A call that is under way is over when this has the lock (I3).
+        // Waits for a running call of a receiver: it holds this lock (I3).
         lock (_tell)
         {
         }
     }
 
-    // Those that do not begin with another: the server refuses prefixes that overlap.
+    // Keeps the prefixes that do not begin with another prefix: the server refuses prefixes that overlap.
     private void UpdatePrefixes()
     {
         string[] all = [.. _subscriptions.Select(subscription => _instanceName + subscription.KeyPrefix).Distinct(StringComparer.Ordinal)];
@@ -178,11 +184,11 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
         catch (SemaphoreFullException)
         {
-            // It is awake.
+            // The loop has been woken already.
         }
         catch (ObjectDisposedException)
         {
-            // It has ended.
+            // The loop has ended.
         }
     }
 
@@ -202,7 +208,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
                 serversVersion = version;
                 (string[] prefixes, int prefixVersion) = Prefixes();
 
-                // Each sets its part of what was missed, also when another fails.
+                // Each watch reports its own missed changes, even if another watch fails.
                 await Task.WhenAll(watches.Select(async watch =>
                 {
                     if (await watch.TendAsync(
@@ -225,7 +231,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             }
             catch (Exception failure) when (failure is RedisException or TimeoutException or OperationCanceledException or ObjectDisposedException)
             {
-                // No heartbeat, and in time receivers trust nothing. What failed is logged by the connection.
+                // Without heartbeats, receivers soon stop trusting their entries. The connection logs the failure.
                 _isHearing = false;
                 _waiters.WakeAll();
                 _client.RefreshTopology();
@@ -294,8 +300,8 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
     }
 
-    // Of a server that tracks keys:   invalidate [key, ...]   or nothing in place of the keys: all of them
-    // Of a subscription:              message channel text
+    // From a server that tracks keys:   invalidate [key, ...]   or null in place of the keys, which means all keys
+    // From a subscription:              message channel text
     private void OnPush(ServerConnection connection, ref RespReplyReader original)
     {
         RespReplyReader push = original;

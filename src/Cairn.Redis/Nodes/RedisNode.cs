@@ -1,9 +1,9 @@
-// A server and the one connection to it, made again whenever it is lost.
+// A server and the one connection to it, which is established again whenever it is lost.
 //
 //   Connecting --ok--> Connected --lost--> Connecting --failed--> Pausing --after a pause--> Connecting ... --Dispose--> Ended
 //
-// Callers wait while a connection is being made, and fail at once with the last reason while pausing: a server that is away costs
-// them nothing but the first attempt.
+// Callers wait in the state Connecting. In the state Pausing they fail immediately with the last reason, so a server that is down delays
+// callers only during the attempts.
 using System.Net;
 using Cairn.Redis.Connections;
 using Microsoft.Extensions.Logging;
@@ -12,7 +12,7 @@ namespace Cairn.Redis.Nodes;
 
 internal sealed class RedisNode : IAsyncDisposable
 {
-    // A connection that does not last as long counts as a failed attempt, or a server that drops everybody would be asked without end.
+    // A shorter connection counts as a failed attempt. Otherwise a server that closes every connection would cause reconnects without a pause.
     private static readonly TimeSpan s_shortLife = TimeSpan.FromSeconds(1);
 
     private const long LogIntervalMs = 60_000;
@@ -32,12 +32,12 @@ internal sealed class RedisNode : IAsyncDisposable
     private bool _isEnded;
     private long? _failureLoggedMs;
 
-    /// <summary>Creates one that connects when it is first needed.</summary>
-    /// <param name="places">Where the server is. Of several, the first that is reached and is no replica.</param>
-    /// <param name="factory">Makes connections.</param>
-    /// <param name="options">Times.</param>
-    /// <param name="logger">Is told of connections.</param>
-    /// <param name="onPush">Reads pushes; null if none are expected.</param>
+    /// <summary>Creates a node. It connects when a connection is first needed.</summary>
+    /// <param name="places">The end points of the server. The first one that is reached and is not a replica is used.</param>
+    /// <param name="factory">The factory of connections.</param>
+    /// <param name="options">The time limits and delays.</param>
+    /// <param name="logger">The logger of connection events.</param>
+    /// <param name="onPush">The reader of pushes; null if none are expected.</param>
     public RedisNode(IReadOnlyList<EndPoint> places, ConnectionFactory factory, RedisClientOptions options, ILogger logger, PushReader? onPush)
     {
         _places = places;
@@ -48,8 +48,11 @@ internal sealed class RedisNode : IAsyncDisposable
         Name = string.Join(", ", places.Select(ConnectionFactory.NameOf));
     }
 
-    /// <summary>Tells of a connection that was made, soon after.</summary>
+    /// <summary>Gets the callback for a new connection. It runs shortly after the connection is established.</summary>
     public Action<RedisNode, ServerConnection>? Connected { get; init; }
+
+    /// <summary>Gets the type that an <see cref="ObjectDisposedException"/> of the node names.</summary>
+    public Type Owner { get; init; } = typeof(RedisNode);
 
     public string Name { get; }
 
@@ -59,18 +62,18 @@ internal sealed class RedisNode : IAsyncDisposable
 
     public ServerConnection? Current => _current;
 
-    /// <summary>What the server told when the last connection was made; null before the first.</summary>
+    /// <summary>Gets the properties that the server reported on the last connection; null before the first.</summary>
     public NodeStatus? Status => _status;
 
-    /// <summary>Why there is no connection; null if there is one, or none was wanted yet.</summary>
+    /// <summary>Gets the reason why there is no connection; null if there is one, or if none has been needed yet.</summary>
     public Exception? LastFailure => _current is null ? Volatile.Read(ref _lastFailure) : null;
 
-    /// <summary>How often a connection was made.</summary>
+    /// <summary>Gets the number of connections that were established.</summary>
     public int Connections { get; private set; }
 
-    /// <summary>The connection, now or when the attempt that is under way has made it.</summary>
-    /// <exception cref="RedisConnectionException">There is none, and none is being made; or the attempt failed.</exception>
-    /// <exception cref="TimeoutException">It took too long.</exception>
+    /// <summary>Returns the connection, or waits for the attempt in progress.</summary>
+    /// <exception cref="RedisConnectionException">There is no connection and no attempt in progress, or the attempt failed.</exception>
+    /// <exception cref="TimeoutException">The time-out has passed.</exception>
     public ValueTask<ServerConnection> GetAsync(TimeSpan timeout, CancellationToken cancellationToken)
     {
         if (_current is { IsOpen: true } connection)
@@ -81,7 +84,7 @@ internal sealed class RedisNode : IAsyncDisposable
         Task<ServerConnection> attempt;
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(_isEnded, typeof(RedisClient));
+            ObjectDisposedException.ThrowIf(_isEnded, Owner);
             if (_loop is null)
             {
                 _attempt = NewAttempt();
@@ -98,14 +101,14 @@ internal sealed class RedisNode : IAsyncDisposable
                 return ValueTask.FromException<ServerConnection>(new RedisConnectionException(_lastFailure?.Message ?? "", _lastFailure));
             }
 
-            // A connection that was lost this instant, and whose loop does not know yet.
+            // The connection may have been lost at this moment, before the loop has noticed.
             attempt = (_attempt ??= NewAttempt()).Task;
         }
 
         return new(attempt.WaitAsync(timeout, cancellationToken));
     }
 
-    /// <summary>Begins to connect, if that has not begun.</summary>
+    /// <summary>Starts to connect, unless that has started already.</summary>
     public void Start()
     {
         lock (_gate)
@@ -134,7 +137,7 @@ internal sealed class RedisNode : IAsyncDisposable
         _current?.Close(new ObjectDisposedException(nameof(RedisClient)));
         if (_loop is not null)
         {
-#pragma warning disable VSTHRD003 // It was started by Task.Run and needs no thread of anybody's.
+#pragma warning disable VSTHRD003 // Task.Run started the loop, so it does not need the calling thread.
             await _loop.ConfigureAwait(false);
 #pragma warning restore VSTHRD003
         }
@@ -142,7 +145,7 @@ internal sealed class RedisNode : IAsyncDisposable
         _end.Dispose();
     }
 
-    // Its exception is looked at by whoever waits; if nobody does, it is no news.
+    // Observes the exception, because an attempt without waiters would otherwise raise an unobserved task exception.
     private static TaskCompletionSource<ServerConnection> NewAttempt()
     {
         var attempt = new TaskCompletionSource<ServerConnection>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -210,7 +213,7 @@ internal sealed class RedisNode : IAsyncDisposable
                 (connection, NodeStatus status) = await _factory.ConnectAsync(place, _onPush, _end.Token).ConfigureAwait(false);
                 if (status is { IsReplica: true, IsCluster: false } && _places.Count > 1)
                 {
-                    // Good enough if there is nothing better: it can be read.
+                    // A replica serves reads. It is used if no end point is a master.
                     replica?.Close(new RedisException("another was found"));
                     (replica, replicaStatus) = (connection, status);
                     connection = null;
@@ -274,7 +277,7 @@ internal sealed class RedisNode : IAsyncDisposable
         return connection;
     }
 
-    // A server that stays away is news once, and then once a minute.
+    // Logs the first failure, and then at most one failure a minute.
     private void LogFailure(Exception failure)
     {
         long nowMs = Environment.TickCount64;
@@ -290,7 +293,7 @@ internal sealed class RedisNode : IAsyncDisposable
         double longestMs = Math.Min(
             _options.MaxReconnectDelay.TotalMilliseconds,
             _options.MinReconnectDelay.TotalMilliseconds * Math.Pow(2, Math.Min(failures - 1, 30)));
-#pragma warning disable CA5394 // Only so that clients do not come all at once.
+#pragma warning disable CA5394 // The random number only spreads the reconnections of clients; it secures nothing.
         double pauseMs = longestMs * (1 - (Random.Shared.NextDouble() / 2));
 #pragma warning restore CA5394
         try
@@ -299,7 +302,7 @@ internal sealed class RedisNode : IAsyncDisposable
         }
         catch (OperationCanceledException)
         {
-            // The loop ends.
+            // The node is being disposed of.
         }
     }
 }

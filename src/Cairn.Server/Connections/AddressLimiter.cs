@@ -1,15 +1,17 @@
-// Lets one message for each address and listener in a minute through, in bounded memory.
+// Lets one message per minute through for each address and listener, in bounded memory.
 //
-//   I1  The same address and listener are told at most once in QuietMs.
-//   I2  At most MostAddresses are remembered. While all of them are recent, further addresses are counted, and told with the next message.
+//   I1  The same address and listener pass at most once in QuietMs.
+//   I2  At most MostAddresses are remembered. While all of them are recent, further addresses are only counted. The next message
+//       reports the count.
 using System.Net;
+using Cairn.Server.Timing;
 
 namespace Cairn.Server.Connections;
 
-/// <summary>Limits messages by the address that they are about. Any thread.</summary>
+/// <summary>Limits the rate of messages about an address. Thread-safe.</summary>
 internal sealed class AddressLimiter(TimeProvider clock)
 {
-    /// <summary>Addresses that are remembered at once.</summary>
+    /// <summary>The maximum number of addresses that are remembered at the same time.</summary>
     public const int MostAddresses = 256;
 
     private const long QuietMs = 60_000;
@@ -18,7 +20,7 @@ internal sealed class AddressLimiter(TimeProvider clock)
     private readonly Dictionary<(IPAddress? Address, string Listener), long> _toldAt = [];
     private long _untold;
 
-    /// <summary>Addresses that are remembered now.</summary>
+    /// <summary>Gets the number of addresses that are remembered now.</summary>
     public int Count
     {
         get
@@ -30,10 +32,10 @@ internal sealed class AddressLimiter(TimeProvider clock)
         }
     }
 
-    /// <summary>Whether to tell of this address now.</summary>
-    /// <param name="address">Null for clients of a Unix socket, which count as one.</param>
-    /// <param name="listener">Where it connected.</param>
-    /// <param name="untold">How many addresses found no place since the last message.</param>
+    /// <summary>Returns whether to log a message about this address now.</summary>
+    /// <param name="address">The client's address; null for clients of a Unix socket, which count as one address.</param>
+    /// <param name="listener">The name of the listener that the client connected to.</param>
+    /// <param name="untold">The number of addresses that were not remembered since the last message.</param>
     public bool MayTell(IPAddress? address, string listener, out long untold)
     {
         long now = clock.GetTimestampMs();

@@ -1,17 +1,18 @@
-// A connection, from the accepted socket to its end. It belongs to one worker; what other threads may touch says so.
+// A connection, from the accepted socket to its end. It belongs to one worker. Members that other threads may use say so.
 //
 //   Open --Close, limit, stop--> Closing --all sent--> Lingering --client closed, or time--> Closed
 //     |                             |                                                          ^
 //     +--reset, close at once-------+----------------------------------------------------------+
 //
-//   I1  Input that arrived is in order: first the rest (this connection's own block), then the chunk (the loop's buffer,
-//       valid in this turn only). When there is a rest, a chunk is appended to it, so only one of the two is there.
-//   I2  Output blocks live until the channel is closed: the kernel may still read them.
-//   I3  A request is executed only when Open; input that arrives later is dropped.
+//   I1  Input is kept in the order of arrival: first the rest (the connection's own block), then the chunk (the loop's buffer, valid
+//       only in this turn). If there is a rest, the chunk is appended to it, so at most one of the two exists.
+//   I2  Output blocks live until the channel is closed, because the kernel may still read them.
+//   I3  Requests are executed only in the state Open. Input that arrives later is discarded.
 using System.Net;
 using System.Runtime.CompilerServices;
+using Cairn.Server.Buffers;
 using Cairn.Server.Io;
-using Cairn.Server.Limits;
+using Cairn.Server.Timing;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server.Connections;
@@ -25,15 +26,15 @@ internal enum ConnectionState
 }
 
 /// <summary>A client's connection, as its session and the rest of the server see it.</summary>
-internal sealed unsafe class ClientConnection
+internal sealed unsafe partial class ClientConnection : IIoConnection
 {
-    /// <summary>Bytes that move within a time limit, and give that time anew.</summary>
+    /// <summary>The number of bytes whose transfer starts a time limit again.</summary>
     public const int RenewingBytes = 64 << 10;
 
     private const int FirstStepBytes = 256 << 10;
     private const int StepFactor = 4;
 
-    // A client whose system buffers empty within this time reads at once. One that did not reads slowly for the next seconds, too.
+    // A client reads promptly if its system buffers empty within this time. A client that does not counts as slow for the next SlowForMs.
     private const int PromptMs = 100;
     private const int SlowForMs = 10_000;
 
@@ -46,13 +47,14 @@ internal sealed unsafe class ClientConnection
     private int _chunkBytes;
     private string? _remoteText;
 
-    // Bytes sent long enough ago that a client that reads has read them, and bytes sent at the mark, which become those.
+    // Credit counts only bytes that were sent long enough ago that a client which reads has read them (_settledBytes). _markedBytes is
+    // the number of bytes sent at _markedAt, and becomes the next _settledBytes.
     private long _settledBytes;
     private long _markedBytes;
     private long _markedAt;
     private long _sentAt;
 
-    // Until when the client counts as slow, in the worker's milliseconds.
+    // The end of the time in which the client counts as slow, in the worker's milliseconds.
     private long _slowUntil;
 
     public ClientConnection(Worker worker, long id, string listenerName)
@@ -65,150 +67,166 @@ internal sealed unsafe class ClientConnection
         LastActivity = worker.Now;
         Output = new OutputBuffer(worker.Arena);
         WireOutput = Output;
-        Held = new HeldMemory(worker.Pool);
-        DeadlineEntry = new DeadlineEntry(this);
+        Held = new HeldMemory(worker.Pool, worker.LongReplies);
+        DeadlineEntry = new DeadlineEntry<ClientConnection>(this);
     }
 
-    /// <summary>Never used twice by one server; from 1 on. Any thread.</summary>
+    /// <summary>Gets the number of the connection, from 1. A server never uses a number twice. Thread-safe.</summary>
     public long Id { get; }
 
-    /// <summary>The listener that accepted it. Any thread.</summary>
+    /// <summary>Gets the name of the listener that accepted the connection. Thread-safe.</summary>
     public string ListenerName { get; }
 
-    /// <summary>The client's address; null if unknown, as that of a client of a Unix socket. Any thread.</summary>
+    /// <summary>Gets the client's address; null if unknown, as for a client of a Unix socket. Thread-safe.</summary>
     public IPEndPoint? Remote => Channel.Remote;
 
-    /// <summary>The address in words, for logs and lists: 127.0.0.1:50312, [::1]:50312, or unix. Any thread.</summary>
+    /// <summary>Gets the address as text for logs and lists: 127.0.0.1:50312, [::1]:50312, or unix. Thread-safe.</summary>
     public string RemoteText => _remoteText ??= Remote?.ToString() ?? "unix";
 
-    /// <summary>Any thread.</summary>
+    /// <summary>Gets the time at which the client connected. Thread-safe.</summary>
     public DateTimeOffset ConnectedAt { get; }
 
-    /// <summary>How long it has been there. Any thread.</summary>
+    /// <summary>Gets the time since the client connected. Thread-safe.</summary>
     public TimeSpan Age => TimeSpan.FromMilliseconds(_worker.Clock.GetTimestampMs() - _connectedTimestamp);
 
-    /// <summary>How long nothing has arrived. Any thread.</summary>
+    /// <summary>Gets the time since the client last sent something. Thread-safe.</summary>
     public TimeSpan IdleTime => TimeSpan.FromMilliseconds(Math.Max(0, _worker.Clock.GetTimestampMs() - LastActivity));
 
-    /// <summary>Bytes that arrived, as they came over the wire. Any thread.</summary>
+    /// <summary>Gets the number of bytes received, as transferred by the network. Thread-safe.</summary>
     public long BytesReceived { get; set; }
 
-    /// <summary>Bytes that the kernel took, as they go over the wire. Any thread.</summary>
+    /// <summary>Gets the number of bytes that the kernel accepted for sending, as transferred by the network. Thread-safe.</summary>
     public long BytesSent { get; private set; }
 
-    /// <summary>Bytes of requests that are held until they are complete or their turn comes. Any thread, approximately.</summary>
+    /// <summary>Gets the number of bytes of requests that are incomplete or wait to be executed. Thread-safe, approximate.</summary>
     public int WaitingInputBytes => _restEnd - _restStart + _chunkBytes;
 
-    /// <summary>Whether TLS protects it. Any thread.</summary>
+    /// <summary>Gets whether the connection uses TLS. Thread-safe.</summary>
     public bool IsEncrypted => Tls is not null;
 
-    /// <summary>What TLS knows about the client; null without TLS.</summary>
-    public TlsFilter? Tls { get; set; }
+    /// <summary>Gets the TLS filter; null without TLS.</summary>
+    public TlsFilter? Tls { get; private set; }
 
-    /// <summary>What its listener understands.</summary>
+    /// <summary>Gets the protocols that the listener speaks.</summary>
     public SpokenProtocols Spoken { get; init; }
 
-    /// <summary>Whether it was told in the log that the client speaks another protocol. Worker only.</summary>
+    /// <summary>Gets or sets whether the log already says that the client speaks another protocol. Worker only.</summary>
     public bool IsForeign { get; set; }
 
-    /// <summary>Replies and messages on their way to the client. Worker only.</summary>
+    /// <summary>Gets the replies and messages on their way to the client. Worker only.</summary>
     public OutputBuffer Output { get; }
 
-    /// <summary>What the session holds besides. Worker only.</summary>
+    /// <summary>Gets the memory that the session holds beyond input and output. Worker only.</summary>
     public HeldMemory Held { get; }
 
-    /// <summary>What is spoken. A session may put another in its place while it executes; that one then continues with what is
-    /// left of the input. Worker only.</summary>
+    /// <summary>Gets or sets the session. While it executes, a session may replace itself by another. The other one continues with the
+    /// rest of the input. Worker only.</summary>
     public Session Session { get; set; } = null!; // Set before the connection receives anything.
 
-    /// <summary>Why it ends or ended. Any thread, eventually.</summary>
+    /// <summary>Gets or sets the reason why the connection ends or has ended. Thread-safe, possibly stale.</summary>
     public CloseReason CloseReason { get; set; }
 
-    /// <summary>Whether requests are executed: not when it is about to end, as when its session has closed it just now. Any thread,
-    /// eventually.</summary>
+    /// <summary>Gets whether requests are executed. False as soon as the connection is about to end, for example because its session has
+    /// closed it. Thread-safe, possibly stale.</summary>
     public bool IsOpen => State == ConnectionState.Open && CloseReason == CloseReason.None;
 
-    // --- The engine's side; worker only ---
+    // --- Members for the engine; worker only ---
 
     public Worker Worker => _worker;
 
-    public IoChannel Channel { get; set; } = null!; // Set before the connection is known to anybody.
+    public IoChannel Channel { get; set; } = null!; // Set before the connection is published.
 
     public ConnectionState State { get; set; }
 
-    /// <summary>What the channel sends: the output, or the output encrypted.</summary>
+    /// <summary>Gets or sets the output that the channel sends: the output itself, or the encrypted output.</summary>
     public OutputBuffer WireOutput { get; set; }
 
-    /// <summary>Where the worker has it among its connections.</summary>
+    /// <summary>Gets or sets the connection's index in the worker's list of connections.</summary>
     public int WorkerIndex { get; set; }
 
-    public DeadlineEntry DeadlineEntry { get; }
+    public DeadlineEntry<ClientConnection> DeadlineEntry { get; }
 
-    /// <summary>In the list of those to be served.</summary>
+    /// <summary>Gets the work, in bytes, that the connection caused when it was last served (<see cref="TurnShare"/>). The value at most
+    /// halves each time it is served, so a short request between long ones does not make the client one of short requests.</summary>
+    public long Work { get; private set; }
+
+    /// <summary>Gets or sets whether the connection is in the list of ready or later connections.</summary>
     public bool IsReady { get; set; }
 
-    /// <summary>Input is there that may be executed without more arriving: the session stopped for its budget, or because the
-    /// output was full.</summary>
+    /// <summary>Gets or sets whether that list is the one of later connections.</summary>
+    public bool IsLater { get; set; }
+
+    /// <summary>Gets or sets whether there is input that may be executed before more input arrives. This is so if the session stopped
+    /// because of its budget or a full output.</summary>
     public bool HasMoreInput { get; set; }
 
     /// <summary>
-    /// Its request waits for a hazard cell or for memory (<see cref="CellQueue"/>), or, if its session sets this, for another thread; and it is not
-    /// served until <see cref="Worker.EndWait"/>.
+    /// Gets or sets whether its request waits for a hazard cell or for memory (<see cref="CellQueue"/>) or, if its session sets this, for
+    /// another thread. The connection is not served until <see cref="Worker.EndWait"/>.
     /// </summary>
     public bool IsWaiting { get; set; }
 
-    /// <summary>Its place among those that wait. Worker only.</summary>
+    /// <summary>Gets or sets its node in the cell queue; null if it is not in the queue. Worker only.</summary>
     public LinkedListNode<ClientConnection>? CellQueueNode { get; set; }
 
-    /// <summary>Bytes of values that were copied for it, and that its client has not read to the end.</summary>
+    /// <summary>Gets the number of bytes of values that were copied for this connection and that its client has not read
+    /// completely.</summary>
     public long CopiedBytes { get; private set; }
 
-    /// <summary>In the list of those whose session waits for memory.</summary>
+    /// <summary>Gets or sets whether the connection is in the list of those whose session waits for memory or for its share of a
+    /// turn.</summary>
     public bool IsAwaitingMemory { get; set; }
 
-    /// <summary>Waits for memory or a cell, and was not slow to read.</summary>
+    /// <summary>Gets or sets whether it waits for memory or a cell, and its client reads without delay.</summary>
     public bool WaitsWithCredit { get; set; }
 
-    /// <summary>Bytes in the output that others caused, such as published messages. They cannot wait to be made.</summary>
+    /// <summary>Gets or sets the number of bytes in the output that others caused, such as published messages. Their creation cannot
+    /// wait.</summary>
     public long PostedBytes { get; set; }
 
-    /// <summary>The client sends nothing more.</summary>
+    /// <summary>Gets or sets whether the client has ended its side of the connection.</summary>
     public bool IsInputEnded { get; set; }
 
-    /// <summary>The loop was told to receive nothing for now.</summary>
+    /// <summary>Gets or sets whether the loop has paused receiving.</summary>
     public bool IsReceivePaused { get; set; }
 
-    /// <summary>Something is to be done when the output is sent.</summary>
+    /// <summary>Gets whether the worker has something to do when the output has been sent.</summary>
     public bool AwaitsSent => HasMoreInput || IsInputEnded || IsReceivePaused || State != ConnectionState.Open || BlockedSince != 0;
 
-    /// <summary>When the client last sent something, in the worker's milliseconds.</summary>
+    /// <summary>Gets or sets the time at which the client last sent something, in the worker's milliseconds.</summary>
     public long LastActivity { get; set; }
 
-    /// <summary>The turn in which something last arrived.</summary>
+    /// <summary>Gets or sets the end of the last wait for the server, or for the client to read, in the worker's milliseconds.</summary>
+    public long WaitedUntil { get; set; }
+
+    /// <summary>Gets or sets the turn in which input last arrived.</summary>
     public long LastInputTurn { get; set; }
 
-    /// <summary>When the incomplete request at hand began, and the bytes received by then; 0 if there is none.</summary>
+    /// <summary>Gets or sets the time at which the present incomplete request began; 0 if there is none. <see cref="RequestMark"/> is the
+    /// number of bytes received by then.</summary>
     public long RequestSince { get; set; }
 
     public long RequestMark { get; set; }
 
-    /// <summary>If there is more input: when it arrived, as the clock's timestamp; 0 if it waits for the client to read.</summary>
+    /// <summary>Gets or sets the time at which the remaining input arrived, as the clock's timestamp; 0 if it waits for the client to
+    /// read.</summary>
     public long ArrivedTicks { get; set; }
 
-    /// <summary>When output began to wait for the client, and the bytes delivered by then; 0 if none waits.</summary>
+    /// <summary>Gets or sets the time at which output began to wait for the client; 0 if none waits. <see cref="BlockedMark"/> is the
+    /// number of bytes delivered by then.</summary>
     public long BlockedSince { get; set; }
 
     public long BlockedMark { get; set; }
 
-    /// <summary>When lingering ends.</summary>
+    /// <summary>Gets or sets the time at which lingering ends.</summary>
     public long LingerUntil { get; set; }
 
     public long ConnectedTimestamp => _connectedTimestamp;
 
     public int InputBytes => _restEnd - _restStart + _chunkBytes;
 
-    /// <summary>Bytes of memory that it takes and that cannot wait: input, what the session holds, what others sent to it. Any thread,
-    /// approximately.</summary>
+    /// <summary>Gets the bytes of memory that the connection uses and that cannot wait: input, the session's memory, and messages from
+    /// others. Thread-safe, approximate.</summary>
     public long HeldBytes => (_rest?.Length ?? 0) + Held.Bytes + PostedBytes;
 
     public ReadOnlySpan<byte> Input
@@ -219,18 +237,19 @@ internal sealed unsafe class ClientConnection
             : _rest is null ? [] : _rest.Span[_restStart.._restEnd];
     }
 
-    /// <summary>Whether its session may take a hazard cell for longer than a command: not while other connections wait for one.</summary>
+    /// <summary>Gets whether its session may take a hazard cell for longer than one command. False while other connections wait for a
+    /// cell.</summary>
     public bool MayTakeCell => _worker.CellQueue.MayTake(this);
 
-    /// <summary>The longest entry that its session may copy because no cell is free.</summary>
+    /// <summary>Gets the maximum length of an entry that its session may copy because no cell is free.</summary>
     public long MostCopied => Math.Min(
         _worker.Limits.OutputBytesPerConnection - Output.UnsentBytes - CopiedBytes, Held.RoomForCopy);
 
-    /// <summary>Has the connection wait until a cell or memory may have come free. Its session leaves the request unconsumed, or keeps where
-    /// its reply goes on, and is called again.</summary>
+    /// <summary>Makes the connection wait until a cell or memory may be free. The session either does not consume the request or
+    /// remembers where its reply continues, and is then called again.</summary>
     public void WaitForCell() => _worker.BeginWaitForCell(this);
 
-    /// <summary>A copy of a value was made for it, or freed.</summary>
+    /// <summary>Counts a copy of a value that was created for the connection or, with a negative number, freed.</summary>
     public void CountCopied(long bytes)
     {
         if (bytes != 0)
@@ -241,25 +260,26 @@ internal sealed unsafe class ClientConnection
         }
     }
 
-    /// <summary>Its session has released a cell or a copy.</summary>
+    /// <summary>Serves the next waiting connection after the session has released a cell or a copy.</summary>
     public void OnCellReleased() => _worker.CellQueue.ServeFirst();
 
-    /// <summary>Has the worker run this soon, then send what it wrote to the output. Nothing happens if the connection has ended by
-    /// then. Any thread. A delegate that is kept, such as a static lambda, saves its allocation.</summary>
+    /// <summary>Runs the action on the worker soon, and then sends what it wrote to the output. Does nothing if the connection has ended
+    /// by then. Thread-safe. A cached delegate, such as a static lambda, saves an allocation.</summary>
     public void Post(Action<ClientConnection> onWorker) => _worker.Post(this, onWorker);
 
-    /// <summary>Ends the connection, after its output was sent or at once, as the reason says. Any thread.</summary>
+    /// <summary>Ends the connection at once or after its output has been sent, depending on the reason. Thread-safe.</summary>
     public void Close(CloseReason reason) => _worker.Close(this, reason);
 
-    /// <summary>Ends the connection for a request that is not of its protocol, after its output was sent, and tells of it. Worker only.</summary>
+    /// <summary>Ends the connection after its output has been sent, because a request is not of its protocol, and logs that. Worker
+    /// only.</summary>
     public void Reject(ReadOnlySpan<byte> request)
     {
         _worker.ForeignClients.Tell(this, request);
         Close(CloseReason.ClosedBySession);
     }
 
-    /// <summary>Bytes that its client has read; none if it was slow to read in the last seconds. What was sent just now does not count: the
-    /// buffers of the system take some MiB that nobody reads.</summary>
+    /// <summary>Returns the number of bytes that the client has read, or 0 if the client was slow to read in the last seconds. Bytes that
+    /// were sent recently do not count: the system's buffers take some MiB that the client has not read.</summary>
     public long CreditAt(long now)
     {
         if (now < _slowUntil || (BlockedSince != 0 && now - BlockedSince >= PromptMs))
@@ -277,11 +297,13 @@ internal sealed unsafe class ClientConnection
         return _settledBytes;
     }
 
-    /// <summary>For how many milliseconds its client has not read what waits for it. Any thread, approximately.</summary>
+    /// <summary>Returns the time in milliseconds for which the client has not read the waiting output. Thread-safe,
+    /// approximate.</summary>
     public long StalledMs(long now) => BlockedSince == 0 ? 0 : Math.Max(0, now - BlockedSince);
 
-    /// <summary>Output waits for the client, as it may have done before. What it has read since gives it time anew.</summary>
-    /// <returns>Whether that is new.</returns>
+    /// <summary>Records that output waits for the client. If the client has read enough since the last call, its time limit starts
+    /// again.</summary>
+    /// <returns>Whether output did not wait before.</returns>
     public bool NoteBlocked(long now)
     {
         bool isNew = BlockedSince == 0;
@@ -290,7 +312,8 @@ internal sealed unsafe class ClientConnection
             return false;
         }
 
-        // What the kernel has taken is not read: its buffer may hold some MiB, and it takes more only when much of that is gone.
+        // Bytes that the kernel has taken are not yet read. The kernel's buffer may hold some MiB, and it takes more only when much of
+        // them is gone.
         long delivered = BytesSent - Channel.UndeliveredBytes;
         if (isNew || delivered - BlockedMark >= RenewingBytes)
         {
@@ -302,7 +325,7 @@ internal sealed unsafe class ClientConnection
         return isNew;
     }
 
-    /// <summary>No output waits for the client.</summary>
+    /// <summary>Records that no output waits for the client.</summary>
     public void NoteUnblocked(long now)
     {
         NoteSlow(now);
@@ -317,7 +340,10 @@ internal sealed unsafe class ClientConnection
         }
     }
 
-    /// <summary>The kernel took bytes.</summary>
+    /// <summary>Records the work of the turn in which the connection was served.</summary>
+    public void CountWork(long bytes) => Work = Math.Max(bytes, Work >> 1);
+
+    /// <summary>Counts bytes that the kernel took.</summary>
     public void CountSent(long bytes)
     {
         BytesSent += bytes;
@@ -325,7 +351,7 @@ internal sealed unsafe class ClientConnection
         _worker.Recorder.BytesSent += bytes;
     }
 
-    /// <summary>Takes bytes that arrived and stay where they are until the turn ends.</summary>
+    /// <summary>Takes bytes that arrived without copying them. They are valid until the turn ends.</summary>
     public void TakeChunk(byte* bytes, int count)
     {
         if (InputBytes == 0)
@@ -353,7 +379,7 @@ internal sealed unsafe class ClientConnection
         _restEnd += bytes.Length;
     }
 
-    /// <summary>The first bytes were executed; what is left of a chunk is kept.</summary>
+    /// <summary>Removes the first bytes, which were executed, and keeps the rest of a chunk.</summary>
     public void Consume(int bytes)
     {
         if (_chunkBytes != 0)
@@ -371,7 +397,7 @@ internal sealed unsafe class ClientConnection
         }
     }
 
-    /// <summary>The turn ends, and with it the loop's buffer.</summary>
+    /// <summary>Copies the rest of the chunk, because the turn ends and the loop's buffer becomes invalid.</summary>
     public void KeepChunk()
     {
         if (_chunkBytes != 0)
@@ -395,8 +421,8 @@ internal sealed unsafe class ClientConnection
 
     private void MakeRoom(int length, int more)
     {
-        // A request of known length gets its block at once if it is short. A long one gets it in steps, so that the announcement of
-        // a value costs no memory before the value arrives.
+        // A short request of known length gets its block at once. A long one gets it in steps, so that the announcement of a value costs
+        // no memory before the value arrives.
         long atLeast = (long)length + more;
         long step = Math.Max(FirstStepBytes, StepFactor * (long)(_rest?.Length ?? 0));
         long wanted = Math.Max(atLeast, Math.Min(Math.Min(Session.NeededBytes, step), _worker.Limits.InputBytesPerConnection));

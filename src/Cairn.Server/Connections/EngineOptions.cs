@@ -1,11 +1,11 @@
 using Cairn.Server.Io;
 using Cairn.Server.Io.Uring;
-using Cairn.Server.Listening;
+using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Connections;
 
-/// <summary>What an engine serves, and how.</summary>
+/// <summary>The options of an engine.</summary>
 internal sealed record EngineOptions
 {
     public required IReadOnlyList<ListenerOptions> Listeners { get; init; }
@@ -14,19 +14,19 @@ internal sealed record EngineOptions
 
     public IoKind Io { get; init; } = IoKind.Auto;
 
-    /// <summary>Threads that serve connections; 0 for one per core.</summary>
+    /// <summary>Gets the number of threads that serve connections; 0 for one per core.</summary>
     public int Workers { get; init; }
 
     public ServerLog Log { get; init; } = ServerLog.None;
 
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
-    /// <summary>The ways to the kernel to try, the best first; tests replace it.</summary>
-    public Func<EngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = LoopChoice.For;
+    /// <summary>Gets the function that lists the kernel interfaces to try, the best first. Tests replace it.</summary>
+    public Func<EngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = options => LoopChoice.For(options.Io, options.AllowedUringFeatures);
 
-    /// <summary>Where the workers record what they do.</summary>
+    /// <summary>Gets the metrics that the workers record.</summary>
     public ServerMetrics Metrics { get; init; } = new();
 
-    /// <summary>What of io_uring may be used, for tests of what older kernels lack.</summary>
+    /// <summary>Gets the features of io_uring that may be used. Tests remove some, to test kernels that lack them.</summary>
     public UringFeatures AllowedUringFeatures { get; init; } = UringFeatures.All;
 }

@@ -1,22 +1,25 @@
-// Clients that speak what their port does not: told in the log with what they sent and what to do, because such a client often says nothing
-// useful itself.
+using Cairn.Server.Logging;
+
+// Clients that speak another protocol than their port. The log says what they sent and how to correct it, because such a client often
+// gives no useful message.
 //
-// One line for each address and listener in a minute: AddressLimiter.
+// AddressLimiter limits the log to one line per minute for each address and listener.
 namespace Cairn.Server.Connections;
 
-/// <summary>Tells of clients that speak another protocol than their port. Any thread.</summary>
+/// <summary>Logs clients that speak another protocol than their port. Thread-safe.</summary>
 internal sealed class ForeignClients(ServerLog log, TimeProvider clock)
 {
     private readonly AddressLimiter _limiter = new(clock);
 
-    /// <summary>Looks at the first bytes of a connection. Tells of them if they belong to a protocol that the listener does not speak.</summary>
+    /// <summary>Examines the first bytes of a connection. Logs them if they belong to a protocol that the listener does not
+    /// speak.</summary>
     public void Look(ClientConnection connection, ReadOnlySpan<byte> bytes)
     {
         RequestForm form = FirstBytes.Recognise(bytes);
         bool isExpected = form switch
         {
             _ when connection.Spoken == SpokenProtocols.Unknown => true,
-            _ when connection.IsEncrypted => FirstBytes.BeginsTls(bytes), // The rest may be on its way.
+            _ when connection.IsEncrypted => FirstBytes.BeginsTls(bytes), // The rest of the handshake may be on its way.
             RequestForm.Unknown => true, // The session decides.
             RequestForm.Memcached => connection.Spoken.HasFlag(SpokenProtocols.Memcached),
             RequestForm.Resp => connection.Spoken.HasFlag(SpokenProtocols.Resp),
@@ -28,7 +31,7 @@ internal sealed class ForeignClients(ServerLog log, TimeProvider clock)
         }
     }
 
-    /// <summary>Tells of bytes for which a session ends the connection.</summary>
+    /// <summary>Logs the bytes for which a session ends the connection.</summary>
     public void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes) => Tell(connection, bytes, FirstBytes.Recognise(bytes), isWire: false);
 
     private void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes, RequestForm form, bool isWire)

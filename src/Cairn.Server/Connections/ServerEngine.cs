@@ -1,29 +1,34 @@
-// The engine: listeners, workers, and the connections between them. The first worker accepts, for all; each connection is
-// dealt to the worker that has fewest, which keeps it for life.
+// The engine: listeners, workers, and the connections between them. The first worker accepts for all workers. Each connection goes to the
+// worker with the fewest connections, and stays there.
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using Cairn.Messages;
+using Cairn.Server.Buffers;
 using Cairn.Server.Io;
 using Cairn.Server.Listening;
+using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
+using Cairn.Server.Timing;
 using Cairn.Server.Tls;
 
 namespace Cairn.Server.Connections;
 
 internal sealed class ServerEngine : IAsyncDisposable
 {
-    // Objects of the heap that a connection and its session are, roughly.
+    // The approximate size of the heap objects of a connection and its session.
     private const int HeapBytesPerConnection = 4 << 10;
 
     private static readonly TimeSpan TooManyInterval = TimeSpan.FromSeconds(10);
 
-    // How long a client may read nothing while others wait for the memory of its replies: longer than any pause of a client that works.
+    // The time for which a client may read nothing while others wait for the memory of its replies. It is longer than any pause of a
+    // client that works correctly.
     private const long MostStalledMs = 5000;
 
     private readonly EngineOptions _options;
     private readonly ConcurrentDictionary<long, ClientConnection> _connections = new();
     private readonly long[] _ended = new long[CloseReasons.Count];
     private readonly List<Listener> _listeners = [];
+    private readonly Dictionary<Listener, ListenerService> _services = []; // Complete before the first client is accepted.
     private readonly LogLimiter _limiter;
     private readonly IdleCollector _idleCollector;
     private Worker[] _workers = [];
@@ -52,38 +57,38 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     public ServerMetrics Metrics => _options.Metrics;
 
-    /// <summary>Bytes of buffers of all workers.</summary>
+    /// <summary>Gets the account of the buffers of all workers.</summary>
     public MemoryAccount Memory { get; }
 
-    /// <summary>Told of clients that speak what their port does not.</summary>
+    /// <summary>Gets the log of clients that speak another protocol than their port.</summary>
     public ForeignClients ForeignClients { get; }
 
-    /// <summary>Connections that wait for a hazard cell.</summary>
+    /// <summary>Gets the queue of connections that wait for a hazard cell.</summary>
     public CellQueue CellQueue { get; } = new();
 
-    /// <summary>What the workers use, never <see cref="IoKind.Auto"/>.</summary>
+    /// <summary>Gets the kernel interface that the workers use; never <see cref="IoKind.Auto"/>.</summary>
     public IoKind Io { get; private set; }
 
     public IReadOnlyList<Listener> Listeners => _listeners;
 
-    /// <summary>Threads that serve connections.</summary>
+    /// <summary>Gets the number of threads that serve connections.</summary>
     public int WorkerCount => _workers.Length;
 
-    /// <summary>Connections now.</summary>
+    /// <summary>Gets the number of connections that are open now.</summary>
     public int ConnectionCount => Volatile.Read(ref _connectionCount);
 
-    /// <summary>Connections accepted since the start.</summary>
+    /// <summary>Gets the number of connections accepted since the start.</summary>
     public long AcceptedCount => Interlocked.Read(ref _lastConnectionId);
 
-    /// <summary>Clients that were told that there are too many.</summary>
+    /// <summary>Gets the number of clients that were refused because there were too many connections.</summary>
     public long RefusedCount => Interlocked.Read(ref _refused);
 
-    /// <summary>Those connected now, in no order; some may be ending.</summary>
+    /// <summary>Gets the open connections, in no order. Some may be ending.</summary>
     public IEnumerable<ClientConnection> Connections => _connections.Values;
 
     /// <summary>Binds the listeners and starts to serve.</summary>
-    /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, or the kind of input and
-    /// output that was asked for cannot be used here.</exception>
+    /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, or the requested kernel
+    /// interface cannot be used on this machine.</exception>
     public static async Task<ServerEngine> StartAsync(EngineOptions options)
     {
         options.Limits.Validate();
@@ -103,13 +108,16 @@ internal sealed class ServerEngine : IAsyncDisposable
         return engine;
     }
 
+    /// <summary>Returns the service for the clients of a listener.</summary>
+    public ListenerService ServiceOf(Listener listener) => _services[listener];
+
     public bool TryFind(long connectionId, [NotNullWhen(true)] out ClientConnection? connection) =>
         _connections.TryGetValue(connectionId, out connection);
 
-    /// <summary>Connections that ended for this reason.</summary>
+    /// <summary>Returns the number of connections that ended for this reason.</summary>
     public long EndedCount(CloseReason reason) => Interlocked.Read(ref _ended[(int)reason]);
 
-    /// <summary>Looks at the deadlines now, for tests that move the clock.</summary>
+    /// <summary>Checks the deadlines now, for tests that advance the clock.</summary>
     public void Wake() => Array.ForEach(_workers, worker => worker.Wake());
 
     /// <summary>Completes when every worker has begun another turn, for tests.</summary>
@@ -120,12 +128,12 @@ internal sealed class ServerEngine : IAsyncDisposable
         return turned.Task;
     }));
 
-    /// <summary>Looks now whether certificates have changed, which otherwise happens every few seconds.</summary>
+    /// <summary>Checks now whether certificates have changed. Otherwise this happens every few seconds.</summary>
     public void ReloadCertificates() => Array.ForEach(_certificates, certificate => certificate.Reload());
 
     /// <summary>
-    /// Accepts nobody any more, finishes the requests that have arrived, sends the replies, and closes the connections. What is not done
-    /// when the time has passed is cut off.
+    /// Stops accepting clients, finishes the requests that have arrived, sends the replies, and closes the connections. Connections that
+    /// are not finished after the time are closed at once.
     /// </summary>
     public Task StopAsync(TimeSpan time)
     {
@@ -137,11 +145,11 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     public async ValueTask DisposeAsync() => await StopAsync(TimeSpan.Zero).ConfigureAwait(false);
 
-    // --- The workers' side ---
+    // --- Members for the workers ---
 
     public long NextConnectionId() => Interlocked.Increment(ref _lastConnectionId);
 
-    /// <summary>Gives a client that was accepted to a worker, or refuses it.</summary>
+    /// <summary>Assigns an accepted client to a worker, or refuses it.</summary>
     public void Deal(Listener listener, AcceptedSocket socket)
     {
         if (Interlocked.Increment(ref _connectionCount) > Limits.Connections)
@@ -149,7 +157,8 @@ internal sealed class ServerEngine : IAsyncDisposable
             OnGone();
             Interlocked.Increment(ref _refused);
             NoteTooMany();
-            socket.Refuse(listener.Tls is null ? listener.Sessions.TooManyConnections.Span : []);
+            ListenerService service = ServiceOf(listener);
+            socket.Refuse(service.Certificates is null ? service.Sessions.TooManyConnections.Span : []);
             return;
         }
 
@@ -179,7 +188,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         TellMisbehaviour(connection);
     }
 
-    /// <summary>The handshake failed, or what arrived cannot be decrypted.</summary>
+    /// <summary>Logs that a handshake failed, or that input cannot be decrypted.</summary>
     public void OnTlsFailed(ClientConnection connection, Exception e)
     {
         if (!connection.IsForeign && _limiter.MayTell(LogSubject.TlsFailed, out string others))
@@ -188,7 +197,8 @@ internal sealed class ServerEngine : IAsyncDisposable
         }
     }
 
-    /// <summary>The connection that holds most of what cannot wait; null if there is none. Looks at all: for when memory is used up.</summary>
+    /// <summary>Returns the connection that holds the most memory that cannot wait; null if there is none. Examines all connections, so
+    /// it is called only when memory is used up.</summary>
     public ClientConnection? FindGreediest()
     {
         ClientConnection? greediest = null;
@@ -205,7 +215,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         return greediest;
     }
 
-    /// <summary>Disconnects clients that have read nothing for long, the longest first, until a share of the memory is free.</summary>
+    /// <summary>Closes clients that have read nothing for long, the longest first, until a share of the memory is free.</summary>
     public void CloseStalled(long now)
     {
         long wanted = Limits.BufferBytes / 16;
@@ -222,7 +232,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         }
     }
 
-    // On its worker, which knows what the client has read meanwhile.
+    // Runs on the connection's worker, which knows how much the client has read since.
     private static void CloseIfStalled(ClientConnection connection)
     {
         if (connection.BlockedSince != 0)
@@ -236,7 +246,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         }
     }
 
-    /// <summary>A worker has had nothing to do for a while, and has returned its blocks.</summary>
+    /// <summary>Collects garbage if all workers are idle. A worker calls this method when it has been idle for a while.</summary>
     public void OnQuiet()
     {
         if (Array.TrueForAll(_workers, worker => worker.IsQuiet))
@@ -245,7 +255,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         }
     }
 
-    /// <summary>A client that was counted is no more.</summary>
+    /// <summary>Subtracts a client from the number of connections.</summary>
     public void OnGone() => Interlocked.Decrement(ref _connectionCount);
 
     private void Bind()
@@ -260,7 +270,11 @@ internal sealed class ServerEngine : IAsyncDisposable
                 certificates.Add(tls);
             }
 
-            _listeners.AddRange(Listener.Open(listener, tls));
+            foreach (Listener opened in Listener.Open(listener.Name, listener.Address))
+            {
+                _listeners.Add(opened);
+                _services.Add(opened, new ListenerService(listener.Sessions, tls));
+            }
         }
 
         _certificates = [.. certificates];
@@ -326,7 +340,7 @@ internal sealed class ServerEngine : IAsyncDisposable
 
         foreach (Listener listener in _listeners)
         {
-            Log.Write(ServerLogLevel.Information, $"Listening for {listener.Name}{(listener.Tls is null ? "" : " with TLS")} on {listener.Where}.");
+            Log.Write(ServerLogLevel.Information, $"Listening for {listener.Name}{(ServiceOf(listener).Certificates is null ? "" : " with TLS")} on {listener.Where}.");
         }
     }
 

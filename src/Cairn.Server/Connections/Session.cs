@@ -1,34 +1,38 @@
+using Cairn.Server.Buffers;
+
 namespace Cairn.Server.Connections;
 
 /// <summary>
-/// What a connection speaks: turns the bytes that arrive into replies. Called by the connection's worker only, so it needs
-/// no locks; it must not block and, once warm, not allocate.
+/// The protocol state of a connection: turns input into replies. Only the connection's worker calls it, so it needs no locks. It must not
+/// block and, once warm, must not allocate.
 /// </summary>
 internal abstract class Session
 {
     /// <summary>
-    /// Bytes of input that must be there before <see cref="Execute"/> can consume anything more; 0 if any new byte may do. Keeps a
-    /// long value from being looked at again with every packet, and lets the connection grow its buffer once. More than the
-    /// limits allow ends the connection.
+    /// Gets the number of bytes of input that <see cref="Execute"/> needs before it can consume more; 0 if any new byte may suffice.
+    /// Prevents a long value from being examined again with every packet, and lets the connection enlarge its buffer once. A number above
+    /// the limit ends the connection.
     /// </summary>
     public int NeededBytes { get; protected set; }
 
-    /// <summary>Whether the request at the start of the input is being executed, so that <see cref="Execute"/> goes on without more input.</summary>
+    /// <summary>Gets whether the request at the start of the input is partly executed, so that <see cref="Execute"/> continues without
+    /// more input.</summary>
     public bool HasUnfinishedRequest { get; protected set; }
 
-    /// <summary>Bytes of memory that the unfinished request waits for: it goes on when the account allows a reply of so many; 0 for none.</summary>
+    /// <summary>Gets the bytes of memory that the unfinished request waits for; 0 for none. The request continues when the account allows
+    /// a reply of this size.</summary>
     public long AwaitedBytes { get; protected set; }
 
-    /// <summary>Looks ahead over input that is about to be executed and starts the memory fetches it will need. Changes
-    /// nothing. Optional work.</summary>
+    /// <summary>Reads ahead in input that is about to be executed and starts the memory fetches that it needs. Changes no state.
+    /// Optional.</summary>
     public virtual void Prefetch(ReadOnlySpan<byte> input)
     {
     }
 
     /// <summary>
-    /// Called once between <see cref="Prefetch"/> and <see cref="Execute"/>, when all connections that are served together had their
-    /// <see cref="Prefetch"/>: what those fetches were for has arrived by now, and the next ones (an entry whose bucket
-    /// was fetched) can be started.
+    /// Continues the look-ahead. Called once between <see cref="Prefetch"/> and <see cref="Execute"/>, after <see cref="Prefetch"/> of
+    /// all connections that are served together. The memory that those calls fetched has arrived by now, so the next fetches can start
+    /// (an entry whose bucket was fetched).
     /// </summary>
     public virtual void PrefetchFurther()
     {
@@ -36,24 +40,24 @@ internal abstract class Session
 
     /// <summary>
     /// Executes complete requests at the start of <paramref name="input"/> and appends their replies to <paramref name="output"/>. Stops
-    /// when no complete request is left, when the output is full (<see cref="OutputBuffer.IsFull"/>; called again when the
-    /// client has read), when memory is used up (<see cref="AwaitedBytes"/>; called again when there is some), after
-    /// <paramref name="budget"/> requests (called again in the next turn), or when a request has the connection wait
+    /// when no complete request is left, and in these cases: the output is full (<see cref="OutputBuffer.IsFull"/>; called again when the
+    /// client has read); memory is used up (<see cref="AwaitedBytes"/>; called again when some is free); <paramref name="budget"/> requests
+    /// have been executed (called again in the next turn); a request makes the connection wait
     /// (<see cref="ClientConnection.WaitForCell"/>; called again when a cell may be free).
     /// </summary>
-    /// <param name="input">What arrived and was not consumed yet; valid during the call only. Never empty.</param>
-    /// <param name="output">The connection's output, or that of TLS.</param>
-    /// <param name="budget">Requests to execute at most, 1 or more.</param>
-    /// <returns>Bytes consumed. What is not consumed comes again, with what follows it.</returns>
+    /// <param name="input">The input that was not consumed yet; valid only during the call. Never empty.</param>
+    /// <param name="output">The connection's output, or the input of TLS.</param>
+    /// <param name="budget">The maximum number of requests to execute, 1 or more.</param>
+    /// <returns>The number of bytes consumed. The next call gets the remaining bytes again, and those that follow.</returns>
     public abstract int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget);
 
-    /// <summary>The engine is about to close the connection for one of its own reasons; a protocol that has an error for it
-    /// writes it here.</summary>
+    /// <summary>Writes the protocol's error, if it has one, when the engine is about to close the connection for a reason of its
+    /// own.</summary>
     public virtual void OnClosing(CloseReason reason, OutputBuffer output)
     {
     }
 
-    /// <summary>The connection has ended. Nothing is called afterwards.</summary>
+    /// <summary>Handles the end of the connection. This is the last call.</summary>
     public virtual void OnClosed(CloseReason reason)
     {
     }

@@ -1,8 +1,8 @@
-using Cairn.Server.Limits;
+using Cairn.Server.Timing;
 
 namespace Cairn.Server.Connections;
 
-// Deadlines: what must not take too long. Bytes moved renew the time, so that a long value over a slow line is no fault.
+// Time limits. Transferred bytes renew the time, so a long value over a slow line is not an error.
 internal sealed unsafe partial class Worker
 {
     private const long Never = long.MaxValue;
@@ -87,11 +87,18 @@ internal sealed unsafe partial class Worker
             ? Never
             : After(connection.RequestSince, Limits.RequestTimeout);
 
-    // A connection whose output waits is not idle but slow; one that waits for a cell waits for the server.
+    // A connection whose output waits is slow, not idle. A connection that waits for a cell or for memory waits for the server.
     private long IdleDeadline(ClientConnection connection) =>
-        connection.State != ConnectionState.Open || connection.BlockedSince != 0 || connection.IsWaiting
+        connection.State != ConnectionState.Open || connection.BlockedSince != 0 || connection.IsWaiting || connection.IsAwaitingMemory
             ? Never
-            : After(connection.LastActivity, Limits.IdleTimeout);
+            : After(Math.Max(connection.LastActivity, connection.WaitedUntil), Limits.IdleTimeout);
+
+    // The connection waited for something other than its client's next request. Its idle time starts now.
+    private void NoteWaited(ClientConnection connection)
+    {
+        connection.WaitedUntil = Now;
+        ScheduleDeadline(connection);
+    }
 
     private static long After(long since, TimeSpan timeout) =>
         timeout == Timeout.InfiniteTimeSpan ? Never : since + (long)timeout.TotalMilliseconds;

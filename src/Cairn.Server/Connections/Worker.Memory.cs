@@ -1,32 +1,35 @@
 namespace Cairn.Server.Connections;
 
-// Memory: connections whose reply waits for some, and the return of what a burst has left.
+// Connections whose long reply waits for memory or for its share of a turn (LongReplies), and the return of unused memory after a burst.
 //
-//   I1  A connection is in the list of the waiting at most once, and is not executed while it is there.
-//   I2  The first in the list is the first to go on, so a long reply is not overtaken for ever by shorter ones.
-//   I3  Clients that read what they are sent have a list of their own, and go first. While one of them waits, the clients that have
-//       read nothing for longest are disconnected. So clients that do not read hold up no client that reads for more than a few seconds.
+//   I1  A connection is in a waiting list at most once, and is not executed while it is there.
+//   I2  The first in the list continues first, so shorter replies cannot overtake a long reply without end.
+//   I3  Clients that read what they are sent have a list of their own. They take memory and the share of the turn first. While one of
+//       them waits, the server closes the clients that have read nothing for longest. So clients that do not read delay clients that
+//       read by at most a few seconds.
 internal sealed partial class Worker
 {
-    // How often to look for memory that another worker has returned. What this one returns is seen in the same turn.
+    // The interval at which to check for memory that another worker has returned. Memory that this worker returns is seen in the same
+    // turn.
     private const int MemoryStepMs = 10;
 
-    // A block that no request needed for this long is returned.
+    // A block that was not needed for this time is returned.
     private const int TrimStepMs = 2000;
 
-    // How often to look for clients that do not read while one that reads waits.
+    // The interval at which to check for clients that do not read while a client that reads waits.
     private const int ReclaimStepMs = 100;
 
     private readonly Queue<ClientConnection> _awaitingMemory = new();
     private readonly Queue<ClientConnection> _awaitingWithCredit = new();
-    private int _waitingWithCredit; // Of those that wait for memory or a cell.
+    private int _waitingWithCredit; // Connections with credit that wait for memory or a cell.
+    private bool _hasMemoryForNext; // One waits only for its share of a turn.
     private long _reclaimAt;
     private long _trimAt;
     private long _trimmedActivity;
     private long _closedCount;
     private volatile bool _isQuiet = true;
 
-    /// <summary>Whether nothing has come or gone for a while. Any thread.</summary>
+    /// <summary>Gets whether the worker has been idle for a while. Thread-safe.</summary>
     public bool IsQuiet => _isQuiet;
 
     private void AwaitMemory(ClientConnection connection)
@@ -36,19 +39,22 @@ internal sealed partial class Worker
             connection.IsAwaitingMemory = true;
             BeginWaitWithCredit(connection, connection.Held.Credit >= connection.Session.AwaitedBytes);
             (connection.WaitsWithCredit ? _awaitingWithCredit : _awaitingMemory).Enqueue(connection);
+            LongReplies.Waiting++;
+            _hasMemoryForNext |= connection.Held.HasMemoryFor(connection.Session.AwaitedBytes);
         }
     }
 
-    // As many as memory allows; what they take is not counted before they are executed.
-    private void ReadyThoseWithMemory()
+    private void ServeThoseWithMemory()
     {
-        long expected = 0;
-        if (ReadyThoseWithMemory(_awaitingWithCredit, ref expected))
+        _hasMemoryForNext = false;
+        bool isShort = !ServeThoseWithMemory(_awaitingWithCredit);
+        if (!isShort)
         {
-            ReadyThoseWithMemory(_awaitingMemory, ref expected);
+            ServeThoseWithMemory(_awaitingMemory);
         }
 
-        if (_waitingWithCredit == 0)
+        LongReplies.EndWaiting();
+        if (!isShort && _waitingWithCredit == _awaitingWithCredit.Count)
         {
             _reclaimAt = 0;
         }
@@ -59,25 +65,39 @@ internal sealed partial class Worker
         }
     }
 
-    private bool ReadyThoseWithMemory(Queue<ClientConnection> waiting, ref long expected)
+    // Serves as many as memory and the share of the turn allow. Returns false if memory is what is missing.
+    private bool ServeThoseWithMemory(Queue<ClientConnection> waiting)
     {
-        while (waiting.TryPeek(out ClientConnection? first))
+        if (waiting.Count == 0)
         {
-            if (first.State == ConnectionState.Open)
-            {
-                long bytes = first.Session.AwaitedBytes;
-                if (!first.Held.MayReply(bytes, expected))
-                {
-                    return false;
-                }
+            return true;
+        }
 
-                expected += bytes;
-                MakeReady(first);
+        LongReplies.BeginWaiting();
+        for (int count = waiting.Count; count > 0; count--)
+        {
+            ClientConnection first = waiting.Peek();
+            bool isOpen = first.State == ConnectionState.Open;
+            if (isOpen && !first.Held.HasMemoryFor(first.Session.AwaitedBytes))
+            {
+                return false;
             }
 
+            if (!LongReplies.HasRoom)
+            {
+                _hasMemoryForNext = true;
+                break;
+            }
+
+            waiting.Dequeue();
+            LongReplies.Waiting--;
             first.IsAwaitingMemory = false;
             EndWaitWithCredit(first);
-            waiting.Dequeue();
+            NoteWaited(first);
+            if (isOpen && !first.IsReady)
+            {
+                ServeAlone(first);
+            }
         }
 
         return true;
@@ -95,12 +115,12 @@ internal sealed partial class Worker
         connection.WaitsWithCredit = false;
     }
 
-    private int MillisecondsToMemory() => _awaitingMemory.Count + _awaitingWithCredit.Count > 0 ? MemoryStepMs : -1;
+    private int MillisecondsToMemory() => LongReplies.Waiting > 0 ? MemoryStepMs : -1;
 
-    // Only a worker that has something to return wakes up for it.
+    // Only a worker that has memory to return wakes up for it.
     private int MillisecondsToTrim() => _trimAt == 0 ? -1 : (int)Math.Clamp(_trimAt - Now, 0, TrimStepMs);
 
-    // Bytes that come and go, and connections that end, are what blocks are taken and returned for.
+    // Blocks are taken and returned only when bytes are transferred or connections end, so these counts measure the activity.
     private void TrimIfDue()
     {
         long activity = Recorder.BytesReceived + Recorder.BytesSent + _closedCount;

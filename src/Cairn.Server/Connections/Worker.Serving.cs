@@ -1,34 +1,36 @@
 using System.Runtime.CompilerServices;
-using Cairn.Server.Io;
+using Cairn.Server.Buffers;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Connections;
 
-// Serving: from bytes that arrived to replies on their way.
+// Serving: from input to replies.
 internal sealed unsafe partial class Worker
 {
-    // Connections that are looked ahead over together, and their bytes: enough to overlap the memory fetches, few enough
-    // that the first ones fetched are still in the cache when they are used.
+    // The number of connections, and of their bytes, that are looked ahead over together. It is large enough to overlap the memory
+    // fetches, and small enough that the first data fetched is still in the CPU's cache when it is used.
     private const int GroupConnections = 32;
     private const int GroupBytes = 8 << 10;
 
-    // A single request is executed as soon as it could be looked ahead over.
+    // Below this size a look-ahead is not worthwhile: executing a single request takes no longer.
     private const int PrefetchBytes = 64;
 
-    // Input that waits for its turn from which on nothing more is received.
+    // With this many bytes of waiting input, the server stops receiving.
     private const int WaitingInputBytes = 64 << 10;
 
-    // Turns after which those who have more to do come again although there is always somebody new.
+    // The cost, in bytes, of examining a connection that turns out to have nothing to do.
+    private const int LeastWork = 256;
+
+    // After this many turns, later connections are served although new input keeps arriving.
     private const int LongestWaitTurns = 8;
 
     private ClientConnection[] _ready = new ClientConnection[16];
     private ClientConnection[] _serving = new ClientConnection[16];
-    private ClientConnection[] _later = new ClientConnection[16];
+    private readonly Queue<ClientConnection> _later = new();
     private int _readyCount;
-    private int _laterCount;
     private int _laterTurns;
 
-    /// <summary>Bytes arrived; they stay where they are until the turn ends.</summary>
+    /// <summary>Handles bytes that arrived. They are valid until the turn ends.</summary>
     public void OnReceived(ClientConnection connection, byte* bytes, int count)
     {
         if (connection.BytesReceived == 0)
@@ -42,7 +44,7 @@ internal sealed unsafe partial class Worker
         connection.LastInputTurn = _turn;
         if (connection.State != ConnectionState.Open)
         {
-            return; // Lingering: the client is still sending, and nobody listens.
+            return; // Lingering: the client still sends, but the input is discarded.
         }
 
         if (connection.Tls is { } tls)
@@ -55,7 +57,7 @@ internal sealed unsafe partial class Worker
         MakeReady(connection);
     }
 
-    /// <summary>The client will send nothing more.</summary>
+    /// <summary>Ends the input, because the client has ended its side of the connection.</summary>
     public void OnInputEnded(ClientConnection connection)
     {
         connection.IsInputEnded = true;
@@ -69,11 +71,11 @@ internal sealed unsafe partial class Worker
         }
         else
         {
-            MakeReady(connection); // What came before is executed and answered first.
+            MakeReady(connection); // Input that came before is executed and answered first.
         }
     }
 
-    /// <summary>The connection broke.</summary>
+    /// <summary>Handles a broken connection.</summary>
     public void OnReset(ClientConnection connection)
     {
         if (connection.CloseReason == CloseReason.None)
@@ -84,7 +86,7 @@ internal sealed unsafe partial class Worker
         CloseChannel(connection, isHard: true);
     }
 
-    /// <summary>Output that had to wait was sent, some or all.</summary>
+    /// <summary>Continues after waiting output was sent, partly or completely.</summary>
     public void OnSent(ClientConnection connection)
     {
         if (connection.State != ConnectionState.Closed)
@@ -93,17 +95,41 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    /// <summary>Has the connection served in this turn or the next, or later if it was to be served later anyway.</summary>
-    public void MakeReady(ClientConnection connection) => List(connection, ref _ready, ref _readyCount);
+    /// <summary>Makes the connection ready to be served in this turn or the next, or later if its last work was long.</summary>
+    public void MakeReady(ClientConnection connection)
+    {
+        if (!connection.IsReady && TurnShare.IsMuch(connection.Work))
+        {
+            MakeReadyLater(connection);
+        }
 
-    /// <summary>The handshake failed, or what arrived cannot be decrypted. What TLS has to say about it is sent first.</summary>
+        if (connection.IsLater)
+        {
+            connection.KeepChunk(); // It may be served after this turn.
+        }
+
+        if (connection.IsReady || connection.State == ConnectionState.Closed)
+        {
+            return;
+        }
+
+        connection.IsReady = true;
+        if (_readyCount == _ready.Length)
+        {
+            Array.Resize(ref _ready, 2 * _readyCount);
+        }
+
+        _ready[_readyCount++] = connection;
+    }
+
+    /// <summary>Handles a failed handshake, or input that cannot be decrypted. The alert of TLS is sent first.</summary>
     public void OnTlsFailed(ClientConnection connection, Exception e)
     {
         _engine.OnTlsFailed(connection, e);
         BeginClose(connection, CloseReason.TlsFailed);
     }
 
-    /// <summary>The session at work leaves its request until a cell or memory may have come free.</summary>
+    /// <summary>Makes the connection wait because its session leaves its request until a cell or memory may be free.</summary>
     public void BeginWaitForCell(ClientConnection connection)
     {
         if (!connection.IsWaiting)
@@ -116,60 +142,33 @@ internal sealed unsafe partial class Worker
         CellQueue.Join(connection);
     }
 
-    /// <summary>Has a connection that waits, for a cell or for another thread, served again.</summary>
+    /// <summary>Ends the wait of a connection for a cell or for another thread, so that it is served again.</summary>
     public void EndWait(ClientConnection connection)
     {
         if (connection.IsWaiting)
         {
             connection.IsWaiting = false;
+            NoteWaited(connection);
             _waitingForCell -= connection.CellQueueNode is null ? 0 : 1;
             EndWaitWithCredit(connection);
         }
     }
 
-    // Its request waits for another thread, and not for a cell.
+    // Returns whether its request waits for another thread, and not for a cell.
     private static bool IsAwaitingThread(ClientConnection connection) => connection is { IsWaiting: true, CellQueueNode: null };
 
-    private static void List(ClientConnection connection, ref ClientConnection[] list, ref int count)
+    private void MakeReadyLater(ClientConnection connection)
     {
-        if (connection.IsReady || connection.State == ConnectionState.Closed)
+        if (!connection.IsReady && connection.State != ConnectionState.Closed)
         {
-            return;
+            connection.IsReady = true;
+            connection.IsLater = true;
+            _later.Enqueue(connection);
         }
-
-        connection.IsReady = true;
-        if (count == list.Length)
-        {
-            Array.Resize(ref list, 2 * count);
-        }
-
-        list[count++] = connection;
-    }
-
-    // I2
-    private void ReadyThoseOfLater()
-    {
-        if (_laterCount == 0 || (!_isAllCollected && ++_laterTurns < LongestWaitTurns))
-        {
-            return;
-        }
-
-        _laterTurns = 0;
-        int count = _readyCount + _laterCount;
-        if (count > _ready.Length)
-        {
-            Array.Resize(ref _ready, Math.Max(count, 2 * _ready.Length));
-        }
-
-        Array.Copy(_later, 0, _ready, _readyCount, _laterCount);
-        Array.Clear(_later, 0, _laterCount);
-        _readyCount = count;
-        _laterCount = 0;
     }
 
     private void ServeReady()
     {
-        ReadyThoseOfLater();
         int count = _readyCount;
         if (count == 0)
         {
@@ -199,12 +198,40 @@ internal sealed unsafe partial class Worker
         Array.Clear(_serving, 0, count);
     }
 
-    // Whoever did not get through in an earlier turn has waited since then, unless it was for the client itself to read. What is
-    // incomplete arrives with its last bytes.
+    // I5, I6. Input that was not collected yet comes first, but only for a few turns.
+    private void ServeLater()
+    {
+        if (_later.Count == 0 || (!_isAllCollected && ++_laterTurns < LongestWaitTurns))
+        {
+            return;
+        }
+
+        _laterTurns = 0;
+        var share = new TurnShare();
+        for (int count = _later.Count; count > 0 && share.HasRoom; count--)
+        {
+            ClientConnection connection = _later.Dequeue();
+            connection.IsReady = false;
+            connection.IsLater = false;
+            share.Count(LeastWork + ServeAlone(connection));
+        }
+    }
+
+    private long ServeAlone(ClientConnection connection)
+    {
+        long began = Clock.GetTimestamp();
+        long arrived = ArrivalOf(connection);
+        long work = Serve([connection], connection.InputBytes);
+        Record([connection], arrived, began);
+        return work;
+    }
+
+    // A request that was not executed in an earlier turn has waited since it arrived, unless it waited for the client to read. An
+    // incomplete request arrives with its last bytes.
     private long ArrivalOf(ClientConnection connection) =>
         connection.HasMoreInput && connection.ArrivedTicks != 0 ? connection.ArrivedTicks : _awakeTicks;
 
-    // One look at the clock for all that was done together. Returns when the next group begins.
+    // Reads the clock once for all work that was done together. Returns the time at which the next group begins.
     private long Record(ReadOnlySpan<ClientConnection> group, long arrived, long began)
     {
         if (!Recorder.HasPending)
@@ -222,7 +249,8 @@ internal sealed unsafe partial class Worker
         return now;
     }
 
-    // Something in the batch took long. What it was is not known; if it happens again soon, it will be.
+    // Something in the batch took long. Which request it was is unknown. If the next batches are slow too, their requests are timed one
+    // by one.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void NoteSlowBatch(ReadOnlySpan<ClientConnection> group, TimeSpan duration)
     {
@@ -237,22 +265,26 @@ internal sealed unsafe partial class Worker
         });
     }
 
-    private void Serve(ReadOnlySpan<ClientConnection> group, int bytes)
+    // Returns the work of all connections of the group.
+    private long Serve(ReadOnlySpan<ClientConnection> group, int bytes)
     {
         if (bytes >= PrefetchBytes || Recorder.Keys.IsWatched)
         {
             LookAhead(group);
         }
 
+        long work = 0;
         foreach (ClientConnection connection in group)
         {
-            Execute(connection);
+            work += Execute(connection);
         }
 
         foreach (ClientConnection connection in group)
         {
             SendAndSettle(connection);
         }
+
+        return work;
     }
 
     private void LookAhead(ReadOnlySpan<ClientConnection> group)
@@ -277,7 +309,7 @@ internal sealed unsafe partial class Worker
                 }
             }
         }
-#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -296,12 +328,13 @@ internal sealed unsafe partial class Worker
         !connection.Output.IsFull &&
         !connection.IsAwaitingMemory;
 
-    private void Execute(ClientConnection connection)
+    // Returns the amount of work (TurnShare).
+    private long Execute(ClientConnection connection)
     {
         if (connection.State != ConnectionState.Open)
         {
             connection.DropInput();
-            return;
+            return 0;
         }
 
         if (!CanExecute(connection))
@@ -311,17 +344,18 @@ internal sealed unsafe partial class Worker
                 (connection.Output.IsFull || connection.IsWaiting || connection.Session.HasUnfinishedRequest);
             connection.ArrivedTicks = 0;
             NoteRequest(connection, hasConsumed: false);
-            return;
+            return 0;
         }
 
         int consumed = 0;
+        long unsent = connection.Output.UnsentBytes;
         _current = connection;
         connection.Held.Credit = connection.CreditAt(Now);
         try
         {
             consumed = ExecuteInput(connection);
         }
-#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -329,11 +363,12 @@ internal sealed unsafe partial class Worker
         }
 
         connection.Output.CloseSegment();
+        long work = consumed + connection.Output.UnsentBytes - unsent;
         LeaveCurrent();
         if (connection.State != ConnectionState.Open)
         {
             connection.DropInput();
-            return;
+            return work;
         }
 
         int left = connection.InputBytes;
@@ -343,7 +378,10 @@ internal sealed unsafe partial class Worker
         if (connection.HasMoreInput)
         {
             connection.ArrivedTicks = mustWait ? 0 : arrived;
+            work = Math.Max(work, TurnShare.Bytes); // It stopped because its share was used up.
         }
+
+        connection.CountWork(work);
 
         if (connection.CellQueueNode is not null && !connection.IsWaiting)
         {
@@ -351,6 +389,7 @@ internal sealed unsafe partial class Worker
         }
 
         NoteRequest(connection, consumed > 0);
+        return work;
     }
 
     private int ExecuteInput(ClientConnection connection)
@@ -373,11 +412,11 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // An incomplete request has a time to become complete in, and a size to stay below.
+    // An incomplete request has a time limit and a size limit.
     private void NoteRequest(ClientConnection connection, bool hasConsumed)
     {
         int left = connection.InputBytes;
-        if (left == 0 || connection.HasMoreInput)
+        if ((left == 0 && connection.Tls is not { IsWithinRecord: true }) || connection.HasMoreInput)
         {
             connection.RequestSince = 0;
             return;
@@ -398,7 +437,7 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    /// <summary>Sends what the connection's output holds, then does what the connection's state asks for.</summary>
+    /// <summary>Sends the connection's output, then does what the connection's state requires.</summary>
     public void SendAndSettle(ClientConnection connection)
     {
         if (connection.State == ConnectionState.Closed)
@@ -421,8 +460,8 @@ internal sealed unsafe partial class Worker
         Settle(connection);
     }
 
-    // What follows from what a connection holds now: serve it again, stop or go on receiving, close it. Changes nothing when
-    // nothing has changed.
+    // Does what the connection's state requires: serves it again, pauses or resumes receiving, or closes it. Has no effect if nothing has
+    // changed.
     private void Settle(ClientConnection connection)
     {
         if (connection.State is ConnectionState.Closed or ConnectionState.Lingering)
@@ -442,7 +481,7 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        // Replies stop at a full output. Messages do not.
+        // A full output stops replies, but not messages.
         connection.PostedBytes = Math.Min(connection.PostedBytes, unsent);
         if (connection.PostedBytes > Limits.OutputBytesPerConnection)
         {
@@ -464,19 +503,23 @@ internal sealed unsafe partial class Worker
 
         if (connection.IsInputEnded && IsAwaitingThread(connection))
         {
-            BeginClose(connection, CloseReason.ClosedByClient); // The client has most likely gone, and others wait for the same.
+            BeginClose(connection, CloseReason.ClosedByClient); // The client has most likely gone, and others wait for the same thing.
             return;
         }
 
         if (connection.HasMoreInput)
         {
-            if (connection.Session.AwaitedBytes > 0 && !connection.Held.MayReply(connection.Session.AwaitedBytes))
+            if (connection.Output.IsFull || connection.IsWaiting)
+            {
+                // It continues when its client has read, or when its wait ends.
+            }
+            else if (connection.Session.AwaitedBytes > 0)
             {
                 AwaitMemory(connection);
             }
-            else if (!connection.Output.IsFull && !connection.IsAwaitingMemory && !connection.IsWaiting)
+            else
             {
-                List(connection, ref _later, ref _laterCount);
+                MakeReadyLater(connection);
             }
         }
         else if (connection.IsInputEnded && unsent == 0 && !connection.IsReady)
@@ -485,8 +528,8 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        // Blocked, not only full: a client that keeps reading takes a full output at once, and receiving goes on. What was
-        // paused stays so until most is gone, because pausing has its price.
+        // The condition is "blocked", not only "full": a client that keeps reading takes a full output at once, and receiving continues.
+        // A paused connection stays paused until most of the output is gone, because pausing has a cost.
         int share = connection.IsReceivePaused ? 4 : 1;
         bool mustPause = (connection.Channel.IsBlocked && unsent >= OutputBuffer.FullBytes / share) ||
             (connection.HasMoreInput && connection.InputBytes >= WaitingInputBytes / share);
@@ -504,7 +547,7 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    // More than a request usually needs, of what cannot wait.
+    // Returns whether it holds more memory that cannot wait than a request usually needs.
     private static bool HoldsMuch(ClientConnection connection) =>
         connection.HeldBytes >= ConnectionLimits.SmallestBytesPerConnection / 4;
 
@@ -515,6 +558,7 @@ internal sealed unsafe partial class Worker
             if (connection.BlockedSince != 0)
             {
                 connection.NoteUnblocked(Now);
+                NoteWaited(connection);
             }
         }
         else if (connection.NoteBlocked(Now))

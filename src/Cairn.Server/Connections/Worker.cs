@@ -1,36 +1,43 @@
-// A worker is a thread with a loop and the connections that were dealt to it. It runs to completion: a turn collects what
-// arrived on all connections, looks ahead over it, executes it, and sends one block of replies to each.
+// A worker is a thread with an event loop and the connections assigned to it. It runs to completion: a turn collects the input of all
+// connections, looks ahead over it, executes it, and sends one block of replies to each connection.
 //
-//   Collect --> posted actions --> for each group: Prefetch, PrefetchFurther, Execute, Send --> EndTurn --> deadlines
+//   Collect --> for each group of ready connections: Prefetch, PrefetchFurther, Execute, Send
+//           --> a share each for long replies, later connections, posted actions --> EndTurn --> deadlines
 //
 //   I1  Everything here happens on the worker's thread, except Post, Close and Wake.
-//   I2  A connection is in the list of the ready or in that of the later at most once. Every turn serves all who are ready;
-//       whoever has more to do than a turn allows is later, and comes again when all that had arrived was collected and
-//       served, or after a few turns.
-//   I3  Before the thread sleeps it says so, and then looks for posts once more; whoever posts looks whether it sleeps
-//       afterwards. So one of the two sees the other.
-//   I4  Code on a worker never waits for something that only a worker can release: a hazard cell that holds a client's value, room in
-//       a client's output, memory of buffers, another connection's turn. The connection waits instead (CellQueue).
+//   I2  A connection is at most once in the list of ready or of later connections. Every turn serves all ready connections. A
+//       connection is later if it has more to do than a turn allows, or if it did much when it was last served (TurnShare).
+//   I3  Before the thread sleeps, it sets a flag and then checks for posts once more. A thread that posts checks the flag
+//       afterwards. So at least one of the two sees the other.
+//   I4  Code on a worker never waits for something that only a worker can release: a hazard cell that holds a client's value, room
+//       in a client's output, memory of buffers, another connection's turn. The connection waits instead (CellQueue).
+//   I5  Work that may take long has a share of each turn, after the ready connections: long replies, later connections, posted
+//       actions. A share ends with the piece of work that exceeds it. So a short request waits for at most one share of each
+//       kind, and for other short requests.
+//   I6  Each share has a first-in, first-out queue, and a turn that gives the share takes at least the first piece. So no long
+//       work waits without end, however many short requests arrive.
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
+using Cairn.Server.Buffers;
 using Cairn.Server.Io;
-using Cairn.Server.Limits;
 using Cairn.Server.Listening;
+using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
-using Cairn.Server.Tls;
+using Cairn.Server.Timing;
 
 namespace Cairn.Server.Connections;
 
-internal sealed unsafe partial class Worker
+internal sealed unsafe partial class Worker : IIoWorker
 {
     private const int AcceptRetryMs = 100;
     private const int AcceptLogMs = 10_000;
 
-    // A message to thousands of subscribers is a post for each. Requests that arrive meanwhile wait for these at most.
-    private const int PostsPerTurn = 32;
+    // A message to thousands of subscribers is one post for each. PostBytes is the cost of a post in bytes, besides the bytes that it
+    // writes.
+    private const int PostBytes = 1 << 10;
 
-    // How often a worker whose connections wait for a cell looks for one that was released unseen (CellQueue Q3).
+    // The interval at which a worker whose connections wait for a cell checks for one that was released without notice (CellQueue Q3).
     private const int CellLookMs = 10;
 
     private readonly ConcurrentQueue<Posted> _posts = new();
@@ -41,10 +48,10 @@ internal sealed unsafe partial class Worker
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private ClientConnection[] _connections = new ClientConnection[16];
-    private int _connectionCount; // Those dealt, some of which may not have arrived.
-    private int _listed; // Those in the list.
+    private int _connectionCount; // Connections assigned; some may not have arrived yet.
+    private int _listed; // Connections in the list.
     private int _closingChannels;
-    private DeadlineWheel _deadlines = null!; // Made by the thread.
+    private DeadlineWheel<ClientConnection> _deadlines = null!; // Created by the thread.
     private long _awakeTicks;
     private long _turn;
     private bool _isAllCollected = true;
@@ -53,7 +60,7 @@ internal sealed unsafe partial class Worker
     private int _waitingForCell;
     private long _cellLookAt;
     private int _isSleeping;
-    private ClientConnection? _current; // Whose code is running.
+    private ClientConnection? _current; // The connection whose code runs now.
     private CloseReason _closeCurrent;
     private bool _isRunning = true;
 
@@ -68,6 +75,7 @@ internal sealed unsafe partial class Worker
         ForeignClients = engine.ForeignClients;
         Pool = new BlockPool(engine.Memory);
         Arena = new OutputArena(Pool);
+        LongReplies = new LongReplies(Pool.Account);
         _thread = new Thread(Run) { Name = $"cairn-worker-{index}", IsBackground = true };
     }
 
@@ -79,59 +87,62 @@ internal sealed unsafe partial class Worker
 
     public ServerLog Log { get; }
 
-    /// <summary>Told of clients that speak what their port does not.</summary>
+    /// <summary>Gets the log of clients that speak another protocol than their port.</summary>
     public ForeignClients ForeignClients { get; }
 
     public BlockPool Pool { get; }
 
     public OutputArena Arena { get; }
 
+    /// <summary>Gets the rule that decides which long replies are created in this turn.</summary>
+    public LongReplies LongReplies { get; }
+
     public CellQueue CellQueue => _engine.CellQueue;
 
     public IoLoop Loop => _loop;
 
-    /// <summary>Where this worker records what it does. Worker only.</summary>
-    public RequestRecorder Recorder { get; private set; } = null!; // Made by the thread.
+    /// <summary>Gets the recorder of this worker's metrics. Worker only.</summary>
+    public RequestRecorder Recorder { get; private set; } = null!; // Created by the thread.
 
-    /// <summary>The time of this turn, in milliseconds of a clock that is never set.</summary>
+    /// <summary>Gets the time of this turn, in milliseconds of a monotonic clock.</summary>
     public long Now { get; private set; }
 
-    /// <summary>Connections dealt to it. Any thread, approximately.</summary>
+    /// <summary>Gets the number of connections assigned to this worker. Thread-safe, approximate.</summary>
     public int Load => Volatile.Read(ref _connectionCount);
 
-    /// <summary>Whether it finishes what was received, to end then.</summary>
+    /// <summary>Gets whether the worker finishes the requests that have arrived, and then ends.</summary>
     public bool IsDraining => _drainUntil != 0;
 
     public bool IsCurrentThread => ReferenceEquals(Thread.CurrentThread, _thread);
 
-#pragma warning disable VSTHRD003 // The worker's thread waits for nobody who could wait for these.
-    /// <summary>Completes when the loop works, or fails with the reason why it does not.</summary>
+#pragma warning disable VSTHRD003 // The worker's thread never waits for the code that awaits these tasks.
+    /// <summary>Gets a task that completes when the loop works, or fails with the reason why it does not.</summary>
     public Task Opened => _opened.Task;
 
-    /// <summary>Completes when the thread has closed everything.</summary>
+    /// <summary>Gets a task that completes when the thread has closed everything.</summary>
     public Task Ended => _ended.Task;
 #pragma warning restore VSTHRD003
 
     public void Start() => _thread.Start();
 
-    /// <summary>The loop has waited, and is about to tell what happened.</summary>
+    /// <summary>Reads the clock after the loop has waited, before the loop reports its events.</summary>
     public void OnAwake()
     {
         _awakeTicks = Clock.GetTimestamp();
         Now = Clock.ToMilliseconds(_awakeTicks);
     }
 
-    /// <summary>Runs the action on the worker, unless the connection has ended by then. Any thread.</summary>
+    /// <summary>Runs the action on the worker, unless the connection has ended by then. Thread-safe.</summary>
     public void Post(ClientConnection connection, Action<ClientConnection> action) =>
         Post(new Posted { Connection = connection, OnConnection = action });
 
-    /// <summary>Runs the action on the worker. Any thread.</summary>
+    /// <summary>Runs the action on the worker. Thread-safe.</summary>
     public void Post(Action action) => Post(new Posted { OnWorker = action });
 
-    /// <summary>Gives the worker a new connection. Any thread.</summary>
+    /// <summary>Assigns a new connection to the worker. Thread-safe.</summary>
     public void Deal(Listener listener, AcceptedSocket socket)
     {
-        // Counted before it arrives: the acceptor deals to who has fewest.
+        // Counted before it arrives, because the acceptor chooses the worker with the fewest connections.
         Interlocked.Increment(ref _connectionCount);
         if (IsCurrentThread)
         {
@@ -143,12 +154,12 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    /// <summary>Any thread.</summary>
+    /// <summary>Closes the connection for the reason. Thread-safe.</summary>
     public void Close(ClientConnection connection, CloseReason reason)
     {
         if (ReferenceEquals(connection, _current))
         {
-            _closeCurrent = reason; // Its session is at work and may still write.
+            _closeCurrent = reason; // Its session is running and may still write.
             connection.CloseReason = reason;
         }
         else if (IsCurrentThread)
@@ -161,13 +172,13 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    /// <summary>Has the worker look at the time and at its deadlines now. Any thread.</summary>
+    /// <summary>Makes the worker read the clock and check its deadlines now. Thread-safe.</summary>
     public void Wake() => Post(OnAwake);
 
-    /// <summary>The loop accepted a client.</summary>
+    /// <summary>Handles a client that the loop accepted.</summary>
     public void OnAccepted(Listener listener, AcceptedSocket socket) => _engine.Deal(listener, socket);
 
-    /// <summary>The loop accepts nobody for a while: descriptors or memory ran out.</summary>
+    /// <summary>Logs that the loop cannot accept clients, because descriptors or memory ran out, and schedules the next attempt.</summary>
     public void OnAcceptFailed(Listener listener, string reason)
     {
         if (Now >= _acceptFailureLoggedAt + AcceptLogMs || _acceptFailureLoggedAt == 0)
@@ -186,8 +197,8 @@ internal sealed unsafe partial class Worker
     {
         _posts.Enqueue(posted);
 
-        // Full fence (the exchange); pairs with the one in Collect (I3). Without it, the flag could be read before the post
-        // can be seen, and the worker would sleep with a post in its queue.
+        // Full fence (the exchange); pairs with the one in Collect (I3). Without it, this thread could read the flag before its post is
+        // visible, and the worker would sleep with a post in its queue.
         if (Interlocked.Exchange(ref _isSleeping, 0) != 0)
         {
             _loop.Wake();
@@ -198,7 +209,7 @@ internal sealed unsafe partial class Worker
     {
         OnAwake();
         Recorder = _engine.Metrics.OfThisThread;
-        _deadlines = new DeadlineWheel(Now);
+        _deadlines = new DeadlineWheel<ClientConnection>(Now);
         try
         {
             _loop.Open(this);
@@ -227,9 +238,11 @@ internal sealed unsafe partial class Worker
         _turn++;
         Collect();
         Arena.FullAt = Pool.Account.IsShort ? OutputBuffer.FullBytesWhenShort : OutputBuffer.FullBytes;
-        RunPosts();
-        ReadyThoseWithMemory();
+        LongReplies.Begin();
         ServeReady();
+        ServeThoseWithMemory();
+        ServeLater();
+        RunPosts();
         _loop.EndTurn();
         MeetDeadlines();
         TrimIfDue();
@@ -260,18 +273,18 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        // Full fence (the exchange); pairs with the one in Post (I3). Without it, the queue could be looked at before the flag
-        // can be seen, and a post in between would wait for the end of the sleep.
+        // Full fence (the exchange); pairs with the one in Post (I3). Without it, the worker could check the queue before the flag is
+        // visible, and a post in between would wait until the sleep ends.
         Interlocked.Exchange(ref _isSleeping, 1);
         _isAllCollected = _loop.Collect(_posts.IsEmpty ? timeoutMs : 0);
 
-        // A stale 1 costs a needless wake-up.
+        // A stale 1 only costs an unnecessary wake-up.
         Volatile.Write(ref _isSleeping, 0);
     }
 
     private int MillisecondsToWait()
     {
-        if (_readyCount > 0 || _laterCount > 0 || !_isAllCollected || !_posts.IsEmpty)
+        if (_readyCount > 0 || _later.Count > 0 || _hasMemoryForNext || !_isAllCollected || !_posts.IsEmpty)
         {
             return 0;
         }
@@ -290,17 +303,18 @@ internal sealed unsafe partial class Worker
         return _drainUntil != 0 ? Least(timeoutMs, MillisecondsToDrain()) : timeoutMs;
     }
 
-    // A negative time is none.
+    // A negative time means no timeout.
     private static int Least(int first, int second) => first < 0 ? second : second < 0 ? first : Math.Min(first, second);
 
     private void RunPosts()
     {
-        // Bounded, or posts that cause posts would keep the connections waiting.
-        for (int i = 0; i < PostsPerTurn && _posts.TryDequeue(out Posted posted); i++)
+        var share = new TurnShare();
+        while (share.HasRoom && _posts.TryDequeue(out Posted posted))
         {
+            share.Count(PostBytes);
             if (posted.Connection is { } connection)
             {
-                RunPost(connection, posted.OnConnection!);
+                share.Count(RunPost(connection, posted.OnConnection!));
             }
             else if (posted.Listener is { } listener)
             {
@@ -313,11 +327,12 @@ internal sealed unsafe partial class Worker
         }
     }
 
-    private void RunPost(ClientConnection connection, Action<ClientConnection> action)
+    // Returns the number of bytes that the action wrote.
+    private long RunPost(ClientConnection connection, Action<ClientConnection> action)
     {
         if (connection.State != ConnectionState.Open)
         {
-            return;
+            return 0;
         }
 
         _current = connection;
@@ -326,19 +341,21 @@ internal sealed unsafe partial class Worker
         {
             action(connection);
         }
-#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
             OnSessionFailed(connection, e);
         }
 
-        connection.PostedBytes += connection.Output.UnsentBytes - before;
+        long written = connection.Output.UnsentBytes - before;
+        connection.PostedBytes += written;
         LeaveCurrent();
         SendAndSettle(connection);
+        return Math.Max(written, 0);
     }
 
-    // The code of a connection has run, and may have asked for its end.
+    // Ends the run of a connection's code, which may have requested the connection's end.
     private void LeaveCurrent()
     {
         ClientConnection connection = _current!;
@@ -360,12 +377,13 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        var connection = new ClientConnection(this, _engine.NextConnectionId(), listener.Name) { Spoken = listener.Sessions.Spoken };
+        ListenerService service = _engine.ServiceOf(listener);
+        var connection = new ClientConnection(this, _engine.NextConnectionId(), listener.Name) { Spoken = service.Sessions.Spoken };
         try
         {
-            connection.Session = listener.Sessions.Create(connection);
+            connection.Session = service.Sessions.Create(connection);
         }
-#pragma warning disable CA1031 // A session that cannot be made costs its client, never the server.
+#pragma warning disable CA1031 // A session that cannot be created costs its client the connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -378,15 +396,14 @@ internal sealed unsafe partial class Worker
         connection.Channel = _loop.Adopt(socket, connection);
         Add(connection);
         _engine.OnConnected(connection);
-        if (listener.Tls is { } certificates)
+        if (service.Certificates is { } certificates)
         {
-            connection.Tls = new TlsFilter(this, connection);
-            connection.Tls.Start(certificates);
+            connection.StartTls(certificates);
         }
 
         connection.Channel.Start();
 
-        SendAndSettle(connection); // A greeting, if the session wrote one.
+        SendAndSettle(connection); // Sends a greeting, if the session wrote one.
         if (connection.State != ConnectionState.Closed)
         {
             ScheduleDeadline(connection);

@@ -1,24 +1,25 @@
 using System.Globalization;
-using Cairn.Server.Connections;
-using Cairn.Server.Io;
+using Cairn.Server.Logging;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Hosting;
 
 /// <summary>
-/// Divides the file descriptors that the process may have. The server's own come first: without them the runtime cannot load what it needs, and ends. What
-/// is left is for connections.
+/// Divides the file descriptors of the process. The server's own needs come first, because without them the runtime cannot load what it
+/// needs, and the process ends. The rest is for connections.
 /// </summary>
 internal static class DescriptorBudget
 {
-    /// <summary>Listeners, rings, the store's files, and the assemblies of the runtime, of which each takes two. 202 were counted with all features in use.</summary>
+    /// <summary>The descriptors for listeners, rings, the store's files, and the assemblies of the runtime, which need two each. With all
+    /// features in use, 202 were counted.</summary>
     public const int Own = 256;
 
-    /// <summary>Clients of the dashboard and of metrics, which are limited to this many.</summary>
+    /// <summary>The descriptors for clients of the dashboard and of metrics, which are limited to this number.</summary>
     public const int Http = 256;
 
-    /// <summary>Raises the limit of open files as far as that is needed and allowed, and lowers the limit of connections to what is left.</summary>
-    /// <returns>What clients may cost the server.</returns>
-    /// <exception cref="ServerException">There is none left for connections.</exception>
+    /// <summary>Raises the limit of open files as far as needed and allowed, and lowers the limit of connections to the rest.</summary>
+    /// <returns>The limits of connections.</returns>
+    /// <exception cref="ServerException">No descriptor is left for connections.</exception>
     public static ConnectionLimits Fit(ServerPlan plan, ServerLog log)
     {
         ConnectionLimits limits = plan.Options.Limits;
@@ -27,11 +28,11 @@ internal static class DescriptorBudget
             : limits;
     }
 
-    /// <summary>As the other, of a limit that is known.</summary>
-    /// <param name="limits">What clients may cost the server.</param>
+    /// <summary>Lowers the limit of connections to the descriptors that are left.</summary>
+    /// <param name="limits">The limits of connections.</param>
     /// <param name="hasHttp">Whether HTTP is served.</param>
-    /// <param name="descriptors">How many the process may have.</param>
-    /// <param name="log">Told if connections have to be fewer.</param>
+    /// <param name="descriptors">The number of descriptors that the process may have.</param>
+    /// <param name="log">The log, which receives a warning if there must be fewer connections.</param>
     public static ConnectionLimits Fit(ConnectionLimits limits, bool hasHttp, long descriptors, ServerLog log)
     {
         long wanted = Wanted(limits, hasHttp);

@@ -1,8 +1,9 @@
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Hosting;
 
-/// <summary>Makes sessions that find out what a client speaks, for a port that serves both protocols.</summary>
+/// <summary>Creates sessions that detect the client's protocol, for a port that serves both.</summary>
 internal sealed class FirstByteSessionFactory(SessionFactory memcached, SessionFactory resp) : SessionFactory
 {
     public override ReadOnlyMemory<byte> TooManyConnections => memcached.TooManyConnections;
@@ -13,8 +14,8 @@ internal sealed class FirstByteSessionFactory(SessionFactory memcached, SessionF
 }
 
 /// <summary>
-/// Waits for the first byte and hands the connection to the session of the protocol that begins so: requests of RESP are arrays, which begin
-/// with an asterisk, as no command of memcached does.
+/// Waits for the first byte and then passes the connection to a session of the client's protocol. RESP requests are arrays, which begin
+/// with an asterisk. No command of memcached does.
 /// </summary>
 internal sealed class FirstByteSession(ClientConnection connection, SessionFactory memcached, SessionFactory resp) : Session
 {

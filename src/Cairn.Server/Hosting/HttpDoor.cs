@@ -1,7 +1,7 @@
-// The door that clients of HTTP come through. Listening costs next to nothing; whatever serves them is made when the first one comes.
+// Listens for HTTP clients. Listening costs almost nothing. The HTTP service is created when the first client connects.
 using System.Net.Sockets;
-using Cairn.Server.Connections;
 using Cairn.Server.Listening;
+using Cairn.Server.Logging;
 
 namespace Cairn.Server.Hosting;
 
@@ -27,11 +27,11 @@ internal sealed class HttpDoor : IAsyncDisposable
 
     public IReadOnlyList<Listener> Listeners => _listeners;
 
-    /// <summary>Whether somebody has come already.</summary>
+    /// <summary>Gets whether a client has connected already.</summary>
     public bool IsServed => Volatile.Read(ref _service) is not null;
 
-    /// <summary>Listens.</summary>
-    /// <exception cref="ServerException">An address cannot be had.</exception>
+    /// <summary>Starts to listen.</summary>
+    /// <exception cref="ServerException">An address cannot be listened on.</exception>
     public static HttpDoor Open(IReadOnlyList<ListenAddress> addresses, Func<IHttpService> make, ServerLog log)
     {
         var listeners = new List<Listener>();
@@ -39,8 +39,7 @@ internal sealed class HttpDoor : IAsyncDisposable
         {
             foreach (ListenAddress address in addresses)
             {
-                listeners.AddRange(Listener.Open(
-                    new ListenerOptions { Name = "http", Address = address, Sessions = NoSessions.Instance }, tls: null));
+                listeners.AddRange(Listener.Open("http", address));
             }
         }
         catch
@@ -52,8 +51,8 @@ internal sealed class HttpDoor : IAsyncDisposable
         return new HttpDoor(listeners, make, log);
     }
 
-    /// <summary>Lets in who waits and who comes. Not part of listening, because it takes a while that the start of a server has not:
-    /// it starts threads.</summary>
+    /// <summary>Starts to accept clients. This is not part of listening, because it starts threads, which would delay the start of the
+    /// server.</summary>
     public void Accept() => _accepting = [.. _listeners.Select(AcceptAsync)];
 
     public async ValueTask DisposeAsync()
@@ -96,10 +95,10 @@ internal sealed class HttpDoor : IAsyncDisposable
             }
             catch (SocketException)
             {
-                // The client has gone already, or descriptors have run out, which takes a while to change.
+                // The client has already gone, or descriptors ran out, which takes a while to change.
                 await Task.Delay(RetryMs, CancellationToken.None).ConfigureAwait(false);
             }
-#pragma warning disable CA1031 // Figures that cannot be shown are no reason to stop serving the cache.
+#pragma warning disable CA1031 // A dashboard that fails is no reason to stop serving the cache.
             catch (Exception e)
 #pragma warning restore CA1031
             {
@@ -121,13 +120,5 @@ internal sealed class HttpDoor : IAsyncDisposable
         {
             _making.Release();
         }
-    }
-
-    // Its clients are not the engine's.
-    private sealed class NoSessions : SessionFactory
-    {
-        public static NoSessions Instance { get; } = new();
-
-        public override Session Create(ClientConnection connection) => throw new NotSupportedException();
     }
 }

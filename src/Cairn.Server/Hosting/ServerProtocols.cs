@@ -1,11 +1,12 @@
 using Cairn.Server.Connections;
+using Cairn.Server.Exposition;
 using Cairn.Server.Memcached;
 using Cairn.Server.Metrics;
 using Cairn.Server.Resp;
 
 namespace Cairn.Server.Hosting;
 
-/// <summary>What a store is served by: the sessions of each protocol, and what they share.</summary>
+/// <summary>The sessions of each protocol for a store, and their shared state.</summary>
 internal sealed class ServerProtocols : IDisposable
 {
     private readonly CancellationTokenSource _shutdown = new();
@@ -14,7 +15,7 @@ internal sealed class ServerProtocols : IDisposable
     private readonly RespServer _resp;
     private readonly MemcachedSurroundings _surroundings;
 
-    /// <summary>Makes the sessions of a store.</summary>
+    /// <summary>Creates the session factories for a store.</summary>
     public ServerProtocols(CairnStore store, ServerPlan plan)
     {
         ServerOptions options = plan.Options;
@@ -40,29 +41,29 @@ internal sealed class ServerProtocols : IDisposable
         });
     }
 
-    /// <summary>Where sessions and workers record what they do.</summary>
+    /// <summary>Gets the metrics that sessions and workers record.</summary>
     public ServerMetrics Metrics { get; } = new();
 
     public SessionFactory Memcached => _memcached;
 
     public SessionFactory Resp { get; }
 
-    /// <summary>Cancelled when a client asks the server to stop.</summary>
+    /// <summary>Gets a token that is cancelled when a client asks the server to stop.</summary>
     public CancellationToken ShutdownRequested => _shutdown.Token;
 
-    /// <summary>Lets the sessions tell of the engine that serves them.</summary>
+    /// <summary>Sets the engine that serves the sessions, so that they can report its state.</summary>
     public void Attach(ServerEngine engine)
     {
         _surroundings.Engine = engine;
         _resp.Engine = engine;
-        _resp.Port = engine.Listeners.FirstOrDefault(listener => listener.Sessions == Resp && !listener.IsUnix)?.EndPoint?.Port ?? 0;
+        _resp.Port = engine.Listeners.FirstOrDefault(listener => engine.ServiceOf(listener).Sessions == Resp && !listener.IsUnix)?.EndPoint?.Port ?? 0;
     }
 
-    /// <summary>Where the figures of the server come from.</summary>
+    /// <summary>Returns the source of the server's metrics.</summary>
     public MetricSource FiguresOf(ServerEngine engine) =>
         new(_store, engine, Metrics, _memcached, [.. MemcachedCommands.Metered, .. RespCommands.Metered]);
 
-    /// <summary>Who may see what over HTTP.</summary>
+    /// <summary>Returns the permissions over HTTP.</summary>
     public ServerAccess AccessBy(ServerPlan plan) => new(plan, _resp);
 
     public void Dispose()

@@ -1,15 +1,15 @@
 using System.Globalization;
 using Cairn.Messages;
 using Cairn.Opening;
-using Cairn.Server.Connections;
+using Cairn.Server.Logging;
 
 namespace Cairn.Server.Hosting;
 
-/// <summary>The store that a server serves: examined before anything is opened, opened, and removed again if the start fails after it was created.</summary>
+/// <summary>Examines the store of a server before anything is opened, and opens it.</summary>
 internal static class StoreAccess
 {
     /// <summary>Checks that the store could be opened. Changes nothing.</summary>
-    /// <exception cref="StoreException">It cannot be used.</exception>
+    /// <exception cref="StoreException">The store cannot be used.</exception>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     public static void Examine(ServerPlan plan, ServerLog log)
     {
@@ -28,9 +28,9 @@ internal static class StoreAccess
     }
 
     /// <summary>Opens the store, or creates it.</summary>
-    /// <param name="options">Which one.</param>
-    /// <param name="log">Told about it.</param>
-    /// <param name="isNew">Whether this call created its file.</param>
+    /// <param name="options">The options of the server, with the store's file.</param>
+    /// <param name="log">The log, which receives the store's warnings and its size.</param>
+    /// <param name="isNew">Whether this call created the file.</param>
     public static CairnStore Open(ServerOptions options, ServerLog log, out bool isNew)
     {
         string path = options.StorePath!;
@@ -44,7 +44,7 @@ internal static class StoreAccess
 
         if (options.IsEphemeral)
         {
-            File.Delete(path); // The mapping keeps it; nothing is left behind however the server ends.
+            File.Delete(path); // The mapping keeps the content. No file is left, however the server ends.
         }
 
         StoreStatistics statistics = store.GetStatistics();

@@ -1,52 +1,52 @@
-using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 
 namespace Cairn.Server.Io;
 
 /// <summary>
-/// How a worker talks to the kernel: once per turn it collects what happened, and its channels send and receive. All calls come from
-/// the worker's thread, but for <see cref="Wake"/>. What happens is told to the worker:
-/// <see cref="Worker.OnReceived"/> and its neighbours, during <see cref="Collect"/> and <see cref="IoChannel.Send"/>.
+/// A worker's interface to the kernel. Once per turn it collects events, and its channels send and receive. The worker's thread makes all
+/// calls, except <see cref="Wake"/>. The loop reports events to its worker by <see cref="IIoWorker"/>, during <see cref="Collect"/> and
+/// <see cref="IoChannel.Send"/>.
 /// </summary>
 internal abstract class IoLoop : IDisposable
 {
-    /// <summary>What it uses, for the log: "io_uring (multishot receive, ...)".</summary>
+    /// <summary>Gets a description of the kernel features in use, for the log: "io_uring (multishot receive, ...)".</summary>
     public abstract string Description { get; }
 
-    /// <summary>Whether accepting has stopped because descriptors or memory ran out; <see cref="RetryAccept"/> tries again.</summary>
+    /// <summary>Gets whether accepting has stopped because descriptors or memory ran out. <see cref="RetryAccept"/> tries
+    /// again.</summary>
     public abstract bool IsAcceptPaused { get; }
 
-    /// <summary>Makes it ready, on the thread that will use it.</summary>
-    /// <exception cref="ServerException">The kernel does not let it.</exception>
-    public abstract void Open(Worker worker);
+    /// <summary>Opens the loop, on the thread that will use it.</summary>
+    /// <exception cref="ServerException">The kernel does not permit it.</exception>
+    public abstract void Open(IIoWorker worker);
 
     /// <summary>Accepts the clients of this listener from now on.</summary>
     public abstract void Listen(Listener listener);
 
-    /// <summary>Accepts nobody any more. The listeners' sockets are the caller's to close.</summary>
+    /// <summary>Stops accepting clients. The caller closes the listeners' sockets.</summary>
     public abstract void StopListening();
 
     public abstract void RetryAccept();
 
-    /// <summary>Takes over an accepted socket. <see cref="IoChannel.Start"/> starts to receive from it.</summary>
-    public abstract IoChannel Adopt(AcceptedSocket socket, ClientConnection connection);
+    /// <summary>Takes ownership of an accepted socket. <see cref="IoChannel.Start"/> starts to receive from it.</summary>
+    public abstract IoChannel Adopt(AcceptedSocket socket, IIoConnection connection);
 
-    /// <summary>Submits what was prepared, waits until something happens, and tells the worker all that happened.</summary>
-    /// <param name="timeoutMs">How long to wait; 0 not at all, -1 until something happens.</param>
-    /// <returns>Whether that was all: false if there is more to collect without waiting.</returns>
+    /// <summary>Submits the prepared requests, waits for an event, and reports all events to the worker.</summary>
+    /// <param name="timeoutMs">The maximum time to wait, in milliseconds; 0 does not wait, -1 waits until an event.</param>
+    /// <returns>Whether all events were reported; false if there are more to collect without waiting.</returns>
     public abstract bool Collect(int timeoutMs);
 
-    /// <summary>The worker keeps nothing of what was received in this turn.</summary>
+    /// <summary>Ends the turn. The worker keeps no reference to input that was received in it.</summary>
     public abstract void EndTurn();
 
-    /// <summary>Returns memory that a burst has left. Nothing was received in this turn.</summary>
+    /// <summary>Returns memory that is unused after a burst. Called in a turn without input.</summary>
     public virtual void Trim()
     {
     }
 
-    /// <summary>Ends a wait that is or will be under way. Any thread.</summary>
+    /// <summary>Ends the present or the next wait. Thread-safe.</summary>
     public abstract void Wake();
 
-    /// <summary>Lets go of everything. All channels are closed.</summary>
+    /// <summary>Releases all resources. All channels must be closed.</summary>
     public abstract void Dispose();
 }

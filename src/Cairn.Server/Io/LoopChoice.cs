@@ -1,28 +1,27 @@
-using Cairn.Server.Connections;
 using Cairn.Server.Io.Epoll;
 using Cairn.Server.Io.Sockets;
 using Cairn.Server.Io.Uring;
 
 namespace Cairn.Server.Io;
 
-/// <summary>A kind of loop that may serve, or why it cannot.</summary>
+/// <summary>A kind of loop that may serve, or the reason why it cannot.</summary>
 internal sealed record LoopChoice(IoKind Kind, Func<IoLoop> Make, string? Obstacle = null)
 {
-    /// <summary>What to try, the best first.</summary>
-    public static IEnumerable<LoopChoice> For(EngineOptions options)
+    /// <summary>Returns the kinds of loops to try, the best first.</summary>
+    public static IEnumerable<LoopChoice> For(IoKind io, UringFeatures allowedFeatures)
     {
-        if (options.Io is IoKind.Auto or IoKind.Uring)
+        if (io is IoKind.Auto or IoKind.Uring)
         {
-            (UringFeatures features, string? obstacle) = UringProbe.Run(options.AllowedUringFeatures);
+            (UringFeatures features, string? obstacle) = UringProbe.Run(allowedFeatures);
             yield return new LoopChoice(IoKind.Uring, () => new UringLoop(features), obstacle);
         }
 
-        if (options.Io is IoKind.Auto or IoKind.Epoll)
+        if (io is IoKind.Auto or IoKind.Epoll)
         {
             yield return new LoopChoice(IoKind.Epoll, () => new EpollLoop(), EpollLoop.Obstacle);
         }
 
-        if (options.Io is IoKind.Auto or IoKind.Sockets)
+        if (io is IoKind.Auto or IoKind.Sockets)
         {
             yield return new LoopChoice(IoKind.Sockets, () => new SocketsLoop());
         }

@@ -1,6 +1,6 @@
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
-using Cairn.Server.Io;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Listening;
 
@@ -20,7 +20,7 @@ internal readonly struct AcceptedSocket
 
     public Socket? Socket { get; }
 
-    /// <summary>Says no, with a reason if the protocol has one, and closes it. Never waits for the client.</summary>
+    /// <summary>Closes the connection, after sending a reason if the protocol has one. Never waits for the client.</summary>
     public void Refuse(ReadOnlySpan<byte> reason)
     {
         if (Socket is { } socket)
@@ -33,7 +33,7 @@ internal readonly struct AcceptedSocket
             }
             catch (SocketException)
             {
-                // It has gone already.
+                // The client has already gone.
             }
 
             socket.Dispose();

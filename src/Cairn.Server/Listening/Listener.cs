@@ -1,92 +1,85 @@
 using System.Net;
 using System.Net.Sockets;
-using Cairn.Server.Connections;
-using Cairn.Server.Io;
-using Cairn.Server.Tls;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Listening;
 
-/// <summary>A socket that clients connect to. A name that stands for several addresses has a listener for each.</summary>
+/// <summary>A socket that clients connect to. A name with several addresses has a listener for each.</summary>
 internal sealed class Listener : IDisposable
 {
-    // Connections that wait to be accepted; the kernel takes the lesser of this and net.core.somaxconn.
+    // The maximum number of connections that wait to be accepted. The kernel uses the smaller of this and net.core.somaxconn.
     private const int Backlog = 4096;
 
     private readonly UnixSocketFile? _file;
 
-    private Listener(ListenerOptions options, CertificateSource? tls, Socket socket, UnixSocketFile? file)
+    private Listener(string name, ListenAddress address, Socket socket, UnixSocketFile? file)
     {
-        Name = options.Name;
-        Address = options.Address;
-        Sessions = options.Sessions;
-        Tls = tls;
+        Name = name;
+        Address = address;
         Socket = socket;
         _file = file;
         Descriptor = (int)socket.Handle;
     }
 
+    /// <summary>Gets the name for logs and lists: memcached, resp.</summary>
     public string Name { get; }
 
     public ListenAddress Address { get; }
 
-    public SessionFactory Sessions { get; }
-
-    public CertificateSource? Tls { get; }
-
     public Socket Socket { get; }
 
-    /// <summary>The socket, for system calls. Valid until it is disposed of.</summary>
+    /// <summary>Gets the descriptor for system calls. Valid until the listener is disposed.</summary>
     public int Descriptor { get; }
 
     public bool IsUnix => _file is not null;
 
-    /// <summary>Where it listens: with the port that the system chose, if it did. Null for a Unix socket.</summary>
+    /// <summary>Gets the IP address, with the actual port if the system chose it; null for a Unix socket.</summary>
     public IPEndPoint? EndPoint { get; private init; }
 
-    /// <summary>Where it listens, in words.</summary>
+    /// <summary>Gets the address as text.</summary>
     public string Where => EndPoint?.ToString() ?? Address.ToString();
 
     /// <summary>Binds the address, or each address of the name, and listens.</summary>
-    /// <exception cref="ServerException">An address cannot be had.</exception>
-    public static List<Listener> Open(ListenerOptions options, CertificateSource? tls)
+    /// <exception cref="ServerException">An address cannot be listened on.</exception>
+    public static List<Listener> Open(string name, ListenAddress address)
     {
-        if (options.Address.UnixPath is not null)
+        if (address.UnixPath is not null)
         {
             if (!OperatingSystem.IsLinux())
             {
-                throw new ServerException($"Unix sockets ('{options.Address}') are offered on Linux only. Use a TCP address.");
+                throw new ServerException($"Unix sockets ('{address}') are offered on Linux only. Use a TCP address.");
             }
 
-            var file = UnixSocketFile.Listen(options.Address, Backlog);
-            return [new Listener(options, tls, file.Socket, file)];
+            var file = UnixSocketFile.Listen(address, Backlog);
+            return [new Listener(name, address, file.Socket, file)];
         }
 
         IReadOnlyList<IPAddress> addresses;
         try
         {
-            addresses = options.Address.Resolve();
+            addresses = address.Resolve();
         }
         catch (SocketException e)
         {
-            throw new ServerException($"The name '{options.Address.Host}' of the listener '{options.Name}' is not known: {e.Message}.", e);
+            throw new ServerException($"The name '{address.Host}' of the listener '{name}' is not known: {e.Message}.", e);
         }
 
         var listeners = new List<Listener>();
         try
         {
-            int port = options.Address.Port;
-            foreach (IPAddress address in addresses)
+            int port = address.Port;
+            foreach (IPAddress each in addresses)
             {
-                if (TryListen(options, tls, new IPEndPoint(address, port), isRequired: addresses.Count == 1) is { } listener)
+                if (TryListen(name, address, new IPEndPoint(each, port), isRequired: addresses.Count == 1) is { } listener)
                 {
                     listeners.Add(listener);
-                    port = listener.EndPoint!.Port; // All addresses of a name share the port that was chosen.
+                    port = listener.EndPoint!.Port; // All addresses of a name share the chosen port.
                 }
             }
 
             return listeners.Count > 0
                 ? listeners
-                : throw new ServerException($"None of the addresses of '{options.Address}' can be listened on.");
+                : throw new ServerException($"None of the addresses of '{address}' can be listened on.");
         }
         catch
         {
@@ -105,7 +98,7 @@ internal sealed class Listener : IDisposable
         Socket.Dispose();
     }
 
-    private static Listener? TryListen(ListenerOptions options, CertificateSource? tls, IPEndPoint endPoint, bool isRequired)
+    private static Listener? TryListen(string name, ListenAddress address, IPEndPoint endPoint, bool isRequired)
     {
         Socket? socket = null;
         try
@@ -113,11 +106,11 @@ internal sealed class Listener : IDisposable
             socket = new Socket(endPoint.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
             if (endPoint.AddressFamily == AddressFamily.InterNetworkV6)
             {
-                // "*" means both families; an IPv6 address means itself.
-                socket.DualMode = endPoint.Address.Equals(IPAddress.IPv6Any) && options.Address.Host == "*";
+                // "*" means both families. An IPv6 address means only itself.
+                socket.DualMode = endPoint.Address.Equals(IPAddress.IPv6Any) && address.Host == "*";
             }
 
-            // Accepted sockets inherit all of it.
+            // Accepted sockets inherit these options.
             socket.NoDelay = true;
             if (IPAddress.IsLoopback(endPoint.Address))
             {
@@ -127,16 +120,16 @@ internal sealed class Listener : IDisposable
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, optionValue: true);
             socket.Bind(endPoint);
             socket.Listen(Backlog);
-            return new Listener(options, tls, socket, file: null) { EndPoint = (IPEndPoint)socket.LocalEndPoint! };
+            return new Listener(name, address, socket, file: null) { EndPoint = (IPEndPoint)socket.LocalEndPoint! };
         }
         catch (SocketException e)
         {
             socket?.Dispose();
             if (e.SocketErrorCode is SocketError.AddressFamilyNotSupported or SocketError.AddressNotAvailable)
             {
-                if (options.Address.Host == "*" && endPoint.AddressFamily == AddressFamily.InterNetworkV6)
+                if (address.Host == "*" && endPoint.AddressFamily == AddressFamily.InterNetworkV6)
                 {
-                    return TryListen(options, tls, new IPEndPoint(IPAddress.Any, endPoint.Port), isRequired);
+                    return TryListen(name, address, new IPEndPoint(IPAddress.Any, endPoint.Port), isRequired);
                 }
 
                 if (!isRequired)
@@ -145,22 +138,22 @@ internal sealed class Listener : IDisposable
                 }
             }
 
-            throw new ServerException(Explain(options, endPoint, e), e);
+            throw new ServerException(Explain(name, endPoint, e), e);
         }
     }
 
-    // The listener of both protocols has the only name that is not its option's.
-    private static string Another(ListenerOptions options, IPEndPoint endPoint) =>
-        $"--{(options.Name.Contains(' ', StringComparison.Ordinal) ? "both" : options.Name)} {new IPEndPoint(endPoint.Address, Math.Min(endPoint.Port + 1, IPEndPoint.MaxPort))}";
+    // The listener of both protocols is the only one whose name is not the name of its option.
+    private static string Another(string name, IPEndPoint endPoint) =>
+        $"--{(name.Contains(' ', StringComparison.Ordinal) ? "both" : name)} {new IPEndPoint(endPoint.Address, Math.Min(endPoint.Port + 1, IPEndPoint.MaxPort))}";
 
-    private static string Explain(ListenerOptions options, IPEndPoint endPoint, SocketException e) => e.SocketErrorCode switch
+    private static string Explain(string name, IPEndPoint endPoint, SocketException e) => e.SocketErrorCode switch
     {
         SocketError.AddressAlreadyInUse =>
-            $"Another program listens on {endPoint} already, so this server cannot listen there for {options.Name}. Stop the other program, or choose another port: {Another(options, endPoint)}.",
+            $"Another program listens on {endPoint} already, so this server cannot listen there for {name}. Stop the other program, or choose another port: {Another(name, endPoint)}.",
         SocketError.AccessDenied =>
-            $"This user may not listen on {endPoint} for '{options.Name}'. Choose a port from 1024 on, or give the server the right to lower ones.",
+            $"This user may not listen on {endPoint} for '{name}'. Choose a port from 1024 on, or give the server the right to lower ones.",
         SocketError.AddressNotAvailable =>
-            $"This machine has no address {endPoint.Address}, so '{options.Name}' cannot listen on it.",
-        _ => $"Listening on {endPoint} for '{options.Name}' failed: {e.Message}.",
+            $"This machine has no address {endPoint.Address}, so '{name}' cannot listen on it.",
+        _ => $"Listening on {endPoint} for '{name}' failed: {e.Message}.",
     };
 }

@@ -1,24 +1,24 @@
-// A listening Unix socket has a file, and the file outlives a server that was killed. So whoever finds one looks whether
-// somebody listens behind it: a dead server's file is replaced, a living one's is an error, anything else is not ours to touch.
+// A listening Unix socket has a file, and the file remains when a server is killed. So a server that finds a file tests whether another
+// server listens on it. The file of a dead server is replaced. The file of a running server is an error. Any other file is not touched.
 //
-// Two servers that start at the same moment may both find a dead file; the second to bind fails, or has removed the first
-// one's file, which nobody could prevent without another lock. The first then is without a file and says nothing; so the
-// file is taken away only by who finds its own there.
+// Two servers that start at the same moment may both find the file of a dead server. Then the second one to bind either fails, or has
+// removed the file of the first one. Only another lock could prevent that. In the latter case, the first server has no file, and does not
+// notice. So a server removes the file at its end only if the file is still its own.
 //
-// By system calls rather than by the sockets of .NET, which delete the file of the path on their own.
+// This class uses system calls instead of the sockets of .NET, because these delete the file at the path.
 using System.Net.Sockets;
 using System.Runtime.Versioning;
 using System.Text;
 using Cairn.Platform;
 using Cairn.Platform.Linux;
-using Cairn.Server.Io;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Listening;
 
 [UnsupportedOSPlatform("windows")]
 internal sealed unsafe class UnixSocketFile
 {
-    // sizeof(struct sockaddr_un), and its path without the ending zero.
+    // sizeof(struct sockaddr_un), and the maximum length of its path without the terminating zero.
     private const int AddressBytes = 110;
     private const int LongestPathBytes = 107;
 
@@ -36,8 +36,8 @@ internal sealed unsafe class UnixSocketFile
 
     public Socket Socket { get; }
 
-    /// <summary>Makes the socket and its file, and listens.</summary>
-    /// <exception cref="ServerException">The path cannot be had.</exception>
+    /// <summary>Creates the socket and its file, and listens.</summary>
+    /// <exception cref="ServerException">The path cannot be used.</exception>
     public static UnixSocketFile Listen(ListenAddress address, int backlog)
     {
         string path = address.UnixPath!;
@@ -57,7 +57,7 @@ internal sealed unsafe class UnixSocketFile
                 throw CannotBind(path, LinuxSockets.LastError);
             }
 
-            // Before it listens, so that nobody gets in meanwhile.
+            // Before it listens, so that no client connects without permission.
             File.SetUnixFileMode(path, address.UnixMode);
             if (LinuxSockets.Listen(descriptor, backlog) != 0)
             {
@@ -73,7 +73,7 @@ internal sealed unsafe class UnixSocketFile
         }
     }
 
-    /// <summary>Takes the file away, if it is still this socket's.</summary>
+    /// <summary>Removes the file, if it is still this socket's.</summary>
     public void Remove()
     {
         if (Find(_path, out LinuxNative.FileStatus status) && status.Identity == _identity)
@@ -104,10 +104,10 @@ internal sealed unsafe class UnixSocketFile
                 File.Delete(path);
                 break;
             case LinuxErrors.NoEntry:
-                break; // Its server removed it just now.
+                break; // Its server has just removed it.
             case LinuxErrors.AccessDenied:
                 throw new ServerException($"The Unix socket '{path}' belongs to another user. Remove it, or choose another path.");
-            default: // Connected, or its queue is full: somebody lives there.
+            default: // Connected, or its queue is full: another server uses it.
                 throw new ServerException($"Another server listens on the Unix socket '{path}'. Stop it, or choose another path.");
         }
     }

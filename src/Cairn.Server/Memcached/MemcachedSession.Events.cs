@@ -1,14 +1,15 @@
 using System.Runtime.CompilerServices;
-using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Server.Notifications;
+using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
 
-// The keyspace events of memcached's commands. Each is the event of the nearest command of Redis; docs/protocols.md has the table.
+// The keyspace events of memcached's commands. Each command sends the event of the most similar Redis command; docs/protocols.md has the
+// table.
 internal sealed unsafe partial class MemcachedSession
 {
-    /// <summary>A value was stored whole. The expiration is the one that it was stored with.</summary>
+    /// <summary>Reports that a value was stored, with its expiration.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void NotifySet(in KeyRef key, in ResolvedExpiration expiration)
     {
@@ -18,7 +19,8 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // As SET with a time: the value first, then the time. A value whose time had passed when it was written has expired at once.
+    // Like SET with an expiration: first the event of the value, then that of the expiration. A value that has expired when it is written
+    // expires at once.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void NotifySetSlow(in KeyRef key, in ResolvedExpiration expiration)
     {
@@ -35,7 +37,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    /// <summary>A value has another time to live. One in the past has removed it.</summary>
+    /// <summary>Reports a new expiration. An expiration in the past has removed the value.</summary>
     private void NotifyTouched(in KeyRef key, in ResolvedExpiration expiration) =>
         _events.Notify(
             EventClasses.Generic, expiration.IsNever ? "persist"u8 : expiration.IsPast ? "del"u8 : "expire"u8,
@@ -47,7 +49,7 @@ internal sealed unsafe partial class MemcachedSession
     private void NotifyString(in KeyRef key, ReadOnlySpan<byte> name) =>
         _events.Notify(EventClasses.Strings, name, new ReadOnlySpan<byte>(key.Bytes, key.Length));
 
-    /// <summary>A command found no value. An expired one is dropped, as Redis does, so that its event is sent.</summary>
+    /// <summary>Reports that a command found no value. An expired entry is removed, as in Redis, so that its event is sent.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void OnMiss(in KeyRef key, bool isRead)
     {

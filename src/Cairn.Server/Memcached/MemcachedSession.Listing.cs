@@ -1,19 +1,19 @@
 using System.Globalization;
 using Cairn.Engine;
 using Cairn.Protocol;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
-// lru_crawler metadump and mgdump: the keys, written as the client reads them. The scan's place is all that is kept between two pieces; the
-// request is consumed when the last one is written (I1).
+// lru_crawler metadump and mgdump: list the keys, written as the client reads them. Between two pieces, only the position of the scan is
+// kept. The request is consumed when the last piece is written (I1).
 internal sealed unsafe partial class MemcachedSession
 {
-    // Index buckets looked through before others are served.
+    // The number of index buckets visited before other connections are served.
     private const int BucketsPerTurn = 4096;
 
-    // memcached's classes are 1 to 63; the store's entries are all in the first.
+    // memcached's classes are 1 to 63. All entries of the store are in the first.
     private const int MaxClass = 63;
 
     private long _listedBuckets = -1;
@@ -54,7 +54,7 @@ internal sealed unsafe partial class MemcachedSession
         return true;
     }
 
-    // -1: no such class. 0: classes without entries. 1: all there is.
+    // Returns -1 for an unknown class, 0 for classes without entries, 1 for all entries.
     private static int ClassesOf(ReadOnlySpan<byte> text)
     {
         if (text.SequenceEqual("all"u8) || text.SequenceEqual("hash"u8))
@@ -108,7 +108,7 @@ internal sealed unsafe partial class MemcachedSession
 
         if (chosen != 0 && _listedBuckets < _engine.BucketCount)
         {
-            HasUnfinishedRequest = !output.IsFull; // Then nothing will happen to the connection that has it served again.
+            HasUnfinishedRequest = !output.IsFull; // With room in the output, no event would resume the connection.
             return false;
         }
 
@@ -154,7 +154,7 @@ internal sealed unsafe partial class MemcachedSession
         output.Advance(line.PendingBytes);
     }
 
-    // As in a URL: letters, digits and -._~ as they are, everything else as %XX.
+    // Escapes the key as in a URL: letters, digits and -._~ are unchanged, everything else becomes %XX.
     private static void WriteEscaped(ref MemcachedReplyWriter line, ReadOnlySpan<byte> key)
     {
         Span<byte> text = stackalloc byte[3 * MemcachedReader.MaxKeyBytes];

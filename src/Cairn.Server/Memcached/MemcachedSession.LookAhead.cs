@@ -1,24 +1,24 @@
 using System.Runtime.CompilerServices;
-using Cairn.Indexing;
 using Cairn.Protocol;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
+using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
 
-// Looking ahead over a batch of requests: the buckets of their keys are fetched, then the entries, while others' are; when the requests
-// are executed, what they need is in the cache, and they need not be read again.
+// Looks ahead over a batch of requests. The buckets of their keys are fetched, then the entries, together with those of other
+// connections. By the time the requests are executed, the data they need is in the CPU's cache, and they need not be parsed again.
 //
-//   I3  The requests read ahead are those at the start of the input. Only Execute consumes input, and it forgets what it did not use.
+//   I3  The requests read ahead are those at the start of the input. Only Execute consumes input, and it discards unused requests.
 internal sealed unsafe partial class MemcachedSession
 {
-    // As many as are executed before the first one fetched is evicted from the cache again.
+    // The maximum number of requests, so that they are executed before the first data fetched leaves the cache.
     private const int MaxAhead = 64;
 
     private readonly RequestsAhead _ahead;
     private long _nextAhead;
     private int _aheadCount;
 
-    // Where the key of the request lies that is being executed, if it was looked for already.
+    // The place of the key of the present request, if it was already determined.
     private KeyPlacement _place;
     private bool _isPlaced;
 
@@ -67,7 +67,7 @@ internal sealed unsafe partial class MemcachedSession
 
     public override void PrefetchFurther()
     {
-        _ahead.FetchBuckets(_engine); // Of all connections that are served together, when the first of them comes here.
+        _ahead.FetchBuckets(_engine); // The first connection fetches the buckets of all that are served together.
         for (long number = _nextAhead; number < _nextAhead + _aheadCount; number++)
         {
             ref readonly AheadRequest ahead = ref _ahead[number];
@@ -78,7 +78,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // The bytes of the request at a position of the input; 0 if it is not complete, or its reply is not.
+    // Executes the request at a position of the input. Returns its length, or 0 if it is incomplete or its reply is.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int ExecuteNext(ReadOnlySpan<byte> rest, int position, OutputBuffer output)
     {
@@ -96,7 +96,7 @@ internal sealed unsafe partial class MemcachedSession
                 return used;
             }
 
-            _aheadCount = 0; // I3, or overtaken.
+            _aheadCount = 0; // I3, or the ring has wrapped around.
         }
 
         return ExecuteOne(rest, output);

@@ -1,11 +1,11 @@
-using Cairn.Engine;
 using Cairn.Protocol;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 using Cairn.Server.Metrics;
+using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
 
-// What is not about a key: flush_all, version, verbosity, quit, and the switches of memcached's insides.
+// Commands that are not about a key: flush_all, version, verbosity, quit, and memcached's internal switches.
 internal sealed unsafe partial class MemcachedSession
 {
     private const int MaxAuthenticationBytes = 2048;
@@ -35,7 +35,7 @@ internal sealed unsafe partial class MemcachedSession
                 return true;
 
             case MemcachedCommand.CacheMemlimit:
-                // The store's size is that of its file: accepted, and nothing changes.
+                // The store's size is that of its file. The command is accepted without effect.
                 Reply(
                     request,
                     output,
@@ -87,7 +87,7 @@ internal sealed unsafe partial class MemcachedSession
         Reply(request, output, "OK\r\n"u8);
     }
 
-    // Switches of insides that are not here: those that memcached would turn are answered as it does.
+    // Switches of memcached's internals, which do not exist here. The replies are those of memcached.
     private void Tune(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
         MemcachedTokens words = request.EnumerateArguments(input);
@@ -123,7 +123,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // Until a client has named its user and password, in a set of any key, it can do nothing else.
+    // Before authentication, a client can do nothing else. It sends user and password as the value of a set of any key.
     private int Authenticate(ReadOnlySpan<byte> input, OutputBuffer output)
     {
         ParseStatus status = MemcachedReader.TryRead(input, out MemcachedRequest request, out int consumed, _searchedBytes);
@@ -158,7 +158,7 @@ internal sealed unsafe partial class MemcachedSession
                 return consumed;
 
             default:
-                // The line only: what follows it is taken for lines, too, as memcached does.
+                // Consumes only the line. The lines that follow are treated as requests too, as in memcached.
                 output.Write(ErrorText(MemcachedError.Unauthenticated));
                 return request.LineBytes;
         }

@@ -4,18 +4,19 @@ using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Protocol;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
 
-// mg, ms, md, ma, me.
+// The meta commands mg, ms, md, ma, me.
 //
-// The two marks of an entry (EntryFields) are what memcached calls stale and token sent. Who reads a stale entry, or one that will
-// soon expire, and finds no token sent, wins (W) and sends the token by marking the entry; the others are told that somebody has (Z).
+// The two marks of an entry (EntryFields) correspond to memcached's "stale" and "token sent". A client that reads a stale entry, or one
+// that will soon expire, wins (W) if the token was not sent yet. The read then marks the entry with "token sent". Replies to other clients
+// show that mark (Z).
 internal sealed unsafe partial class MemcachedSession
 {
-    // Code, length, and as many flags as a request may have; one of them may be a key in base64.
+    // The code, the length, and the maximum number of flags. One of them may be a key in base64.
     private const int MaxMetaLineBytes = 1024;
 
     private int _likelyMetaLineBytes = 7;
@@ -24,7 +25,7 @@ internal sealed unsafe partial class MemcachedSession
     {
         if (_resumeAt != 0)
         {
-            _resumeAt = 0; // Its long value has been written (I1).
+            _resumeAt = 0; // The long value has been written (I1).
             return true;
         }
 
@@ -62,7 +63,7 @@ internal sealed unsafe partial class MemcachedSession
             return MetaGetUnusual(input, request, key, seen, output);
         }
 
-        // An entry without anything special, neither time nor marks: the short way.
+        // The fast path: an entry without expiration and marks.
         Span<byte> room = output.Reserve(MaxMetaLineBytes + LikelyValueBytes);
         int start = _likelyMetaLineBytes;
         int length = _engine.TryGetPlain(
@@ -110,7 +111,7 @@ internal sealed unsafe partial class MemcachedSession
             WriteStatus status = outcome == ReadOutcome.Hit ? Settle(input, request, key, ref seen) : Vivify(input, request, key, ref seen);
             if (status is WriteStatus.VersionMismatch or WriteStatus.Exists)
             {
-                _held.Release(); // Another has changed it in between.
+                _held.Release(); // Another writer has changed it since.
                 continue;
             }
 
@@ -146,7 +147,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // A value that is written whole, or none: what is known of the entry suffices without v.
+    // Reads a value that is written as a whole. Without the flag v, the entry's properties suffice.
     private ReadOutcome ReadMetaValue(in MemcachedRequest request, in KeyRef key, Span<byte> destination, ref SeenEntry seen)
     {
         bool isUse = !request.Has(MemcachedMetaFlags.NoUpdate);
@@ -173,7 +174,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // A value that is written as the client reads. Miss also if the connection waits.
+    // Holds a value that is written as the client reads. Also returns Miss if the connection waits.
     private ReadOutcome HoldMetaValue(in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
     {
         PinStatus status = _held.TryHold(_engine, key, isUse: !request.Has(MemcachedMetaFlags.NoUpdate));
@@ -196,7 +197,8 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // What reading an entry changes about it: its time, and who has won it. VersionMismatch if it has changed since it was read.
+    // Makes the changes that a read causes: a new expiration, and the mark for the winner. Returns VersionMismatch if the entry has
+    // changed since it was read.
     private WriteStatus Settle(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
     {
         EntryInfo info = seen.Info;
@@ -205,7 +207,7 @@ internal sealed unsafe partial class MemcachedSession
         ResolvedExpiration? expiration = null;
         if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.Recache)) != 0)
         {
-            // In the order in which they are written.
+            // In the order of the flags in the request.
             long deadline = info.DeadlineUnixMs;
             foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
             {
@@ -238,7 +240,7 @@ internal sealed unsafe partial class MemcachedSession
                 NotifyTouched(key, changed);
             }
 
-            // The marks told to the client are those from before.
+            // The reply shows the marks from before the change.
             seen.Info = new EntryInfo(
                 info.Type, info.ValueBytes, info.Flags, version == 0 ? info.Version : version, kept.EarliestDeadline, 0, long.MaxValue)
             {
@@ -254,7 +256,8 @@ internal sealed unsafe partial class MemcachedSession
         };
     }
 
-    // mg with N makes an entry of what is missing, and its client the one who is awaited. NotFound without N; Exists if there is one by now.
+    // With the flag N, mg creates a missing entry, and its client is the one that will create the value. Returns NotFound without N, or
+    // Exists if the entry exists by now.
     private WriteStatus Vivify(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
     {
         if (!request.Has(MemcachedMetaFlags.Vivify))
@@ -279,7 +282,7 @@ internal sealed unsafe partial class MemcachedSession
         return status is WriteStatus.Stored or WriteStatus.Exists ? status : WriteStatus.NotFound;
     }
 
-    // The value is at `start`. The length of all.
+    // Writes the line, and moves the value, which is at `start`, behind it. Returns the total length.
     private int FinishMetaValue(
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, in SeenEntry seen, Span<byte> room, int start)
     {
@@ -303,7 +306,7 @@ internal sealed unsafe partial class MemcachedSession
         return length + valueLength + 2;
     }
 
-    // The line of a hit, its end included.
+    // Writes the line of a hit, including its end.
     private int WriteMetaLine(
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, in SeenEntry seen, Span<byte> room)
     {
@@ -318,7 +321,8 @@ internal sealed unsafe partial class MemcachedSession
             line.BeginMeta(MemcachedMetaCode.Done);
         }
 
-        // The reply's flags come in the request's order. t tells of T, and of a new entry's N, only behind it.
+        // The reply's flags are in the order of the request. Flag t shows the effect of T, and of N on a new entry, only if it follows
+        // them.
         bool isTouched = !seen.IsCreated && !request.Has(MemcachedMetaFlags.TimeToLive);
         foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
         {
@@ -341,7 +345,7 @@ internal sealed unsafe partial class MemcachedSession
                     isTouched = true;
                     break;
                 case (byte)'l':
-                    line.WriteFlag('l', 0L); // The store keeps no time of last access.
+                    line.WriteFlag('l', 0L); // The store does not record the time of the last access.
                     break;
                 case (byte)'h':
                     line.WriteFlag('h', seen.WasRead ? 1L : 0L);
@@ -452,7 +456,7 @@ internal sealed unsafe partial class MemcachedSession
 
         WriteStatus status = _engine.Write(key, content, WriteCondition.IfVersion, request.Version, out version);
 
-        // With I, a value made from an older version is stored, but as stale, and it does not live longer for it.
+        // With the flag I, a value created from an older version is stored as stale, and keeps the expiration of the entry.
         while (status == WriteStatus.VersionMismatch && request.Has(MemcachedMetaFlags.Invalidate) && request.Version != 0
             && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < info.Version)
         {
@@ -539,7 +543,7 @@ internal sealed unsafe partial class MemcachedSession
         WriteMetaReply(input, request, key, status == WriteStatus.VersionMismatch ? "EX"u8 : "NF"u8, output);
     }
 
-    // Out of date from now on, and nobody awaited: the next who reads it wins.
+    // Marks the entry as stale, without a winner. The next client that reads it wins.
     private WriteStatus Invalidate(in MemcachedRequest request, in KeyRef key, ulong expected)
     {
         while (true)
@@ -563,7 +567,7 @@ internal sealed unsafe partial class MemcachedSession
             {
                 if (status != WriteStatus.Stored)
                 {
-                    Remove(key); // No room for the mark: then it goes.
+                    Remove(key); // No room for the mark, so the entry is removed.
                 }
                 else if (request.Has(MemcachedMetaFlags.TimeToLive))
                 {
@@ -660,7 +664,7 @@ internal sealed unsafe partial class MemcachedSession
             line.BeginMeta(MemcachedMetaCode.Done);
         }
 
-        // As with mg: t tells of T, and of a new number's N, only behind it.
+        // As with mg: t shows the effect of T, and of N on a new number, only if it follows them.
         bool isTouched = !isCreated && !request.Has(MemcachedMetaFlags.TimeToLive);
         foreach (ReadOnlySpan<byte> flag in request.EnumerateArguments(input))
         {
@@ -721,11 +725,11 @@ internal sealed unsafe partial class MemcachedSession
         line.WriteRaw(digits[..DecimalText.Format(number, digits)]);
     }
 
-    // The size of an item as memcached would count it.
+    // Returns the size of an item as memcached counts it.
     private static long ItemBytesOf(int keyLength, in EntryInfo info) =>
         (long)keyLength + info.ValueBytes + ItemOverheadBytes + (info.Flags != 0 ? ItemFlagsBytes : 0);
 
-    // A reply without a value: its code, and of the flags those that such a reply has.
+    // Writes a reply without a value: its code, and the flags that such a reply may have.
     private static void WriteMetaReply(
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ReadOnlySpan<byte> code, OutputBuffer output,
         ulong version = 0)
@@ -755,7 +759,7 @@ internal sealed unsafe partial class MemcachedSession
     private long SecondsLeft(long deadlineMs) =>
         deadlineMs == long.MaxValue ? -1 : Math.Max(0, (deadlineMs - _engine.Clock.NowMs() + 999) / 1000);
 
-    // What mg or ma makes lives as long as the last of its flags N and T says.
+    // Returns the expiration of an entry that mg or ma creates: the last of the flags N and T.
     private ResolvedExpiration ExpirationOfNew(ReadOnlySpan<byte> input, in MemcachedRequest request)
     {
         var expiration = ResolvedExpiration.Never;
@@ -772,7 +776,7 @@ internal sealed unsafe partial class MemcachedSession
         return expiration;
     }
 
-    // An expiration that is to stay as it is.
+    // Returns an entry's expiration unchanged.
     private ResolvedExpiration ExpirationOf(in EntryInfo info)
     {
         if (info.SlidingInterval is { } interval)
@@ -786,7 +790,7 @@ internal sealed unsafe partial class MemcachedSession
             : new ResolvedExpiration(info.DeadlineUnixMs, 0, _engine.Clock.NowMs());
     }
 
-    // An entry as mg found or made it.
+    // An entry that mg found or created.
     private struct SeenEntry
     {
         public EntryInfo Info;

@@ -1,10 +1,9 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using Cairn.Concurrency;
 using Cairn.Engine;
-using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Storage;
 
@@ -13,16 +12,18 @@ namespace Cairn.Server.Memcached;
 // get, gets, gat, gats.
 //
 // A value is copied once, from the store to its place in the output. The line before it depends on the value's length and version, which
-// are known only then: it is taken to be as long as in the reply before, and the value is moved in the rare case that it is not.
+// are known only after the copy. So the line is assumed to be as long as in the previous reply. In the rare other case, the value is
+// moved.
 internal sealed unsafe partial class MemcachedSession
 {
-    // Keys of one request whose memory is fetched together.
+    // The number of keys of one request whose memory is fetched together.
     private const int BatchKeys = 16;
 
-    // Keys of requests with many that are looked up before other connections are served. Misses take no room in the output.
+    // The number of keys of one request that are looked up before other connections are served. Misses take no room in the output, so a
+    // full output alone does not limit the work.
     private const int KeysPerTurn = 1024;
 
-    // Values from this length on are pinned, and copied as the client reads.
+    // Values of this length or more are pinned, and copied as the client reads.
     private const int LongValueBytes = 64 << 10;
     private const int PieceBytes = 16 << 10;
     private const int LikelyValueBytes = 1 << 10;
@@ -40,10 +41,10 @@ internal sealed unsafe partial class MemcachedSession
         Written,
         Miss,
 
-        /// <summary>Begun: the rest follows as the client reads.</summary>
+        /// <summary>The line is written. The value follows as the client reads.</summary>
         Begun,
 
-        /// <summary>Not begun: the connection waits for a hazard cell, and the key is looked up again then.</summary>
+        /// <summary>Nothing is written. The connection waits for a hazard cell, and then looks up the key again.</summary>
         Waiting,
     }
 
@@ -99,7 +100,7 @@ internal sealed unsafe partial class MemcachedSession
             {
                 if (output.IsFull || ++_keysOfTurn > KeysPerTurn)
                 {
-                    HasUnfinishedRequest = !output.IsFull; // Then nothing will happen to the connection that has it served again.
+                    HasUnfinishedRequest = !output.IsFull; // With room in the output, no event would resume the connection.
                     _resumeAt = keys[i].Offset;
                     return false;
                 }
@@ -131,7 +132,7 @@ internal sealed unsafe partial class MemcachedSession
         return true;
     }
 
-    // The next keys. Their buckets are fetched together, then the entries.
+    // Reads the next keys. Fetches their buckets together, then their entries.
     private int ReadKeys(byte* bytes, ref int position, int end, KeyRun* keys)
     {
         int count = 0;
@@ -156,7 +157,7 @@ internal sealed unsafe partial class MemcachedSession
             position += length;
         }
 
-        // As RequestsAhead does: fetches alone, so that as many as can be are under way together.
+        // Only fetches, as in RequestsAhead, so that as many as possible are in progress together.
         for (int i = 0; i < count; i++)
         {
             _engine.PrefetchBucket(keys[i].Place);
@@ -183,7 +184,7 @@ internal sealed unsafe partial class MemcachedSession
             }
         }
 
-        // gat and gats count as touches only, as with memcached.
+        // gat and gats count only as touches, as in memcached.
         if (!isTouch)
         {
             _counters.Gets++;
@@ -196,7 +197,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // A command finds no value. One that has expired, or was flushed, goes now, and was there to be asked for until now.
+    // Counts an entry that has expired or was flushed, and retracts it.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void CountGone(in KeyRef key)
     {
@@ -213,7 +214,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // VALUE KEY FLAGS BYTES [VERSION], the value.
+    // Writes "VALUE KEY FLAGS BYTES [VERSION]" and the value.
     private ValueResult WriteValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
     {
         int start = 6 + keyLength + _likelyTailBytes;
@@ -272,7 +273,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // gat: the time first, so that the version is the one that the value has from then on; but what is to expire at once is read first.
+    // gat sets the expiration first, so that the reply has the resulting version. But an entry that is to expire at once is read first.
     private ValueResult TouchAndWrite(byte* key, int keyLength, in KeyPlacement place, long seconds, bool withVersion, OutputBuffer output)
     {
         var keyRef = new KeyRef(key, keyLength, 0, place);
@@ -292,13 +293,13 @@ internal sealed unsafe partial class MemcachedSession
             result = WriteUnusualValue(key, keyLength, place, withVersion, output);
             if (status == WriteStatus.NotFound && result is ValueResult.Written or ValueResult.Begun)
             {
-                Touch(keyRef, expiration); // It came in between.
+                Touch(keyRef, expiration); // The entry was stored in between.
             }
         }
 
         if (result == ValueResult.Waiting)
         {
-            return result; // Done again as a whole, and counted then.
+            return result; // Repeated as a whole, and counted then.
         }
 
         _counters.Touches++;
@@ -314,7 +315,8 @@ internal sealed unsafe partial class MemcachedSession
         return result;
     }
 
-    // The value is at `start`; writes the line before it, moves it if the line is not as long as was thought, and ends it. The length of all.
+    // Writes the line before the value, which is at `start`, moves the value if the line has another length than assumed, and ends it.
+    // Returns the total length.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int FinishValue(
         Span<byte> room, byte* key, int keyLength, int start, int valueLength, uint flags, ulong version, bool withVersion)
@@ -373,7 +375,7 @@ internal sealed unsafe partial class MemcachedSession
 
     // --- Long values (I2) ---
 
-    // Writes more of the long value that is held, and its line end. False if the client has to read first.
+    // Writes more of the long value, and its line end. Returns false if the client has to read first.
     private bool TryContinueValue(OutputBuffer output)
     {
         if (!_held.IsHeld)

@@ -2,13 +2,14 @@ using System.Globalization;
 using System.Reflection;
 using System.Text;
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
-// stats, in the names and the order of memcached 1.6, for the scripts that read them. What has no meaning here has the value that
-// memcached has when nothing happens.
+// stats, with the names and the order of memcached 1.6, for scripts that read them. Values without a meaning here are those of an idle
+// memcached.
 internal sealed unsafe partial class MemcachedSession
 {
     private static readonly string s_productVersion =
@@ -49,7 +50,7 @@ internal sealed unsafe partial class MemcachedSession
                 StatsDetail(how, output);
                 break;
             case var _ when what.SequenceEqual("cachedump"u8):
-                // What memcached-tool asks for before it knows metadump: nothing is listed this way.
+                // memcached-tool sends it before it knows metadump. The list is always empty.
                 output.Write(request.ArgumentCount < 3 ? "CLIENT_ERROR bad command line\r\n"u8 : "END\r\n"u8);
                 break;
             case var _ when what.SequenceEqual("reset"u8):
@@ -272,7 +273,7 @@ internal sealed unsafe partial class MemcachedSession
     private long IdleSeconds() =>
         _sessions.Options.Surroundings.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;
 
-    // The store has no slabs; memcached-tool and others want to see at least one.
+    // The store has no slabs. memcached-tool and other programs expect at least one.
     private IEnumerable<(string Name, string Value)> ItemStatistics()
     {
         StoreStatistics store = _store.GetStatistics();

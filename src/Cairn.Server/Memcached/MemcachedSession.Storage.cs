@@ -5,14 +5,15 @@ using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Protocol;
 using Cairn.Protocol.Memcached;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
+using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
 
-// set add replace append prepend cas, delete, incr decr, touch.
+// The commands set, add, replace, append, prepend, cas, delete, incr, decr and touch.
 internal sealed unsafe partial class MemcachedSession
 {
-    // Longest number, and room for what clients pad it with.
+    // The longest number, and room for padding by clients.
     private const int NumberBufferBytes = 128;
 
     private void Store(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
@@ -89,7 +90,7 @@ internal sealed unsafe partial class MemcachedSession
         bool isFound = _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info);
         if (isFound && IsTooLarge(key.Length, (long)info.ValueBytes + addition.Length, info.Flags))
         {
-            return WriteStatus.NotFound; // NOT_STORED, as memcached says.
+            return WriteStatus.NotFound; // NOT_STORED, as in memcached.
         }
 
         WriteStatus status = _engine.Join(key, addition, isPrefix);
@@ -148,7 +149,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // The old value goes, so that nobody takes it for the new one; but only if the new one would have replaced it in any case.
+    // Removes the old value, so that no client takes it for the new one. Only for commands that would have replaced it in any case.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RefuseTooLarge(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
@@ -276,7 +277,7 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    // The sum wraps at 64 bits, the difference ends at 0. A number that is shorter than the value leaves spaces behind it, as memcached does,
+    // The sum wraps at 64 bits; the difference ends at 0. If the number is shorter than the value, spaces follow it, as in memcached,
     // which counts in place.
     private WriteStatus Add(
         in KeyRef key, ulong delta, bool isIncrement, ulong expectedVersion, ResolvedExpiration? expiration, out ulong number,
@@ -353,7 +354,7 @@ internal sealed unsafe partial class MemcachedSession
             }
         }
 
-        // Gone meanwhile: look again.
+        // The entry was removed since. The caller tries again.
         return status == WriteStatus.NotFound ? WriteStatus.VersionMismatch : status;
     }
 

@@ -1,14 +1,15 @@
-// A connection that speaks memcached's text protocol, and the store it speaks of.
+// A connection that speaks memcached's text protocol, and its access to the store.
 //
-//   Execute: continue what waits -> skip what is swallowed -> read a request -> do it -> ... until nothing complete is left
+//   Execute: continue a paused reply -> skip a refused value -> read a request -> execute it -> ... until no complete request is left
 //
-//   I1  A request whose reply is not written yet is not consumed: it is at the start of the next input again, and _resumeAt says how
-//       far into it the reply has got. So a long reply is written as the client reads it, and nothing of it is kept.
-//   I2  A value is held (_held) only while it is being written, and is given up when the connection ends.
+//   I1  A request whose reply is not complete is not consumed. It is at the start of the next input again, and _resumeAt is the
+//       position in the request that the reply has reached. So a long reply is written as the client reads it, without a copy.
+//   I2  A value is held (_held) only while it is being written, and is released when the connection ends.
 using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
@@ -19,7 +20,7 @@ namespace Cairn.Server.Memcached;
 /// <summary>Executes memcached's text protocol on a store.</summary>
 internal sealed unsafe partial class MemcachedSession : Session
 {
-    // What memcached adds to key and value when it compares an item with its limit: header, version, an end for each.
+    // The bytes that memcached adds to key and value when it compares an item with its limit: header, version, and two terminators.
     private const int ItemOverheadBytes = 48 + 8 + 1 + 2;
     private const int ItemFlagsBytes = 4;
     private const long MaxRelativeSeconds = 30 * 24 * 3600;
@@ -34,7 +35,7 @@ internal sealed unsafe partial class MemcachedSession : Session
     private readonly KeyspaceEvents _events;
     private readonly int _maxItemBytes;
     private bool _isAuthenticated;
-    private MemcachedCommand _command; // At hand, for errors to be counted by.
+    private MemcachedCommand _command; // The present command, for the count of errors.
     private int _searchedBytes;
     private long _skipBytes;
     private int _resumeAt;
@@ -55,7 +56,7 @@ internal sealed unsafe partial class MemcachedSession : Session
         _isAuthenticated = sessions.Options.Credentials is null;
     }
 
-    /// <summary>Whether the client or an error has ended the connection.</summary>
+    /// <summary>Gets whether the client or an error has ended the connection.</summary>
     public bool IsEnded { get; private set; }
 
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
@@ -99,7 +100,7 @@ internal sealed unsafe partial class MemcachedSession : Session
 
     public override void OnClosed(CloseReason reason) => _held.Release();
 
-    // What is left of a data block that nobody wants.
+    // Skips the rest of a refused value.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ReadOnlySpan<byte> Skip(ReadOnlySpan<byte> rest, ref int consumed)
     {
@@ -114,7 +115,7 @@ internal sealed unsafe partial class MemcachedSession : Session
         return rest[skipped..];
     }
 
-    // The bytes of the request that was done; 0 if none is complete, or its reply is not (I1).
+    // Executes a request. Returns its length, or 0 if it is incomplete or its reply is (I1).
     private int ExecuteOne(ReadOnlySpan<byte> input, OutputBuffer output)
     {
         ParseStatus status = MemcachedReader.TryRead(
@@ -154,7 +155,7 @@ internal sealed unsafe partial class MemcachedSession : Session
                 return 0;
 
             case ParseStatus.IncompleteValue when IsTooLarge(request):
-                // Not waited for: its bytes are dropped as they come.
+                // Not buffered: its bytes are discarded as they arrive.
                 RefuseTooLarge(input, request, output);
                 _skipBytes = request.Value.Length + 2L;
                 return request.LineBytes;
@@ -186,7 +187,7 @@ internal sealed unsafe partial class MemcachedSession : Session
         }
     }
 
-    // False if the reply is not complete (I1).
+    // Returns false if the reply is not complete (I1).
     private bool Dispatch(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
         switch (request.Command)
@@ -224,14 +225,14 @@ internal sealed unsafe partial class MemcachedSession : Session
         _connection?.Close(CloseReason.ClosedBySession);
     }
 
-    // The text of an error, counted.
+    // Returns the text of an error, and counts the error.
     private ReadOnlySpan<byte> ErrorText(MemcachedError error)
     {
         _recorder.CountError(RequestRecorder.Memcached + (int)_command);
         return MemcachedReader.GetErrorText(error);
     }
 
-    // One key costs a microsecond at most, unless its value is long.
+    // One key takes a microsecond at most, unless its value is long.
     private static bool MayTakeLong(in MemcachedRequest request) =>
         request.ArgumentCount > BatchKeys || request.Value.Length >= LongValueBytes
         || request.Command is MemcachedCommand.Stats or MemcachedCommand.LruCrawler or MemcachedCommand.FlushAll;
@@ -275,7 +276,7 @@ internal sealed unsafe partial class MemcachedSession : Session
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private KeyRef KeyOf(byte* key, int length) => _isPlaced ? new KeyRef(key, length, 0, _place) : _engine.Place(key, length, 0);
 
-    // memcached's rules: 0 never, negative at once, up to 30 days from now, more a Unix time.
+    // memcached's rules: 0 is never, a negative number is at once, up to 30 days is relative, and more is a Unix time.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ResolvedExpiration ExpirationOf(long seconds) => seconds == 0 ? ResolvedExpiration.Never : TimedExpirationOf(seconds);
 

@@ -1,42 +1,46 @@
-// Which keys requests ask for most. Sessions name them only while somebody looks; of each eight that they name one is counted, by chance.
+// Finds the keys that are requested most. Sessions report keys only while samples are wanted. One of eight reported keys, chosen at random,
+// is counted.
 //
-//   I1  At most MaxKeys keys are counted. A new key takes the place of the one with the least count, and inherits that count (Space-Saving:
-//       Metwally, Agrawal and El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005). So a key that
-//       has more than one in MaxKeys of the samples is never missing, and a key was sampled between Count - Inherited and Count times.
-//   I2  Every named key is sampled with the same probability, independent of the others. A fixed stride would see one key alone of clients
-//       that go through eight keys in turn.
-//   I3  A report lists a key only if it stands out from noise (ShareEstimate.I1), by the samples that are certain: Count - Inherited.
+//   I1  At most MaxKeys keys are counted. A new key replaces the one with the smallest count, and inherits that count (Space-Saving:
+//       Metwally, Agrawal and El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005). So a
+//       key with more than one in MaxKeys of the samples is never missing, and a key was sampled between Count - Inherited and Count
+//       times.
+//   I2  Every reported key is sampled with the same probability, independent of the others. A fixed stride would see only one key of
+//       clients that use eight keys in turn.
+//   I3  A report lists a key only if it stands out from noise (ShareEstimate.I1), by the samples that are certain:
+//       Count - Inherited.
 using System.Runtime.InteropServices;
+using Cairn.Server.Exposition;
 
 namespace Cairn.Server.Metrics;
 
 /// <summary>A key that stands out.</summary>
 /// <param name="Key">The key.</param>
-/// <param name="Least">How many samples have it, at least.</param>
-/// <param name="Most">How many samples have it, at most.</param>
+/// <param name="Least">The minimum number of samples of this key.</param>
+/// <param name="Most">The maximum number of samples of this key.</param>
 internal readonly record struct FrequentKey(byte[] Key, long Least, long Most);
 
-/// <summary>What the samples say.</summary>
-/// <param name="Samples">Sampled requests, of all keys.</param>
-/// <param name="Watched">How long samples have been taken.</param>
+/// <summary>A report on the samples.</summary>
+/// <param name="Samples">The number of sampled requests, of all keys.</param>
+/// <param name="Watched">The time for which samples have been taken.</param>
 /// <param name="Keys">The keys that stand out, most frequent first.</param>
 internal sealed record FrequentKeys(long Samples, TimeSpan Watched, IReadOnlyList<FrequentKey> Keys);
 
-/// <summary>A sample of the keys that requests name. Any thread.</summary>
-/// <param name="clock">Tells when nobody looks any more.</param>
-/// <param name="random">Chooses the samples; null for the runtime's shared one.</param>
+/// <summary>A sample of the keys of requests. Thread-safe.</summary>
+/// <param name="clock">The clock that determines when sampling ends.</param>
+/// <param name="random">The random numbers that choose the samples; null for the runtime's shared ones.</param>
 internal sealed class KeySamples(TimeProvider clock, Random? random = null)
 {
-    /// <summary>How many keys are counted.</summary>
+    /// <summary>The maximum number of keys that are counted.</summary>
     public const int MaxKeys = 256;
 
-    /// <summary>One request in so many is counted, on average.</summary>
+    /// <summary>The average number of requests per sample.</summary>
     public const int OneIn = 8;
 
-    /// <summary>Longer keys are left out.</summary>
+    /// <summary>The maximum length of a key in bytes. Longer keys are left out.</summary>
     public const int MaxKeyBytes = 1024;
 
-    /// <summary>Nobody looks any more when nobody has asked for this long.</summary>
+    /// <summary>The time after the last report at which sampling ends.</summary>
     public static readonly TimeSpan WatchTime = TimeSpan.FromSeconds(15);
 
     private readonly Lock _lock = new();
@@ -47,13 +51,13 @@ internal sealed class KeySamples(TimeProvider clock, Random? random = null)
     private long _beganAt;
     private long _samplesTaken;
 
-    /// <summary>Whether somebody wants to know. A stale answer lets one batch more or less in.</summary>
+    /// <summary>Gets whether samples are wanted. A stale value only adds or omits one batch.</summary>
     public bool IsWatched => _isWatched;
 
-    // Under the lock.
+    // Requires the lock.
     private bool IsOver => !_isWatched || clock.GetElapsedTime(_askedAt) > WatchTime;
 
-    /// <summary>A request names a key.</summary>
+    /// <summary>Adds the key of a request.</summary>
     public void Add(ReadOnlySpan<byte> key)
     {
         if (_random.Next(OneIn) != 0) // I2
@@ -61,7 +65,7 @@ internal sealed class KeySamples(TimeProvider clock, Random? random = null)
             return;
         }
 
-        // A thread that would have to wait leaves its sample out.
+        // A thread that would have to wait omits its sample.
         if (!_lock.TryEnter())
         {
             return;
@@ -88,8 +92,8 @@ internal sealed class KeySamples(TimeProvider clock, Random? random = null)
         }
     }
 
-    /// <summary>Begins to watch, or goes on, and reports the keys that stand out.</summary>
-    /// <param name="count">How many keys at most.</param>
+    /// <summary>Starts or continues sampling, and reports the keys that stand out.</summary>
+    /// <param name="count">The maximum number of keys in the report.</param>
     public FrequentKeys Watch(int count)
     {
         lock (_lock)

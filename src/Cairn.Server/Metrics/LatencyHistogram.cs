@@ -1,24 +1,25 @@
-// How often something took how long, in cells that are finer the shorter the time: 32 cells of equal width to every power of two,
-// so a cell is at most 1/32 (3.1 %) as wide as the times in it.
+// A histogram of durations. Its cells are finer for shorter durations: each power of two has 32 cells of equal width. So a cell is at
+// most 1/32 (3.1 %) as wide as the durations in it.
 //
 //   ns   0      1 ... 32     33 ... 64    65, 66 ... 127, 128    129-132 ... 253-256   ...  up to 2^37 (137 s)
 //        |      one each     one each     two each               four each
 //
-//   I1  A cell holds times above its lower and up to its upper end, so that "up to a power of two" is exact: what Prometheus asks.
-//   I2  One thread records. Others may read meanwhile, and see numbers that need not be of the same moment.
-//   I3  The size never changes: 8.3 KiB, whatever is recorded.
+//   I1  A cell holds durations above its lower end and up to its upper end. So the count "up to a power of two" is exact, as
+//       Prometheus requires.
+//   I2  One thread records. Others may read at the same time, and see numbers that need not be consistent.
+//   I3  The size is constant: 8.3 KiB.
 using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace Cairn.Server.Metrics;
 
-/// <summary>A histogram of times, in nanoseconds. One thread records, any thread reads.</summary>
+/// <summary>A histogram of durations in nanoseconds. One thread records; any thread may read.</summary>
 internal sealed class LatencyHistogram
 {
-    /// <summary>What a time that is read differs from the true one by, at most: it is too long by this part of it.</summary>
+    /// <summary>The maximum relative error of a duration that is read: it is too long by at most this fraction.</summary>
     public const double RelativeError = 1.0 / CellsPerPower;
 
-    /// <summary>Times above count as this: 137 seconds.</summary>
+    /// <summary>The longest duration: 137 seconds. Longer ones count as this.</summary>
     public const long LongestNs = 1L << LongestPower;
 
     private const int CellsPerPower = 32;
@@ -30,13 +31,13 @@ internal sealed class LatencyHistogram
     private long _sumNs;
     private long _longestNs;
 
-    /// <summary>The sum of all times, in nanoseconds.</summary>
+    /// <summary>Gets the sum of all durations, in nanoseconds.</summary>
     public long SumNs => Volatile.Read(ref _sumNs);
 
-    /// <summary>The longest time, in nanoseconds, exactly.</summary>
+    /// <summary>Gets the exact longest duration, in nanoseconds.</summary>
     public long MaxNs => Volatile.Read(ref _longestNs);
 
-    /// <summary>How many times were recorded.</summary>
+    /// <summary>Gets the number of durations recorded.</summary>
     public long Count
     {
         get
@@ -51,7 +52,10 @@ internal sealed class LatencyHistogram
         }
     }
 
-    /// <summary>So many things took this long each. The recording thread only.</summary>
+    /// <summary>The mean, in nanoseconds; 0 if nothing was recorded.</summary>
+    public double MeanNs => Count is var count && count == 0 ? 0 : (double)SumNs / count;
+
+    /// <summary>Records a number of equal durations. Recording thread only.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Record(long ns, long count = 1)
     {
@@ -65,7 +69,7 @@ internal sealed class LatencyHistogram
         _sumNs += ns * count;
     }
 
-    /// <summary>Adds another's times. The recording thread of this one only.</summary>
+    /// <summary>Adds the durations of another histogram. Recording thread of this one only.</summary>
     public void Add(LatencyHistogram other)
     {
         for (int i = 0; i < CellCount; i++)
@@ -77,8 +81,8 @@ internal sealed class LatencyHistogram
         _longestNs = Math.Max(_longestNs, other.MaxNs);
     }
 
-    /// <summary>Takes another's times away, which were in this one: what is left came later. The longest time is not known then, and is that
-    /// of the cell it lies in. The recording thread of this one only.</summary>
+    /// <summary>Subtracts the durations of another histogram, which must be contained in this one. The rest was recorded later. The
+    /// longest duration is then unknown, and becomes the upper end of its cell. Recording thread of this one only.</summary>
     public void Subtract(LatencyHistogram other)
     {
         int longest = -1;
@@ -92,8 +96,8 @@ internal sealed class LatencyHistogram
         _longestNs = longest < 0 ? 0 : Math.Min(_longestNs, UpperEnd(longest));
     }
 
-    /// <summary>How many took no longer than a power of two nanoseconds; exact (I1).</summary>
-    /// <param name="power">5 to 37: 32 ns to 137 s.</param>
+    /// <summary>Returns how many durations are not longer than a power of two nanoseconds. Exact (I1).</summary>
+    /// <param name="power">The exponent, 5 to 37: 32 ns to 137 s.</param>
     public long CountUpToPowerOfTwo(int power)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(power, CellBits);
@@ -107,9 +111,10 @@ internal sealed class LatencyHistogram
         return count;
     }
 
-    /// <summary>The time that a part of them did not exceed: the upper end of the cell it lies in, and no more than the longest.</summary>
-    /// <param name="part">0 to 1: 0.5 for the median, 0.99 for what one in a hundred exceeded.</param>
-    /// <returns>Nanoseconds; 0 if nothing was recorded.</returns>
+    /// <summary>Returns a percentile: the upper end of its cell, but at most the longest duration.</summary>
+    /// <param name="part">The fraction of durations that are not longer, 0 to 1: 0.5 for the median, 0.99 for the 99th
+    /// percentile.</param>
+    /// <returns>The percentile in nanoseconds; 0 if nothing was recorded.</returns>
     public long Percentile(double part)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(part);
@@ -128,20 +133,29 @@ internal sealed class LatencyHistogram
         return 0;
     }
 
-    /// <summary>Calls with the upper end in nanoseconds, and the number, of each cell that holds something, shortest first.</summary>
-    public void ForEachCell(Action<long, long> visit)
+    /// <summary>The times of this one without those of an earlier copy of it: what came since.</summary>
+    public LatencyHistogram Since(LatencyHistogram earlier)
+    {
+        var difference = new LatencyHistogram();
+        difference.Add(this);
+        difference.Subtract(earlier);
+        return difference;
+    }
+
+    /// <summary>The cells that hold something, shortest first: from one time up to another, both in nanoseconds, and the number.</summary>
+    public IEnumerable<(long From, long To, long Count)> Filled()
     {
         for (int i = 0; i < CellCount; i++)
         {
             long count = Volatile.Read(ref _cells[i]);
             if (count != 0)
             {
-                visit(UpperEnd(i), count);
+                yield return (i == 0 ? 0 : UpperEnd(i - 1) + 1, UpperEnd(i), count);
             }
         }
     }
 
-    /// <summary>Forgets everything. The recording thread only.</summary>
+    /// <summary>Removes all durations. Recording thread only.</summary>
     public void Clear()
     {
         Array.Clear(_cells);
@@ -152,7 +166,7 @@ internal sealed class LatencyHistogram
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int CellOf(long ns)
     {
-        // One less, so that a cell's upper end belongs to it (I1); none takes less than no time.
+        // One less, so that a cell's upper end belongs to it (I1). A duration of 0 counts as 1.
         ulong value = (ulong)Math.Clamp(ns - 1, 0, LongestNs - 1);
         int shift = Math.Max(0, BitOperations.Log2(value | 1) - CellBits);
         return (shift << CellBits) + (int)(value >> shift);

@@ -1,37 +1,38 @@
-// What one worker's requests were and how long they took. Sessions count requests as they execute them; the worker, which knows the
-// time, says once for all of a batch how long they took. So a request costs an addition or two, and no look at a clock.
+// Counts the requests of one worker and measures their duration. Sessions count requests as they execute them. The worker, which knows
+// the time, records the duration once for a whole batch. So a request costs an addition or two, and does not read a clock.
 //
 //   worker:   BeginBatch                                              EndBatch
 //   session:              Count(get)  Count(get)  CountLookups  Count(set)
 //
-//   I1  One thread writes: the worker's. Others read cells that may be a moment old.
+//   I1  One thread writes: the worker's. Others may read slightly stale cells.
 //   I2  _touched holds each command that has Pending > 0, once.
 //
-// The latency of a request is that of its batch: from the moment at which the worker learned that its bytes had arrived until the
-// replies of all connections served together had been handed to the kernel. Waiting for the requests before it in the batch, and for
-// the other connections of the turn, is in it; the time in the kernel's own queues is not. Busy time is the worker's own, shared out
-// evenly over the requests of a batch; its sum is what the worker has worked.
+// The latency of a request is that of its batch: from the moment at which the worker learned that its bytes had arrived until the kernel
+// had the replies of all connections that were served together. It includes waiting for earlier requests of the batch and for other
+// connections of the turn. It does not include the time in the kernel's own queues. Busy time is the worker's own, divided equally among
+// the requests of a batch. Its sum is the time that the worker has worked.
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Cairn.Server.Exposition;
 
 namespace Cairn.Server.Metrics;
 
 /// <summary>Counts the requests of one worker, and the time they take.</summary>
 internal sealed class RequestRecorder
 {
-    /// <summary>Commands that a recorder has room for.</summary>
+    /// <summary>The maximum number of commands.</summary>
     public const int MaxCommands = 512;
 
-    /// <summary>The first command of memcached's protocol: its number is this and that of MemcachedCommand.</summary>
+    /// <summary>The index of memcached's first command. The index of a command is this number plus its MemcachedCommand.</summary>
     public const int Memcached = 0;
 
-    /// <summary>The first command of RESP.</summary>
+    /// <summary>The index of the first command of RESP.</summary>
     public const int Resp = 64;
 
-    // When something was slow and nobody knows what: how long every request is watched, to find out if it happens again.
+    // After a batch was slow for an unknown reason, every request is timed for this long, to find the reason if it happens again.
     private const long WatchNs = 10_000_000_000;
 
-    // Below this threshold, batches say too little: every request is watched.
+    // Below this threshold, batches are not precise enough, so every request is timed.
     private const long WatchAllBelowNs = 1_000_000;
 
     private readonly Cell[] _cells = new Cell[MaxCommands];
@@ -54,21 +55,21 @@ internal sealed class RequestRecorder
         WatchesAll = slow.ThresholdNs < WatchAllBelowNs;
     }
 
-    /// <summary>Whether every request is to be watched for being slow, not only those that may take long.</summary>
+    /// <summary>Gets whether every request is timed, not only those that may take long.</summary>
     public bool WatchesAll { get; private set; }
 
-    /// <summary>Bytes that arrived, as they came over the wire.</summary>
+    /// <summary>The number of bytes received, as transferred by the network.</summary>
     public long BytesReceived;
 
-    /// <summary>Bytes that the kernel took.</summary>
+    /// <summary>The number of bytes that the kernel took.</summary>
     public long BytesSent;
 
-    // --- Sessions ---
+    // --- Members for sessions ---
 
-    /// <summary>Where a session that reads a batch of requests ahead says which keys are asked for, if that is wanted.</summary>
+    /// <summary>Gets the samples to which sessions report the keys of requests that they read ahead, if samples are wanted.</summary>
     public KeySamples Keys { get; }
 
-    /// <summary>A request was executed.</summary>
+    /// <summary>Counts an executed request.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Count(int command)
     {
@@ -80,13 +81,14 @@ internal sealed class RequestRecorder
         }
     }
 
-    /// <summary>The request was answered with an error. It is counted by <see cref="Count"/> as well.</summary>
+    /// <summary>Counts a request that was answered with an error. <see cref="Count"/> also counts it.</summary>
     public void CountError(int command) => _cells[command].Errors++;
 
-    /// <summary>A request was refused before it was executed: it is unknown, malformed or not allowed. Not counted otherwise.</summary>
+    /// <summary>Counts a request that was refused before it was executed, because it is unknown, malformed or not allowed.
+    /// <see cref="Count"/> does not count it.</summary>
     public void CountRejected(int command) => _cells[command].Rejected++;
 
-    /// <summary>A request looked for keys.</summary>
+    /// <summary>Counts the keys that a request looked up.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void CountLookups(int command, int hits, int misses)
     {
@@ -95,12 +97,12 @@ internal sealed class RequestRecorder
         cell.Misses += misses;
     }
 
-    /// <summary>Begins to watch a request for being slow, if it may take long or all are watched.</summary>
-    /// <returns>What <see cref="IsSlow"/> wants to know; 0 if it is not watched.</returns>
+    /// <summary>Starts to time a request, if it may take long or all requests are timed.</summary>
+    /// <returns>The argument for <see cref="IsSlow"/>; 0 if the request is not timed.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public long Watch(bool mayTakeLong) => mayTakeLong || WatchesAll ? _clock.GetTimestamp() + 1 : 0;
 
-    /// <summary>Whether a watched request was slow: then <see cref="AddSlow"/> it.</summary>
+    /// <summary>Returns whether a timed request was slow. The caller then calls <see cref="AddSlow"/>.</summary>
     public bool IsSlow(long watched, out TimeSpan duration)
     {
         if (watched == 0)
@@ -109,28 +111,28 @@ internal sealed class RequestRecorder
             return false;
         }
 
-        long ns = ToNs(_clock.GetTimestamp() - (watched - 1)); // One more than the time, which may be 0.
+        long ns = ToNs(_clock.GetTimestamp() - (watched - 1)); // The value is one more than the time, which may be 0.
         duration = TimeSpan.FromMicroseconds(ns / 1e3);
         return ns >= _slow.ThresholdNs;
     }
 
-    /// <summary>Puts a slow request into the log.</summary>
+    /// <summary>Adds a slow request to the log.</summary>
     public void AddSlow(in SlowRequest request)
     {
         _slowCount++;
         _slow.Add(request);
     }
 
-    // --- The worker ---
+    // --- Members for the worker ---
 
-    /// <summary>Whether a batch has anything to record.</summary>
+    /// <summary>Gets whether a batch has anything to record.</summary>
     public bool HasPending => _touchedCount != 0;
 
-    /// <summary>The requests counted since the last time have been answered.</summary>
-    /// <param name="arrived">When the worker learned of them, as the clock's timestamp.</param>
-    /// <param name="began">When it began to work on them.</param>
-    /// <param name="now">When their replies were handed to the kernel.</param>
-    /// <returns>How long the worker worked on a batch in which something was slow that nobody has named; zero otherwise.</returns>
+    /// <summary>Records the requests counted since the last call, which have been answered.</summary>
+    /// <param name="arrived">The time at which the worker learned of them, as the clock's timestamp.</param>
+    /// <param name="began">The time at which it began to work on them.</param>
+    /// <param name="now">The time at which the kernel had their replies.</param>
+    /// <returns>The worker's time for a batch that was slow without a known slow request; otherwise zero.</returns>
     public TimeSpan EndBatch(long arrived, long began, long now)
     {
         long latencyNs = ToNs(now - arrived);
@@ -164,35 +166,35 @@ internal sealed class RequestRecorder
         return isUnexplained ? TimeSpan.FromMicroseconds(busyNs / 1e3) : TimeSpan.Zero;
     }
 
-    // --- Any thread ---
+    // --- Members for any thread ---
 
-    /// <summary>Requests executed.</summary>
+    /// <summary>Returns the number of requests executed.</summary>
     public long Requests(int command) => Volatile.Read(ref _cells[command].Requests);
 
-    /// <summary>Of those, requests that were answered with an error.</summary>
+    /// <summary>Returns how many of them were answered with an error.</summary>
     public long Errors(int command) => Volatile.Read(ref _cells[command].Errors);
 
-    /// <summary>Requests that were refused before they were executed.</summary>
+    /// <summary>Returns the number of requests that were refused before they were executed.</summary>
     public long Rejected(int command) => Volatile.Read(ref _cells[command].Rejected);
 
-    /// <summary>Keys that were looked for and found.</summary>
+    /// <summary>Returns the number of keys that were looked up and found.</summary>
     public long Hits(int command) => Volatile.Read(ref _cells[command].Hits);
 
-    /// <summary>Keys that were looked for and not found.</summary>
+    /// <summary>Returns the number of keys that were looked up and not found.</summary>
     public long Misses(int command) => Volatile.Read(ref _cells[command].Misses);
 
-    /// <summary>The worker's time, in nanoseconds.</summary>
+    /// <summary>Returns the worker's time, in nanoseconds.</summary>
     public long BusyNs(int command) => Volatile.Read(ref _cells[command].BusyNs);
 
-    /// <summary>The latencies; null if there was no request yet.</summary>
+    /// <summary>Returns the latencies; null if there was no request yet.</summary>
     public LatencyHistogram? Latencies(int command) => Volatile.Read(ref _latencies[command]);
 
-    // Once per command and worker; a command that is used allocates no more.
+    // Called once per command and worker. Later requests of the command do not allocate.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private LatencyHistogram AddLatencies(int command)
     {
         var histogram = new LatencyHistogram();
-        Volatile.Write(ref _latencies[command], histogram); // Release: whoever sees it sees it made.
+        Volatile.Write(ref _latencies[command], histogram); // Release: a reader that sees the histogram sees it initialised.
         return histogram;
     }
 

@@ -1,6 +1,8 @@
+using Cairn.Server.Exposition;
+
 namespace Cairn.Server.Metrics;
 
-/// <summary>What a server's workers have recorded. Any thread.</summary>
+/// <summary>The metrics that a server's workers have recorded. Thread-safe.</summary>
 internal sealed class ServerMetrics : IDisposable
 {
     private readonly ThreadLocal<RequestRecorder> _recorders;
@@ -12,23 +14,23 @@ internal sealed class ServerMetrics : IDisposable
         _recorders = new ThreadLocal<RequestRecorder>(() => new RequestRecorder(SlowLog, source, Keys), trackAllValues: true);
     }
 
-    /// <summary>The latest requests that took long, of all protocols.</summary>
+    /// <summary>Gets the log of the latest slow requests, of all protocols.</summary>
     public SlowLog SlowLog { get; } = new();
 
-    /// <summary>Which keys are asked for most, while somebody wants to know.</summary>
+    /// <summary>Gets the samples of the keys that are requested most, while samples are wanted.</summary>
     public KeySamples Keys { get; }
 
-    /// <summary>The recorder of this thread: a worker's, or that of a session without a worker. Sessions are made by their
-    /// worker, and keep what they got.</summary>
+    /// <summary>Gets the recorder of this thread: that of a worker, or of a session without a worker. A session is created by its worker,
+    /// and keeps the recorder.</summary>
     public RequestRecorder OfThisThread => _recorders.Value!;
 
-    /// <summary>Those of all workers.</summary>
+    /// <summary>Gets the recorders of all workers.</summary>
     public IList<RequestRecorder> Recorders => _recorders.Values;
 
-    /// <summary>The sum of a number over all workers.</summary>
+    /// <summary>Returns the sum of a number over all workers.</summary>
     public long Total(Func<RequestRecorder, long> of) => Recorders.Sum(of);
 
-    /// <summary>The latencies of a command's requests over all workers; empty if there were none.</summary>
+    /// <summary>Returns the latencies of the requests of some commands over all workers; empty if there were none.</summary>
     public LatencyHistogram LatenciesOf(params ReadOnlySpan<int> commands)
     {
         var total = new LatencyHistogram();

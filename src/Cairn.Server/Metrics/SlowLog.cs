@@ -1,37 +1,46 @@
 namespace Cairn.Server.Metrics;
 
-/// <summary>A request that took long.</summary>
+/// <summary>A slow request.</summary>
 internal sealed record SlowRequest
 {
-    /// <summary>Bytes of an argument that are kept.</summary>
+    /// <summary>The maximum number of bytes of an argument that are kept.</summary>
     public const int MaxArgumentBytes = 128;
 
-    /// <summary>Arguments that are kept, the command included.</summary>
+    /// <summary>The maximum number of arguments that are kept, including the command.</summary>
     public const int MaxArguments = 32;
 
-    /// <summary>Counts up from 0; given by the log.</summary>
+    // The size of heap objects beyond their content.
+    private const int EntryBytes = 256;
+    private const int ArgumentBytes = 32;
+
+    /// <summary>Gets the number of the entry, from 0. The log assigns it.</summary>
     public long Id { get; init; }
 
-    /// <summary>When it was done.</summary>
+    /// <summary>Gets the time at which the request was done.</summary>
     public required DateTimeOffset At { get; init; }
 
-    /// <summary>How long it was executed.</summary>
+    /// <summary>Gets the time that its execution took.</summary>
     public required TimeSpan Duration { get; init; }
 
-    /// <summary>memcached or resp.</summary>
+    /// <summary>Gets the protocol: memcached or resp.</summary>
     public required string Protocol { get; init; }
 
-    /// <summary>The client's address.</summary>
+    /// <summary>Gets the client's address.</summary>
     public required string Client { get; init; }
 
-    /// <summary>As the client named itself; empty if it did not.</summary>
-    public string ClientName { get; init; } = "";
+    /// <summary>Gets the client's name for itself, cut to <see cref="MaxArgumentBytes"/> letters; empty if it has none.</summary>
+    public string ClientName
+    {
+        get;
+        init => field = value.Length <= MaxArgumentBytes ? value : value[..MaxArgumentBytes];
+    }
+    = "";
 
-    /// <summary>The command and what followed it, cut short: see <see cref="Cut"/>. No passwords; beginnings of
-    /// values, where the protocol has them among the arguments.</summary>
+    /// <summary>Gets the command and its arguments, cut by <see cref="Cut"/>. They contain no passwords. They contain beginnings of
+    /// values, if these are arguments in the protocol.</summary>
     public required IReadOnlyList<byte[]> Arguments { get; init; }
 
-    /// <summary>The command and what it was first about, a key as a rule, for a line of a log.</summary>
+    /// <summary>Gets the command and its first argument, usually a key, for one line of a log.</summary>
     public string Summary
     {
         get
@@ -40,14 +49,17 @@ internal sealed record SlowRequest
             var text = new System.Text.StringBuilder();
             foreach (byte letter in Arguments.Take(2).SelectMany(argument => argument.Prepend((byte)' ')).Skip(1).Take(MostLetters))
             {
-                text.Append(letter is >= 0x20 and < 0x7F ? (char)letter : '?'); // A key may hold anything, line ends too.
+                text.Append(letter is >= 0x20 and < 0x7F ? (char)letter : '?'); // A key may contain any byte, including line ends.
             }
 
             return text.ToString();
         }
     }
 
-    /// <summary>What is kept of an argument.</summary>
+    /// <summary>Gets the approximate memory that the entry uses.</summary>
+    public int Bytes => EntryBytes + (sizeof(char) * (Client.Length + ClientName.Length)) + Arguments.Sum(argument => argument.Length + ArgumentBytes);
+
+    /// <summary>Cuts an argument to the part that is kept.</summary>
     public static byte[] Cut(ReadOnlySpan<byte> argument)
     {
         if (argument.Length <= MaxArgumentBytes)
@@ -60,36 +72,41 @@ internal sealed record SlowRequest
     }
 }
 
-/// <summary>The requests that took longest to be noticed: the latest of those above a threshold. Bounded; any thread.</summary>
+/// <summary>The latest requests that took as long as a threshold, or longer. The memory is limited. Thread-safe.</summary>
 internal sealed class SlowLog
 {
-    /// <summary>The <see cref="ThresholdNs"/> of a log that takes nothing.</summary>
+    /// <summary>The maximum number of bytes of entries, whatever the capacity. It is eleven times the maximum of the default's 128
+    /// entries.</summary>
+    public const int MaxBytes = 8 << 20;
+
+    /// <summary>The <see cref="ThresholdNs"/> of a log that records nothing.</summary>
     public const long Off = long.MaxValue;
 
-    /// <summary>Redis' own: 10 ms.</summary>
+    /// <summary>The default of Redis: 10 ms.</summary>
     public static readonly TimeSpan DefaultThreshold = TimeSpan.FromMilliseconds(10);
 
     private readonly Lock _lock = new();
     private readonly LinkedList<SlowRequest> _entries = [];
     private int _capacity = 128;
     private long _nextId;
+    private int _bytes;
     private long _thresholdNs = (long)DefaultThreshold.TotalNanoseconds;
 
-    /// <summary>Called with each one that is added, on the thread that adds it; must not block.</summary>
+    /// <summary>Gets or sets a function that is called with each added request, on the thread that adds it. It must not block.</summary>
     public Action<SlowRequest>? Added { get; set; }
 
-    /// <summary>What takes this long or longer is slow; zero for everything, <see cref="Timeout.InfiniteTimeSpan"/> for nothing.
-    /// Default 10 ms.</summary>
+    /// <summary>Gets or sets the time from which on a request is slow. Zero records everything, <see cref="Timeout.InfiniteTimeSpan"/>
+    /// nothing. Default 10 ms.</summary>
     public TimeSpan Threshold
     {
         get => ThresholdNs == Off ? Timeout.InfiniteTimeSpan : TimeSpan.FromMicroseconds(ThresholdNs / 1e3);
         set => Volatile.Write(ref _thresholdNs, value < TimeSpan.Zero ? Off : (long)value.TotalNanoseconds);
     }
 
-    /// <summary>The same in nanoseconds; <see cref="Off"/> for nothing. A stale one lets one request more or less in.</summary>
+    /// <summary>Gets the threshold in nanoseconds; <see cref="Off"/> for nothing. A stale value only adds or omits one request.</summary>
     public long ThresholdNs => Volatile.Read(ref _thresholdNs);
 
-    /// <summary>How many are kept. Default 128.</summary>
+    /// <summary>Gets or sets the maximum number of entries. Default 128.</summary>
     public int Capacity
     {
         get => Volatile.Read(ref _capacity);
@@ -104,7 +121,7 @@ internal sealed class SlowLog
         }
     }
 
-    /// <summary>How many are kept now.</summary>
+    /// <summary>Gets the present number of entries.</summary>
     public int Count
     {
         get
@@ -116,10 +133,22 @@ internal sealed class SlowLog
         }
     }
 
-    /// <summary>How many there have been since the start.</summary>
+    /// <summary>Gets the approximate memory that the entries use.</summary>
+    public int Bytes
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _bytes;
+            }
+        }
+    }
+
+    /// <summary>Gets the number of slow requests since the start.</summary>
     public long Total => Volatile.Read(ref _nextId);
 
-    /// <summary>Adds one, and gives it its number.</summary>
+    /// <summary>Adds a request and assigns its number.</summary>
     public void Add(SlowRequest request)
     {
         lock (_lock)
@@ -127,13 +156,14 @@ internal sealed class SlowLog
             request = request with { Id = _nextId };
             Volatile.Write(ref _nextId, _nextId + 1);
             _entries.AddFirst(request);
+            _bytes += request.Bytes;
             Trim();
         }
 
         Added?.Invoke(request);
     }
 
-    /// <summary>The latest, latest first.</summary>
+    /// <summary>Returns the latest requests, the latest first.</summary>
     public SlowRequest[] Latest(int count)
     {
         lock (_lock)
@@ -142,19 +172,21 @@ internal sealed class SlowLog
         }
     }
 
-    /// <summary>Forgets those that are kept.</summary>
+    /// <summary>Removes all entries.</summary>
     public void Clear()
     {
         lock (_lock)
         {
             _entries.Clear();
+            _bytes = 0;
         }
     }
 
     private void Trim()
     {
-        while (_entries.Count > _capacity)
+        while (_entries.Count > _capacity || _bytes > MaxBytes)
         {
+            _bytes -= _entries.Last!.Value.Bytes;
             _entries.RemoveLast();
         }
     }

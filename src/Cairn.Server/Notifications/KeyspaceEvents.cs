@@ -6,23 +6,28 @@ using Cairn.Keys;
 
 namespace Cairn.Server.Notifications;
 
-// Keyspace events, as notify-keyspace-events of Redis has them, for the changes that this server makes:
+// Keyspace events, as notify-keyspace-events of Redis, for the changes that this server makes:
 //
 //   a command of either protocol changed a key  -- Notify -->                       channels
 //   the store expired or evicted a key          -- OnDeparted --> waiting -- drain --> channels
 //
 //   I1  While no class is on, a change costs one read and one branch, and the store has no observer.
-//   I2  OnDeparted runs under a partition's lock. It copies the key and takes no lock but _waitingLock, under which no other is taken.
-//   I3  Events are sent under _sendLock, those that wait first. So a client that changes keys one after another sees their events
-//       in that order, and what a change evicted or found expired comes before the change's own event.
-//   I4  At most MostWaiting departures wait. Those beyond are dropped and counted: a departure cannot wait for its receivers.
+//   I2  OnDeparted runs under a partition lock. It copies the key and takes only _waitingLock. No other lock is taken under that.
+//   I3  Events are sent under _sendLock, the waiting ones first. So a client that changes keys one after another sees their events in
+//       that order. The events of entries that a change evicted or found expired come before the change's own event.
+//   I4  At most MostWaiting departures wait, with keys of at most MostWaitingBytes. Further ones are discarded and counted, because a
+//       departure cannot wait for its receivers.
 //
-// Only keys of collection 0 have events: clients see no others. Changes that other processes make are known by hash only, so they
-// have none.
+// Only keys of collection 0 have events, because clients see no others. Changes by other processes are known by hash only, so they have
+// no events.
 internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) : IEntryObserver, IThreadPoolWorkItem
 {
-    /// <summary>Departures that may wait to be sent.</summary>
+    /// <summary>The maximum number of departures that wait to be sent.</summary>
     public const int MostWaiting = 65_536;
+
+    /// <summary>The maximum number of bytes of their keys. A key may have 64 KiB, so a limit of the number alone would allow 4
+    /// GiB.</summary>
+    public const int MostWaitingBytes = 16 << 20;
 
     private const int KeptChannelBytes = 4 << 10;
 
@@ -31,18 +36,19 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
     private readonly Queue<Departure> _waiting = new();
     private volatile EventClasses _active; // None unless a form is on.
     private volatile int _waitingCount;
+    private int _waitingBytes; // Requires _waitingLock.
     private EventClasses _classes;
     private bool _isScheduled;
     private long _dropped;
     private byte[] _channelName = new byte[256];
 
-    /// <summary>For servers that send none. Cannot be switched on.</summary>
+    /// <summary>Gets the events of servers that send none. They cannot be switched on.</summary>
     public static KeyspaceEvents Off { get; } = new(null, null);
 
-    /// <summary>Departures that were not sent because too many waited (I4).</summary>
+    /// <summary>Gets the number of departures that were not sent because too many waited (I4).</summary>
     public long Dropped => Interlocked.Read(ref _dropped);
 
-    /// <summary>What is sent. Any thread.</summary>
+    /// <summary>Gets or sets the classes that are sent. Thread-safe.</summary>
     public EventClasses Classes
     {
         get => _classes;
@@ -58,10 +64,10 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
         }
     }
 
-    /// <summary>Whether the store reports what it expires and evicts.</summary>
+    /// <summary>Gets whether the store reports the entries that expire or are evicted.</summary>
     public bool IsObserving => store?.Engine.Observer == this;
 
-    /// <summary>Whether any event is sent.</summary>
+    /// <summary>Gets whether any event is sent.</summary>
     public bool IsOn => _active != EventClasses.None;
 
     /// <summary>Sends an event, if its class is on.</summary>
@@ -74,7 +80,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
         }
     }
 
-    /// <summary>Writes as <see cref="StoreEngine.Write"/> does. If the key had no value, its first event is <c>new</c>.</summary>
+    /// <summary>Writes as <see cref="StoreEngine.Write"/> does. If the key did not exist, its first event is <c>new</c>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public WriteStatus Write(
         StoreEngine target, in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version) =>
@@ -82,18 +88,18 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
             ? WriteNoticingNew(target, key, content, condition, expectedVersion, out version)
             : target.Write(key, content, condition, expectedVersion, out version);
 
-    /// <summary>A read found no value: an expired entry is dropped now, as Redis does, so that its event is sent.</summary>
+    /// <summary>Handles a read that found no value. An expired entry is removed now, as in Redis, so that its event is sent.</summary>
     public void OnMiss(StoreEngine target, in KeyRef key)
     {
         if (IsSent(EventClasses.Expired))
         {
-            // The entry may have been taken out before, when the miss was counted.
+            // The entry may already have been retracted when the miss was counted.
             target.TryExpire(key);
             SendWaiting();
         }
     }
 
-    /// <summary>Sends the departures that wait (I3).</summary>
+    /// <summary>Sends the waiting departures (I3).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void SendWaiting()
     {
@@ -112,7 +118,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
         }
     }
 
-    /// <summary>Takes the key of an entry that left (I2, I4).</summary>
+    /// <summary>Adds the key of a departed entry to the waiting ones (I2, I4).</summary>
     public void AddWaiting(ReadOnlySpan<byte> key, EventClasses type)
     {
         byte[] copy = ArrayPool<byte>.Shared.Rent(key.Length);
@@ -120,7 +126,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
         bool isFirst;
         lock (_waitingLock)
         {
-            if (_waiting.Count >= MostWaiting)
+            if (_waiting.Count >= MostWaiting || _waitingBytes + key.Length > MostWaitingBytes)
             {
                 Interlocked.Increment(ref _dropped);
                 ArrayPool<byte>.Shared.Return(copy);
@@ -128,6 +134,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
             }
 
             _waiting.Enqueue(new Departure(copy, key.Length, type));
+            _waitingBytes += key.Length;
             _waitingCount = _waiting.Count;
             isFirst = !_isScheduled;
             _isScheduled = true;
@@ -159,7 +166,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
         bool isNew = false;
         do
         {
-            // An unconditional write becomes two with conditions, of which the one that succeeds says whether the key was there.
+            // An unconditional write becomes two conditional ones. The one that succeeds shows whether the key existed.
             status = target.Write(key, content, condition == WriteCondition.Always ? WriteCondition.IfPresent : condition, expectedVersion, out version);
             if (condition == WriteCondition.Always && status == WriteStatus.NotFound)
             {
@@ -171,7 +178,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
 
         if (condition == WriteCondition.Always && status != WriteStatus.Stored)
         {
-            return target.Write(key, content, condition, expectedVersion, out version); // Which also retracts the old value.
+            return target.Write(key, content, condition, expectedVersion, out version); // This also retracts the old value.
         }
 
         if (isNew || (condition == WriteCondition.IfAbsent && status == WriteStatus.Stored))
@@ -211,6 +218,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
             lock (_waitingLock)
             {
                 next = _waiting.Dequeue();
+                _waitingBytes -= next.Length;
                 _waitingCount = _waiting.Count;
             }
 
@@ -236,7 +244,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
         }
     }
 
-    // Valid until the next call.
+    // Returns the name of a channel, valid until the next call.
     private ReadOnlySpan<byte> ChannelOf(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> rest)
     {
         int length = prefix.Length + rest.Length;

@@ -5,14 +5,17 @@ using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
-// The keys that a scan of the store has come by and that are wanted, one after the other in a buffer, each with its length before it. A scan
-// goes through buckets, and then its keys are written; a command pauses in either (RespSession.Pieces).
+// The keys that a scan of the store has found and that match, in one buffer, each with its length in front. A scan first visits buckets
+// and then writes its keys. A command may pause in both phases (RespSession.Pieces).
 internal sealed class KeyScan
 {
-    /// <summary>Buckets without keys that are visited in the time that an ordinary key takes.</summary>
+    /// <summary>The number of buckets without keys that take as long as one ordinary key.</summary>
     public const int BucketsOfElement = 16;
 
     private const int KeptBytes = 64 << 10;
+
+    // The number of comparisons of a byte with a pattern that take as long as one ordinary key.
+    private const int ComparisonsOfElement = 256;
 
     private byte[] _bytes = [];
     private int _used;
@@ -20,29 +23,31 @@ internal sealed class KeyScan
     private byte[] _prefix = [];
     private KeyFilter? _filter;
     private EntryType? _type;
+    private int _bytesAfterStar;
+    private long _comparisons;
     private readonly EntryVisitor _visitor;
 
     public KeyScan() => _visitor = Visit;
 
-    /// <summary>Keys come by, wanted or not.</summary>
+    /// <summary>Gets the number of keys visited, matching or not.</summary>
     public long Seen { get; private set; }
 
-    /// <summary>Those that are wanted.</summary>
+    /// <summary>Gets the number of matching keys.</summary>
     public int Found { get; private set; }
 
-    /// <summary>The bucket that comes next.</summary>
+    /// <summary>Gets or sets the next bucket.</summary>
     public long Bucket { get; set; }
 
-    /// <summary>Whether all buckets were visited, and keys are written.</summary>
+    /// <summary>Gets or sets whether all buckets were visited and keys are being written.</summary>
     public bool IsWriting { get; set; }
 
-    /// <summary>Bytes of the keys that are wanted, with a length for each.</summary>
+    /// <summary>Gets the number of bytes of the matching keys, including their lengths.</summary>
     public int UsedBytes => _used;
 
-    /// <summary>Bytes of the reply that its keys are, or a few more.</summary>
+    /// <summary>Gets the length in bytes of the reply with its keys, or slightly more.</summary>
     public long ReplyBytes => _used + (Found * (long)RespWriter.MaxHeaderBytes);
 
-    /// <summary>Bytes of its buffer.</summary>
+    /// <summary>Gets the length in bytes of its buffer.</summary>
     public int HeldBytes => _bytes.Length;
 
     public void Begin(byte[] prefix, KeyFilter? filter, EntryType? type)
@@ -50,22 +55,25 @@ internal sealed class KeyScan
         _prefix = prefix;
         _filter = filter;
         _type = type;
+        _bytesAfterStar = filter?.BytesAfterStar ?? 0;
+        _comparisons = 0;
         _used = _written = Found = 0;
         Seen = 0;
         Bucket = 0;
         IsWriting = false;
     }
 
-    /// <summary>Takes in the keys of the next bucket that are wanted.</summary>
-    /// <returns>The work that it was, in elements.</returns>
+    /// <summary>Collects the matching keys of the next bucket.</summary>
+    /// <returns>The amount of work, in elements.</returns>
     public int Visit(StoreEngine engine)
     {
         long before = Seen;
         engine.VisitBucket(Bucket++, _visitor);
-        return (int)(Seen - before) + (Bucket % BucketsOfElement == 0 ? 1 : 0);
+        (long elements, _comparisons) = Math.DivRem(_comparisons, ComparisonsOfElement);
+        return (int)(Seen - before + elements) + (Bucket % BucketsOfElement == 0 ? 1 : 0);
     }
 
-    /// <summary>The next key to be written. False if there is none.</summary>
+    /// <summary>Gets the next key to write. Returns false if there is none.</summary>
     public bool TryTake(out ReadOnlySpan<byte> key)
     {
         key = default;
@@ -81,8 +89,8 @@ internal sealed class KeyScan
         return true;
     }
 
-    /// <summary>Lets go of what only many keys needed.</summary>
-    /// <returns>Its bytes.</returns>
+    /// <summary>Frees memory that only many keys needed.</summary>
+    /// <returns>The number of bytes freed.</returns>
     public int Trim()
     {
         int bytes = _bytes.Length;
@@ -98,8 +106,13 @@ internal sealed class KeyScan
     private void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
     {
         Seen++;
-        if (collection != 0 || !key.StartsWith(_prefix)
-            || (_type is { } type && type != info.Type) || (_filter is not null && !_filter.Matches(key)))
+        if (collection != 0 || !key.StartsWith(_prefix) || (_type is { } type && type != info.Type))
+        {
+            return;
+        }
+
+        _comparisons += (long)key.Length * _bytesAfterStar; // A maximum: a key that does not match the pattern's beginning takes fewer.
+        if (_filter is not null && !_filter.Matches(key))
         {
             return;
         }

@@ -1,11 +1,12 @@
 using Cairn.Engine;
-using Cairn.Indexing;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
 /// <summary>
-/// Where the keys of the requests lie that a worker's connections are about to execute: a ring that all of them use, because each needs its
-/// part for a moment only. One that is overtaken fetches what another needs, which costs nothing but time.
+/// The places of the keys of the requests that a worker's connections are about to execute. All connections of the worker share one ring,
+/// because each needs its part only for a moment. If the ring wraps around too early, a connection fetches the keys of another one, which
+/// only costs time.
 /// </summary>
 internal sealed class KeysAhead
 {
@@ -14,7 +15,7 @@ internal sealed class KeysAhead
     private readonly KeyPlacement[] _places = new KeyPlacement[Size];
     private int _unfetched;
 
-    /// <summary>Where the next one is put.</summary>
+    /// <summary>Gets the index of the next place.</summary>
     public int Next { get; private set; }
 
     public ref readonly KeyPlacement this[int index] => ref _places[index & (Size - 1)];
@@ -27,9 +28,9 @@ internal sealed class KeysAhead
     }
 
     /// <summary>
-    /// Fetches the buckets of what was added since the last time. One after the other, with nothing in between: a fetch holds up what
-    /// follows it until its address is translated, which mostly takes as long as the memory does, and only some hundred
-    /// instructions are held up together.
+    /// Fetches the buckets of the keys added since the last call. The fetches follow each other directly. A fetch delays the instructions
+    /// behind it until its address is translated, which mostly takes as long as the memory access. Only some hundred instructions can be
+    /// delayed together.
     /// </summary>
     public void FetchBuckets(StoreEngine engine)
     {

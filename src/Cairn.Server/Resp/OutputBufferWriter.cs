@@ -1,17 +1,17 @@
 using System.Buffers;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>A connection's output, as the writer of replies wants it.</summary>
+/// <summary>Adapts a connection's output to the writer of replies.</summary>
 internal sealed class OutputBufferWriter : IBufferWriter<byte>
 {
-    // Asked for at once, so that most batches of replies need one span.
+    // Requested at once, so that most batches of replies need only one span.
     private const int LikelyBytes = 4096;
 
     private OutputBuffer? _output;
 
-    /// <summary>Where the bytes go from now on.</summary>
+    /// <summary>Sets the output that the bytes go to from now on.</summary>
     public void Open(OutputBuffer output) => _output = output;
 
     public void Advance(int count) => Output.Advance(count);
@@ -23,18 +23,18 @@ internal sealed class OutputBufferWriter : IBufferWriter<byte>
     private OutputBuffer Output => _output ?? throw new InvalidOperationException("No output is open.");
 }
 
-/// <summary>Drops what is written: the replies of a client that asked for none.</summary>
+/// <summary>Discards the replies of a client that has turned replies off.</summary>
 internal sealed class DiscardingWriter : IBufferWriter<byte>
 {
     private const int KeptBytes = 4096;
 
     private byte[] _buffer = new byte[KeptBytes];
 
-    /// <summary>Bytes dropped since it was set to 0: a measure of the work.</summary>
+    /// <summary>Gets or sets the number of bytes discarded since it was set to 0. It measures the work.</summary>
     public long Bytes { get; set; }
 
-    /// <summary>Lets go of a long buffer.</summary>
-    /// <returns>Its bytes.</returns>
+    /// <summary>Frees a long buffer.</summary>
+    /// <returns>The number of bytes freed.</returns>
     public int Trim()
     {
         int bytes = _buffer.Length;

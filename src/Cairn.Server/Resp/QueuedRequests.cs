@@ -1,8 +1,10 @@
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>The requests that a client has sent since MULTI, as they came. Each lies in one block, and blocks count as the connection's.</summary>
+/// <summary>The requests that a client has sent since MULTI, unchanged. Each is within one block. The blocks count as the connection's
+/// memory.</summary>
 internal sealed class QueuedRequests(HeldMemory memory)
 {
     private const int FirstBlockBytes = 1 << 10;
@@ -12,10 +14,10 @@ internal sealed class QueuedRequests(HeldMemory memory)
 
     public int BlockCount => _blocks.Count;
 
-    /// <summary>Bytes of the requests.</summary>
+    /// <summary>Gets the number of bytes of the requests.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Whole requests, one after the other.</summary>
+    /// <summary>Gets the complete requests in a block, one after the other.</summary>
     public ReadOnlySpan<byte> this[int block] => _blocks[block].Block.Span[.._blocks[block].Used];
 
     public void Add(ReadOnlySpan<byte> request)

@@ -1,8 +1,9 @@
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>A copy of a value that a reply in pieces is made from, so that all of its elements are of one moment.</summary>
+/// <summary>A copy of the value that a reply in pieces is created from. The copy makes all elements of the reply consistent.</summary>
 internal sealed class ReplySource(HeldMemory memory)
 {
     private Block? _block;

@@ -1,6 +1,6 @@
 namespace Cairn.Server.Resp;
 
-/// <summary>The texts of errors, as Redis 7 has them.</summary>
+/// <summary>The texts of errors, as in Redis 7.</summary>
 internal static class RespErrors
 {
     public static ReadOnlySpan<byte> Syntax => "ERR syntax error"u8;
@@ -21,24 +21,30 @@ internal static class RespErrors
 
     public static ReadOnlySpan<byte> NoRoom => "OOM command not allowed when used memory > 'maxmemory'."u8;
 
-    /// <summary>Not Redis': another process holds a lock of the store and does not run.</summary>
+    /// <summary>Not in Redis: another process, which does not run, holds a lock of the store.</summary>
     public static ReadOnlySpan<byte> Busy => "BUSY A part of the store is held by a process that does not run. Try again."u8;
 
-    /// <summary>Not Redis': PasswordChecks has no place.</summary>
+    /// <summary>Not in Redis: PasswordChecks is full.</summary>
     public static ReadOnlySpan<byte> TooManyPasswords => "ERR too many passwords are being checked. Try again."u8;
 
-    /// <summary>Not Redis': a transaction happens at one moment, and a slow hash takes longer.</summary>
+    /// <summary>Not in Redis: a transaction is atomic, and a slow hash takes too long for it.</summary>
     public static ReadOnlySpan<byte> PasswordInTransaction => "ERR this password is not checked in a transaction. Send AUTH before MULTI."u8;
+
+    /// <summary>Not in Redis: see <see cref="Text.TryReadPattern"/>.</summary>
+    public static byte[] PatternTooLong { get; } = Text.Bytes($"ERR a pattern has at most {Text.LongestAfterStar} bytes from its first * on");
+
+    /// <summary>Not in Redis: channels are compared with patterns, so they have the limit of keys.</summary>
+    public static byte[] ChannelTooLong { get; } = Text.Bytes($"ERR a channel has at most {KeySpace.MaxKeyBytes} bytes");
 
     public static ReadOnlySpan<byte> WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8;
 
     public static ReadOnlySpan<byte> NoPermissionForKey => "NOPERM this user has no permissions to access one of the keys used as arguments"u8;
 
-    /// <summary>A subcommand has more arguments than it knows.</summary>
+    /// <summary>Returns the error for a wrong number of arguments of a subcommand.</summary>
     public static byte[] WrongCount(scoped in RespArguments arguments) => Text.Bytes(
         $"ERR unknown subcommand or wrong number of arguments for '{Text.Latin(arguments[1])}'. Try {Text.Latin(arguments[0]).ToUpperInvariant()} HELP.");
 
-    /// <summary>Why a write was not done.</summary>
+    /// <summary>Returns the error for a write that failed.</summary>
     public static ReadOnlySpan<byte> Of(WriteStatus status) => status switch
     {
         WriteStatus.TooLarge => TooLong,
@@ -46,7 +52,7 @@ internal static class RespErrors
         _ => NoRoom,
     };
 
-    /// <summary>A reply that has to be made at once and would be longer than may wait for a client.</summary>
+    /// <summary>Returns the error for a reply that must be created as a whole and exceeds the limit of waiting output.</summary>
     public static byte[] ReplyTooLong(long limit, string advice) =>
         Text.Bytes($"ERR the reply would take more than {limit} bytes (--max-waiting). {advice}");
 }

@@ -1,54 +1,58 @@
 using System.Net;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>The connection, as its session needs it.</summary>
+/// <summary>A connection, as its session sees it.</summary>
 internal abstract class RespPeer
 {
     private static readonly ConnectionLimits s_defaultLimits = new();
 
     public abstract long Id { get; }
 
-    /// <summary>The client's address in words.</summary>
+    /// <summary>Gets the client's address as text.</summary>
     public abstract string Remote { get; }
 
-    /// <summary>The client's address; null if there is none.</summary>
+    /// <summary>Gets the client's address; null if there is none.</summary>
     public virtual IPAddress? Address => null;
 
     public abstract DateTimeOffset ConnectedAt { get; }
 
     public abstract TimeSpan IdleTime { get; }
 
-    /// <summary>Has the connection's worker run this soon, and send what it writes. Any thread. A delegate that is given again and
-    /// again costs no allocation.</summary>
+    /// <summary>Runs the function on the connection's worker soon, and sends what it writes. Thread-safe. A delegate that is the same as
+    /// in the last call is not allocated again.</summary>
     public abstract void Post(Action<OutputBuffer> write);
 
-    /// <summary>Executes nothing more until <see cref="Resume"/>: the request at hand waits for another thread.</summary>
+    /// <summary>Runs the action on the connection's worker soon, even though the connection has ended. Worker only.</summary>
+    public abstract void PostAfterEnd(Action action);
+
+    /// <summary>Stops executing requests until <see cref="Resume"/>, because the present request waits for another thread.</summary>
     public abstract void BeginWait();
 
-    /// <summary>Has what has arrived executed soon, though nothing more did. Any thread.</summary>
+    /// <summary>Executes the input that has arrived soon, even if no more arrives. Thread-safe.</summary>
     public abstract void Resume();
 
-    /// <summary>What the session holds.</summary>
+    /// <summary>Gets the memory that the session holds.</summary>
     public abstract HeldMemory Held { get; }
 
-    /// <summary>What the client may cost.</summary>
+    /// <summary>Gets the limits on the client's resources.</summary>
     public virtual ConnectionLimits Limits => s_defaultLimits;
 
-    /// <summary>The address that the client connected to, in words.</summary>
+    /// <summary>Gets the address that the client connected to, as text.</summary>
     public virtual string Local => "";
 
-    /// <summary>Bytes that arrived, and that were sent.</summary>
+    /// <summary>Gets the number of bytes received, and of bytes sent.</summary>
     public virtual (long Received, long Sent) Bytes => (0, 0);
 
-    /// <summary>Bytes of requests that wait, and of replies.</summary>
+    /// <summary>Gets the number of bytes of waiting requests, and of waiting replies.</summary>
     public virtual (long Input, long Output) Waiting => (0, 0);
 
-    /// <summary>Ends the connection when what was written has been sent. Any thread.</summary>
+    /// <summary>Ends the connection after its output has been sent. Thread-safe.</summary>
     public abstract void Close(CloseReason reason);
 
-    /// <summary>Ends the connection for a request that is not RESP, and tells of it.</summary>
+    /// <summary>Ends the connection because of a request that is not RESP, and logs that.</summary>
     public virtual void Reject(ReadOnlySpan<byte> request) => Close(CloseReason.ClosedBySession);
 }
 
@@ -84,6 +88,8 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
         connection.Post(last.OnConnection);
     }
 
+    public override void PostAfterEnd(Action action) => connection.Worker.Post(action);
+
     public override void BeginWait() => connection.IsWaiting = true;
 
     public override void Resume() => connection.Post(s_resume);
@@ -100,6 +106,6 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 
     public override void Reject(ReadOnlySpan<byte> request) => connection.Reject(request);
 
-    // What was posted last, as the connection wants it.
+    // The delegate of the last post, and its adapter for the connection.
     private sealed record Posting(Action<OutputBuffer> Write, Action<ClientConnection> OnConnection);
 }

@@ -6,10 +6,11 @@ using Cairn.Server.Notifications;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
 using Cairn.Server.Resp.Tracking;
+using Cairn.Server.Timing;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>What the RESP sessions of a server share. Safe from any worker.</summary>
+/// <summary>The state that the RESP sessions of a server share. Thread-safe.</summary>
 internal sealed class RespServer : IDisposable
 {
     private readonly ConcurrentDictionary<long, RespSession> _sessions = new();
@@ -36,10 +37,10 @@ internal sealed class RespServer : IDisposable
 
     public CairnStore Store { get; }
 
-    /// <summary>The longest value that clients may set, if that is less than what the store takes.</summary>
+    /// <summary>Gets the maximum length of values that clients may set, if it is below the store's limit.</summary>
     public int MaxValueBytes { get; init; } = int.MaxValue;
 
-    /// <summary>The longest key that clients may use.</summary>
+    /// <summary>Gets the maximum length of keys that clients may use.</summary>
     public int MaxKeyBytes
     {
         get;
@@ -51,65 +52,66 @@ internal sealed class RespServer : IDisposable
     }
     = KeySpace.MaxKeyBytes;
 
-    /// <summary>What is said of a key that is empty or longer.</summary>
+    /// <summary>Gets the error for a key that is empty or too long.</summary>
     public byte[] KeyLengthError { get; private init; } = ErrorFor(KeySpace.MaxKeyBytes);
 
     public TimeProvider Clock { get; }
 
     public DateTimeOffset StartedAt { get; }
 
-    /// <summary>Time since the start, by a clock that nobody sets.</summary>
+    /// <summary>Gets the time since the start, by a monotonic clock.</summary>
     public TimeSpan Uptime => Clock.GetElapsedTime(_startedAt);
 
-    /// <summary>Who may do what. When it changes, clients stay who they are until they authenticate again.</summary>
+    /// <summary>Gets or sets the users and their permissions. After a change, connected clients keep their user until they authenticate
+    /// again.</summary>
     public RespUsers Users
     {
         get => _users;
         set => _users = value;
     }
 
-    /// <summary>The passwords that are being checked.</summary>
+    /// <summary>Gets the password checks in progress.</summary>
     public PasswordChecks Passwords { get; } = new();
 
-    /// <summary>Where requests are counted.</summary>
+    /// <summary>Gets the metrics that count requests.</summary>
     public ServerMetrics Metrics { get; init; } = new();
 
-    /// <summary>What is counted, for those who ask through the protocol.</summary>
+    /// <summary>Gets the statistics that clients can read through the protocol.</summary>
     public RespStatistics Statistics { get; }
 
-    /// <summary>The engine that serves the sessions; null in tests.</summary>
+    /// <summary>Gets or sets the engine that serves the sessions; null in tests.</summary>
     public ServerEngine? Engine { get; set; }
 
-    /// <summary>Who is told of which changes.</summary>
+    /// <summary>Gets the hub that sends invalidations to tracking clients.</summary>
     public TrackingHub Tracking { get; }
 
-    /// <summary>Null unless commands have to wait.</summary>
+    /// <summary>Gets the present pause of commands; null if there is none.</summary>
     public PauseState? Pause => _pause;
 
-    /// <summary>Whether commands have to wait.</summary>
+    /// <summary>Gets whether commands must wait.</summary>
     public bool IsPaused => _pause is not null;
 
     public PubSubHub Messages { get; } = new();
 
-    /// <summary>Events of keys, for those who subscribed to their channels.</summary>
+    /// <summary>Gets the keyspace events, for clients that subscribed to their channels.</summary>
     public KeyspaceEvents Events { get; }
 
-    /// <summary>Forty characters that no two runs share.</summary>
+    /// <summary>Gets forty characters that are unique to this run.</summary>
     public string RunId { get; } = (Guid.NewGuid().ToString("N") + Guid.NewGuid().ToString("N"))[..40];
 
-    /// <summary>The TCP port that clients are told; 0 if there is none.</summary>
+    /// <summary>Gets or sets the TCP port that the server reports to clients; 0 if there is none.</summary>
     public int Port { get; set; }
 
-    /// <summary>What the sessions made by this thread share: a session is made by the worker that serves it.</summary>
+    /// <summary>Gets the state that the sessions of this thread share. The worker that serves a session also creates it.</summary>
     public RespWorker CurrentWorker => _worker.Value!;
 
-    /// <summary>Requests executed by sessions, added when a batch is done.</summary>
+    /// <summary>Gets the number of requests executed by sessions, updated after each batch.</summary>
     public long CommandCount => _worker.Values.Sum(worker => worker.CommandCount);
 
-    /// <summary>Sessions since the start.</summary>
+    /// <summary>Gets the number of sessions since the start.</summary>
     public long ConnectionCount => Interlocked.Read(ref _connections);
 
-    /// <summary>Sessions that are open, in no order.</summary>
+    /// <summary>Gets the open sessions, in no order.</summary>
     public ICollection<RespSession> Sessions => _sessions.Values;
 
     public void Add(RespSession session)
@@ -122,7 +124,7 @@ internal sealed class RespServer : IDisposable
 
     public void Remove(RespSession session) => _sessions.TryRemove(session.Peer.Id, out _);
 
-    /// <summary>Lets commands wait. Of two pauses, the later end and the stricter kind hold.</summary>
+    /// <summary>Pauses commands. If there is a pause already, the later end and the stricter kind apply.</summary>
     public void BeginPause(TimeSpan time, bool isWritesOnly)
     {
         lock (_pauseLock)
@@ -134,7 +136,7 @@ internal sealed class RespServer : IDisposable
         }
     }
 
-    /// <summary>Lets commands go on.</summary>
+    /// <summary>Ends the pause of commands.</summary>
     public void EndPause()
     {
         lock (_pauseLock)

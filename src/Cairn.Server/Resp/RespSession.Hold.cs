@@ -1,15 +1,15 @@
-using Cairn.Engine;
+using Cairn.Concurrency;
 
 namespace Cairn.Server.Resp;
 
-// Commands on several keys that must happen at one moment hold their keys' partitions. Inside EXEC they are held already.
+// A command on several keys that must be atomic holds the partitions of its keys. Within EXEC, they are held already.
 internal sealed partial class RespSession
 {
     private PartitionHold? _hold;
     private int _holdDepth;
 
-    /// <summary>Keeps writers off the keys among the arguments until <see cref="EndHold"/>.</summary>
-    /// <returns>False, with nothing held, if a partition could not be had in time.</returns>
+    /// <summary>Blocks other writers of the keys among the arguments until <see cref="EndHold"/>.</summary>
+    /// <returns>False, with no partition held, if a partition lock was not available in time.</returns>
     public bool TryHoldKeys(scoped in RespArguments arguments, int first, int last, int step)
     {
         if (_holdDepth > 0)
@@ -29,7 +29,7 @@ internal sealed partial class RespSession
         return _holdDepth == 1;
     }
 
-    /// <summary>Lets writers in again.</summary>
+    /// <summary>Lets other writers continue.</summary>
     public void EndHold()
     {
         if (--_holdDepth == 0)

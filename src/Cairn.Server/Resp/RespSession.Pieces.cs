@@ -1,24 +1,24 @@
 using System.Runtime.CompilerServices;
-using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;
 
-// Long commands are executed in pieces. A command with many elements asks before each of them whether it must pause, and then returns: because
-// its reply waits for the client, because there is no memory, or because it has worked as long as others may wait for it.
+// Long commands are executed in pieces. Before each element, such a command checks whether it must pause, and returns if so. Reasons are
+// a full output, missing memory, and the end of the connection's share of the turn.
 //
-//   Begun --MustPause--> Paused --the client has read, memory came free, others were served--> Begun again, with ResumeAt --> ... --> Done
+//   Begun --MustPause--> Paused --client has read, memory was freed, others were served--> Begun again, with ResumeAt --> ... --> Done
 //
-//   I1  The request of a paused command is not consumed: it is the first of the next input again, with its arguments in place.
-//   I2  While a command is paused, nothing else is written to the output: the inbox waits. So no message gets into the midst of a reply.
-//   I3  Nothing is held across a pause but what HeldMemory counts: no lock, no pin, no partition.
+//   I1  The request of a paused command is not consumed. It is the first of the next input again, with its arguments in place.
+//   I2  While a command is paused, nothing else is written to the output. The inbox waits, so no message gets inside a reply.
+//   I3  A paused command holds only memory that HeldMemory counts: no lock, no pin, no partition.
 //
-// Commands between MULTI and EXEC happen at one moment, while the partitions of their keys are held, so they cannot pause (I3). There the
-// same questions end the transaction when its replies become longer than the limits allow.
+// Commands between MULTI and EXEC are atomic. The partitions of their keys are held, so these commands cannot pause (I3). There, the same
+// checks end the transaction if its replies exceed the limits.
 internal sealed partial class RespSession
 {
-    /// <summary>Elements, such as keys, that are worked on for one connection before the others of its worker are served.</summary>
+    /// <summary>The number of elements, such as keys, that are processed for one connection before its worker serves others.</summary>
     internal const int ElementsPerTurn = 1024;
 
     // Values up to this length need no block of their own.
@@ -28,27 +28,28 @@ internal sealed partial class RespSession
     private CommandInfo? _pausedCommand;
     private bool _isInboxWaiting;
     private bool _isQueueOver;
-    private long _elements; // Worked on in this turn.
+    private long _elements; // Processed in this turn.
     private KeyScan? _scan;
     private long _scanBytes;
 
-    /// <summary>The element with which the command at hand goes on; 0 if it begins.</summary>
+    /// <summary>Gets the element at which the present command continues; 0 if it begins.</summary>
     public int ResumeAt { get; private set; }
 
-    /// <summary>The value that the elements of a paused reply come from, as it was when the reply began.</summary>
+    /// <summary>Gets the value, as of the beginning of the reply, that provides the elements of a paused reply.</summary>
     public ReplySource ReplySource { get; }
 
-    /// <summary>The longest reply, in bytes, that may be made at once.</summary>
+    /// <summary>Gets the maximum length in bytes of a reply that is created as a whole.</summary>
     public long MaxReplyBytes => Peer.Limits.OutputBytesPerConnection;
 
     private bool IsPaused => _pausedCommand is not null;
 
     private bool IsSilent => ReplyMode != ReplyMode.On;
 
-    /// <summary>What the command at hand has counted so far.</summary>
+    /// <summary>Gets or sets the count of the present command so far.</summary>
     public long Tally { get; set; }
 
-    /// <summary>The element that the command at hand begins or goes on with. When it begins, its tally is 0.</summary>
+    /// <summary>Returns the element at which the present command begins or continues. Resets the tally to 0 when the command
+    /// begins.</summary>
     public int BeginAt(int first)
     {
         if (ResumeAt != 0)
@@ -60,21 +61,23 @@ internal sealed partial class RespSession
         return first;
     }
 
-    /// <summary>Whether the command must return now, because so much of its reply waits for the client, or others wait to be served.</summary>
-    /// <param name="element">With which it goes on, as <see cref="ResumeAt"/>; not 0.</param>
-    /// <param name="writer">The reply.</param>
-    /// <param name="work">What this element takes, in elements of ordinary size.</param>
+    /// <summary>Returns whether the command must return now, because too much of its reply waits for the client, or because others wait
+    /// to be served.</summary>
+    /// <param name="element">The element at which it continues, as <see cref="ResumeAt"/>; not 0.</param>
+    /// <param name="writer">The writer of the reply.</param>
+    /// <param name="work">The work of this element, in ordinary elements.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MustPause(int element, ref RespWriter writer, int work = 1) =>
         ((_elements += work) > ElementsPerTurn || (IsSilent ? _worker.Discarding.Bytes : _output.UnsentBytes) + writer.PendingBytes >= _output.FullAt)
         && Pause(element, bytes: 0, ref writer);
 
-    /// <summary>Whether the command must return now, because there is no memory for so many bytes of its reply.</summary>
-    /// <param name="bytes">Of one value, or of a whole reply.</param>
-    /// <param name="element">With which it goes on, as <see cref="ResumeAt"/>; not 0.</param>
-    /// <param name="writer">The reply.</param>
+    /// <summary>Returns whether the command must return now, because there is no memory for this many bytes of its reply, or because this
+    /// turn has created enough long replies.</summary>
+    /// <param name="bytes">The length of one value, or of a whole reply.</param>
+    /// <param name="element">The element at which it continues, as <see cref="ResumeAt"/>; not 0.</param>
+    /// <param name="writer">The writer of the reply.</param>
     public bool MustAwaitMemory(long bytes, int element, ref RespWriter writer) =>
-        bytes > ShortBytes && !IsSilent && (_isExecutingQueue || !Peer.Held.MayReply(bytes)) && Pause(element, bytes, ref writer);
+        bytes > ShortBytes && !IsSilent && (_isExecutingQueue || !Peer.Held.TryTakeReply(bytes)) && Pause(element, bytes, ref writer);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Pause(int element, long bytes, ref RespWriter writer)
@@ -91,10 +94,10 @@ internal sealed partial class RespSession
         return true;
     }
 
-    // The replies of a transaction, with so many bytes more, must stay within the limits.
+    // The replies of a transaction, plus this many bytes, must stay within the limits.
     private bool EndQueueIfOver(long bytes, ref RespWriter writer)
     {
-        if (!IsSilent && (_output.UnsentBytes + writer.PendingBytes + bytes > MaxReplyBytes || Peer.Held.Account.IsExceeded))
+        if (!IsSilent && (_output.UnsentBytes + writer.PendingBytes + bytes > _mostQueueBytes || Peer.Held.Account.IsExceeded))
         {
             _isQueueOver = true;
         }
@@ -102,7 +105,8 @@ internal sealed partial class RespSession
         return _isQueueOver;
     }
 
-    /// <summary>The scan of the command at hand: a new one when the command begins, which calls <see cref="EndScan"/> when it is done.</summary>
+    /// <summary>Returns the scan of the present command, a new one if the command begins. The command calls <see cref="EndScan"/> when it
+    /// is done.</summary>
     public KeyScan BeginScan(KeyFilter? filter, EntryType? type)
     {
         if (ResumeAt == 0)
@@ -115,7 +119,7 @@ internal sealed partial class RespSession
         return _scan!;
     }
 
-    /// <summary>Lets go of the scan.</summary>
+    /// <summary>Releases the scan.</summary>
     public void EndScan()
     {
         if (_scan is { } scan)
@@ -126,7 +130,7 @@ internal sealed partial class RespSession
         }
     }
 
-    // The worker's scan that a paused command has taken with it counts for its connection.
+    // A scan that a paused command has taken from the worker counts as memory of its connection.
     private void CountScan()
     {
         long bytes = _scan?.HeldBytes ?? 0;
@@ -137,7 +141,7 @@ internal sealed partial class RespSession
         }
     }
 
-    // The request was not executed, or not to its end: it is the next one again (I1).
+    // Makes a request that was not executed completely the next request again (I1).
     private void PutBack(CommandInfo? command, Cairn.Protocol.RespRequest request, int length)
     {
         if (_aheadNext == 0)

@@ -1,16 +1,19 @@
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
-// What the client subscribed to, and what comes of it. Messages come from any worker into the inbox, which this connection's own
-// worker empties.
+// The client's subscriptions and the messages that result. Any worker adds messages to the inbox. The connection's own worker empties it.
 internal sealed partial class RespSession
 {
-    // An item of the inbox, besides its message.
+    // The memory of an inbox item, besides its message.
     private const int InboxItemBytes = 32;
     private const int KeptInboxItems = 64;
+
+    // A worker runs 32 posts in a turn, so this limit corresponds to ElementsPerTurn.
+    private const int SubscriptionsPerPost = ElementsPerTurn / 32;
 
     private readonly SubscribedNames _channels;
     private readonly SubscribedNames _patterns;
@@ -18,14 +21,15 @@ internal sealed partial class RespSession
     private readonly Queue<InboxItem> _inbox = new();
     private long _inboxBytes;
     private bool _isInboxClosed;
+    private bool _isInboxPosted; // The worker will process it.
     private readonly Action<OutputBuffer> _emptyInbox;
 
     public int SubscriptionCount => _channels.Count + _patterns.Count;
 
-    /// <summary>Where receivers are gathered.</summary>
+    /// <summary>Gets the list in which receivers are collected.</summary>
     public List<(RespSession Session, string? Pattern)> Receivers => _worker.Receivers;
 
-    /// <summary>The names subscribed to, in the order in which they were.</summary>
+    /// <summary>Gets the subscribed names, in the order of subscription.</summary>
     public SubscribedNames Subscriptions(bool isPattern) => isPattern ? _patterns : _channels;
 
     public void Subscribe(string name, bool isPattern)
@@ -44,18 +48,28 @@ internal sealed partial class RespSession
         }
     }
 
-    public void UnsubscribeAll()
+    /// <summary>Removes one subscription. There must be one.</summary>
+    public void UnsubscribeFirst()
     {
-        foreach (bool isPattern in new[] { false, true })
+        bool isPattern = _channels.Count == 0;
+        Unsubscribe(Subscriptions(isPattern).First, isPattern);
+    }
+
+    // The client has left. It may have had a million subscriptions, so other connections are served in between.
+    private void LeaveChannels()
+    {
+        for (int i = 0; i < SubscriptionsPerPost && SubscriptionCount > 0; i++)
         {
-            while (Subscriptions(isPattern) is { Count: > 0 } names)
-            {
-                Unsubscribe(names.First, isPattern);
-            }
+            UnsubscribeFirst();
+        }
+
+        if (SubscriptionCount > 0)
+        {
+            Peer.PostAfterEnd(LeaveChannels);
         }
     }
 
-    /// <summary>Sends a message soon. Any worker. What was held of it by the caller stays so.</summary>
+    /// <summary>Sends a message soon. Thread-safe. The caller keeps its own hold of the message.</summary>
     public void Deliver(PublishedMessage message, string? pattern)
     {
         message.Hold();
@@ -80,10 +94,10 @@ internal sealed partial class RespSession
         writer.WriteBulk(message);
     }
 
-    // The message's holder is the inbox now. What waits there will be output, so the same limit holds.
+    // The inbox is now the holder of the message. The limit of the output applies to the inbox, because its content becomes output.
     private void Deliver(PublishedMessage message, string? pattern, InboxKind kind, bool isRedirected = false)
     {
-        bool isFirst = false;
+        bool mustPost = false;
         bool isTaken = false;
         long bytes = message.Bytes + InboxItemBytes;
         lock (_inboxLock)
@@ -91,9 +105,13 @@ internal sealed partial class RespSession
             if (!_isInboxClosed && _inboxBytes + bytes <= MaxReplyBytes)
             {
                 isTaken = true;
-                isFirst = _inbox.Count == 0;
+
+                // If memory is used up, the worker also processes a waiting client, because that client may hold most of the memory.
+                mustPost = !_isInboxPosted && (_inbox.Count == 0 || Peer.Held.Account.IsHeldExceeded);
+                _isInboxPosted |= mustPost;
                 _inbox.Enqueue(new InboxItem(kind, message, pattern, isRedirected));
                 _inboxBytes += bytes;
+                Peer.Held.CountMessage(message.Cost, InboxItemBytes);
             }
         }
 
@@ -102,13 +120,13 @@ internal sealed partial class RespSession
             message.Release();
             Peer.Close(CloseReason.TooMuchOutput);
         }
-        else if (isFirst)
+        else if (mustPost)
         {
             Peer.Post(_emptyInbox);
         }
     }
 
-    // Nothing is delivered any more.
+    // Ends delivery.
     private void CloseInbox()
     {
         lock (_inboxLock)
@@ -116,9 +134,11 @@ internal sealed partial class RespSession
             _isInboxClosed = true;
             while (_inbox.TryDequeue(out InboxItem item))
             {
+                Peer.Held.CountMessage(-item.Message.Cost, -InboxItemBytes);
                 item.Message.Release();
             }
 
+            _inboxBytes = 0;
             _inbox.TrimExcess();
         }
     }
@@ -138,29 +158,52 @@ internal sealed partial class RespSession
             }
 
             _inboxBytes -= item.Message.Bytes + InboxItemBytes;
+            Peer.Held.CountMessage(-item.Message.Cost, -InboxItemBytes);
             return true;
         }
     }
 
+    private void PostInbox()
+    {
+        lock (_inboxLock)
+        {
+            if (_isInboxPosted || _inbox.Count == 0)
+            {
+                return;
+            }
+
+            _isInboxPosted = true;
+        }
+
+        Peer.Post(_emptyInbox);
+    }
+
     private void EmptyInbox(OutputBuffer output)
     {
+        lock (_inboxLock)
+        {
+            _isInboxPosted = false;
+        }
+
         _isInboxWaiting = IsPaused;
         if (_isInboxWaiting)
         {
-            return; // I2 of pieces: when the reply is complete.
+            return; // I2 of Pieces: the inbox waits until the reply is complete.
         }
 
         if (output.UnsentBytes > 0 && Peer.Held.Account.IsExceeded)
         {
-            CloseInbox(); // It has not read what came before, and there is no memory for more.
+            CloseInbox(); // It has not read earlier output, and there is no memory for more.
             Peer.Close(CloseReason.OutOfMemory);
             return;
         }
 
         _target.Open(output);
         var writer = new RespWriter(_target, IsResp3);
+        var share = new TurnShare();
         while (TryTakeFromInbox(out InboxItem next))
         {
+            share.Count(next.Message.Bytes);
             if (next.Kind == InboxKind.Message)
             {
                 WriteMessage(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);
@@ -171,6 +214,11 @@ internal sealed partial class RespSession
             }
 
             next.Message.Release();
+            if (!share.HasRoom && Peer.Held.Account.IsExceeded)
+            {
+                PostInbox(); // Receivers share a message, but each output has its own copy. The rest follows when the client has read this.
+                break;
+            }
         }
 
         writer.Flush();

@@ -1,27 +1,30 @@
-using Cairn.Engine;
+using Cairn.Concurrency;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
+using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Resp;
 
-// MULTI queues requests as they came; EXEC reads them again and executes them while it holds the partitions of their keys, so
-// that no writer of any process comes in between. What WATCH saw is compared under the same locks:
+// MULTI queues requests unchanged. EXEC reads them again and executes them while it holds the partitions of their keys, so no writer of
+// any process can interfere. Under the same locks, EXEC compares the watched keys with their state at WATCH:
 //
-//   a key that was there      its version is still the same
-//   a key that was not there  it still is not, and was not written meanwhile, which the partition's ring of changes tells
+//   a key that existed   its version is unchanged
+//   a key that did not   it still does not exist, and the partition's invalidation ring shows no write of it since
 //
-// A ring that has come around since, and a partition whose ring was lost, count as changes.
+// If the ring has wrapped around since WATCH, or was lost, that counts as a change.
 //
-// Replies cannot wait for the client while partitions are held. So what is known of their length is added up first, and EXEC is refused
-// before anything happens if that is more than may wait for a client, or waits until there is memory for it. Where replies
-// become too long that could not be known, the connection ends there and then.
+// Replies cannot wait for the client while partitions are held. So EXEC first adds up the known lengths of the replies. If the sum
+// exceeds the limit of waiting output, EXEC is refused before anything is executed. If there is no memory for it, EXEC waits. If replies
+// of unknown length become too long, the connection is closed at once.
 internal sealed partial class RespSession
 {
-    // What a watched key costs beyond its bytes.
+    // The memory of a watched key beyond its bytes.
     private const int WatchedKeyBytes = 160;
 
-    // EXEC executes the whole queue in one turn, so it has a limit of its own: as many arguments as one request may have.
-    private const int MostQueuedArguments = 1 << 20;
+    // EXEC executes the whole queue in one turn, so it has its own limits: as many arguments as the longest MSET, and this many bytes of
+    // replies besides the longest value. Both take as long as other atomic commands.
+    private const int MostQueuedArguments = 1 + (2 * StringCommands.MaxPairs);
+    private const int MostReplyBytes = 16 << 20;
 
     private readonly List<WatchedKey> _watched = [];
     private Dictionary<ulong, int>? _watchedPlaces;
@@ -30,18 +33,19 @@ internal sealed partial class RespSession
     private int _queuedArguments;
     private bool _isTransactionBroken;
     private bool _isExecutingQueue;
+    private long _mostQueueBytes; // The limit of the replies of the queue that is being executed.
 
-    /// <summary>Between MULTI and EXEC.</summary>
+    /// <summary>Gets whether the session is between MULTI and EXEC.</summary>
     public bool IsInTransaction { get; private set; }
 
-    /// <summary>Requests queued since MULTI.</summary>
+    /// <summary>Gets the number of requests queued since MULTI.</summary>
     public int QueuedCount { get; private set; }
 
     public int WatchedCount => _watched.Count;
 
     public void BeginTransaction() => IsInTransaction = true;
 
-    /// <summary>Forgets the queue, and what was watched.</summary>
+    /// <summary>Removes the queue and the watched keys.</summary>
     public void EndTransaction()
     {
         IsInTransaction = false;
@@ -76,14 +80,14 @@ internal sealed partial class RespSession
         Peer.Held.Charge(bytes);
         _watchedBytes += bytes;
 
-        // The ring's place first: what is written after it shows, there or in the version.
+        // The ring's position is read first. So every later write shows in the ring or in the version.
         int partition = Keys.PartitionOf(key);
         InvalidationCursor cursor = Server.Store.GetInvalidationCursor(partition);
         Keys.TryGetInfo(key, out EntryInfo info);
         _watched.Add(new WatchedKey(key.ToArray(), partition, hash, cursor, info.Version));
     }
 
-    /// <summary>Executes what was queued, if nothing watched has changed, and writes the reply.</summary>
+    /// <summary>Executes the queue if no watched key has changed, and writes the reply.</summary>
     public void ExecuteTransaction(ref RespWriter writer)
     {
         if (_isTransactionBroken)
@@ -109,11 +113,12 @@ internal sealed partial class RespSession
                 return;
             }
 
-            long known = IsSilent ? 0 : KnownReplyBytes();
-            if (known > MaxReplyBytes)
+            long longest = 0;
+            long known = IsSilent ? 0 : KnownReplyBytes(out longest);
+            if (known > MaxReplyBytes || known - longest > MostReplyBytes)
             {
                 writer.WriteError(Text.Bytes(
-                    $"EXECABORT Transaction discarded because its replies would take more than {MaxReplyBytes} bytes (--max-waiting)."));
+                    $"EXECABORT Transaction discarded because its replies would take more than {MaxReplyBytes} bytes (--max-waiting), or more than {MostReplyBytes} beside the longest value."));
                 return;
             }
 
@@ -123,6 +128,7 @@ internal sealed partial class RespSession
                 return;
             }
 
+            _mostQueueBytes = Math.Min(MaxReplyBytes, known + MostReplyBytes);
             ExecuteQueue(ref writer);
         }
         finally
@@ -161,10 +167,11 @@ internal sealed partial class RespSession
         }
     }
 
-    // The lengths of the values that the queued requests ask for, as they are now.
-    private long KnownReplyBytes()
+    // Returns the total length of the values that the queued requests read, as they are now, and the longest of them.
+    private long KnownReplyBytes(out long longest)
     {
         long bytes = 0;
+        longest = 0;
         for (int block = 0; block < _queued?.BlockCount && bytes <= MaxReplyBytes; block++)
         {
             ReadOnlySpan<byte> queued = _queued[block];
@@ -175,7 +182,7 @@ internal sealed partial class RespSession
                 CommandInfo? command = CommandTable.Find(arguments[0]);
                 if (command is not null && (command.Flags & CommandFlags.RepliesValues) != 0)
                 {
-                    bytes += ValueBytes(command, arguments);
+                    bytes += ValueBytes(command, arguments, ref longest);
                 }
 
                 queued = queued[length..];
@@ -185,14 +192,16 @@ internal sealed partial class RespSession
         return bytes;
     }
 
-    private long ValueBytes(CommandInfo command, scoped in RespArguments arguments)
+    private long ValueBytes(CommandInfo command, scoped in RespArguments arguments, ref long longest)
     {
         long bytes = 0;
         int last = command.LastKeyOf(arguments.Count);
         for (int i = command.FirstKey; i <= last; i += command.KeyStep)
         {
             bool isOfItsType = Keys.TryGetInfo(arguments[i], out EntryInfo info) && (info.Type == EntryType.Hash) == (command.Group == "hash");
-            bytes += isOfItsType ? info.ValueBytes : 0;
+            long value = isOfItsType ? info.ValueBytes : 0;
+            bytes += value;
+            longest = Math.Max(longest, value);
         }
 
         return bytes;
@@ -224,7 +233,7 @@ internal sealed partial class RespSession
         writer.WriteSimple("QUEUED"u8);
     }
 
-    // A request that cannot be executed breaks the transaction it was to be part of.
+    // A request that cannot be executed breaks its transaction.
     private void BreakTransaction() => _isTransactionBroken |= IsInTransaction;
 
     private RespRequestReader QueueReader()
@@ -253,7 +262,7 @@ internal sealed partial class RespSession
             }
         }
 
-        // With no keys nothing need be held, and an inner hold would not be noticed.
+        // Without keys, no lock is needed. A nested hold would not take one, either.
         _holdDepth = Keys.Engine.TryHold(hold) ? 1 : 0;
         return _holdDepth == 1;
     }

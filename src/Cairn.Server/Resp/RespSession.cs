@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Text;
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
@@ -15,15 +16,15 @@ internal enum ReplyMode
     On,
     Off,
 
-    /// <summary>Not to the next command.</summary>
+    /// <summary>The next command gets no reply.</summary>
     SkipNext,
 
-    /// <summary>Not to this one.</summary>
+    /// <summary>The present command gets no reply.</summary>
     Skip,
 }
 
-// A client that speaks RESP. Reads requests in place, looks each command up, checks what Redis checks before it executes one, in
-// its order, and has the command write its reply straight into the connection's output.
+// A client that speaks RESP. The session reads requests in place and finds each command. It makes the checks of Redis in the same order.
+// Then the command writes its reply directly into the connection's output.
 internal sealed partial class RespSession : Session
 {
     private const int LongestQuote = 128;
@@ -61,15 +62,15 @@ internal sealed partial class RespSession : Session
 
     public KeySpace Keys { get; }
 
-    /// <summary>Where commands report what they changed.</summary>
+    /// <summary>Gets the receiver of the changes that commands make.</summary>
     public KeyspaceEvents Events { get; }
 
-    /// <summary>Where hashes are changed.</summary>
+    /// <summary>Gets the editor of hashes.</summary>
     public HashEditor Editor => _worker.Editor;
 
     public bool IsResp3 { get; private set; }
 
-    /// <summary>As the client named itself; empty if it did not.</summary>
+    /// <summary>Gets or sets the name that the client gave itself; empty if none.</summary>
     public string ClientName
     {
         get;
@@ -93,10 +94,11 @@ internal sealed partial class RespSession : Session
 
     public ReplyMode ReplyMode { get; set; }
 
-    /// <summary>The command that came last, for lists of clients.</summary>
+    /// <summary>Gets the last command, for lists of clients.</summary>
     public CommandInfo? LastCommand { get; private set; }
 
-    /// <summary>Digits of the last value's length: a guess where the next one will begin in the output.</summary>
+    /// <summary>Gets or sets the number of digits of the last value's length. It predicts where the next value will begin in the
+    /// output.</summary>
     public int LikelyLengthDigits { get; set; } = 1;
 
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
@@ -179,7 +181,7 @@ internal sealed partial class RespSession : Session
     public override void OnClosed(CloseReason reason)
     {
         Track(null);
-        UnsubscribeAll();
+        LeaveChannels();
         CloseInbox();
         EndTransaction();
         EndCheck();
@@ -188,7 +190,7 @@ internal sealed partial class RespSession : Session
         Server.Remove(this);
     }
 
-    /// <summary>Speaks RESP3, or RESP2, from the reply at hand on.</summary>
+    /// <summary>Switches to RESP3 or RESP2, beginning with the present reply.</summary>
     public void SwitchProtocol(bool isResp3, ref RespWriter writer)
     {
         IsResp3 = isResp3;
@@ -202,19 +204,18 @@ internal sealed partial class RespSession : Session
         Peer.Close(CloseReason.ClosedBySession);
     }
 
-    /// <summary>As a new connection.</summary>
+    /// <summary>Resets the session to the state of a new connection. The caller must have ended its subscriptions.</summary>
     public void Reset(ref RespWriter writer)
     {
         SwitchProtocol(isResp3: false, ref writer);
         EndTransaction();
         Track(null);
-        UnsubscribeAll();
         Become(Server.Users.Initial);
         ClientName = "";
         ReplyMode = ReplyMode.On;
     }
 
-    // What only a long request needed is let go, and what is kept counts.
+    // Frees memory that only a long request needed, and counts the rest.
     private void Trim()
     {
         _worker.Trim(Peer.Held);
@@ -240,7 +241,7 @@ internal sealed partial class RespSession : Session
         name = value;
     }
 
-    // The command may have been found before; it is looked for if not.
+    // Finds the command, unless the look-ahead has already found it.
     private void Dispatch(CommandInfo? command, scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
     {
         if (_pausedCommand is { } paused)
@@ -353,7 +354,7 @@ internal sealed partial class RespSession : Session
             _recorder.CountError(command.Number);
         }
 
-        // Writes look at keys, too, but it is not what they were asked for.
+        // Writes also look up keys, but these lookups are not counted.
         if ((command.Flags & CommandFlags.ReadOnly) != 0)
         {
             _recorder.CountLookups(command.Number, Keys.Hits, Keys.Misses);
@@ -373,7 +374,7 @@ internal sealed partial class RespSession : Session
             return;
         }
 
-        // Whatever a client proves who it is with is nobody's business.
+        // Never log credentials.
         bool isSecret = command.Name is "auth" or "hello";
         int kept = isSecret ? 1 : Math.Min(arguments.Count, SlowRequest.MaxArguments);
         var words = new List<byte[]>(kept);
@@ -414,7 +415,7 @@ internal sealed partial class RespSession : Session
 
         if (ReplyMode == ReplyMode.On && before != ReplyMode.On)
         {
-            writer.WriteOk(); // CLIENT REPLY ON, which is answered.
+            writer.WriteOk(); // CLIENT REPLY ON gets a reply.
         }
 
         writer.IsResp3 = IsResp3;
@@ -441,7 +442,7 @@ internal sealed partial class RespSession : Session
         return true;
     }
 
-    // A command that is known and may not be executed. EXEC ends its transaction with that.
+    // Rejects a known command that may not be executed. If it is EXEC, its transaction ends.
     private void RejectCommand(CommandInfo command, string text, ref RespWriter writer)
     {
         BreakTransaction();
@@ -471,7 +472,7 @@ internal sealed partial class RespSession : Session
         Reject($"ERR unknown command '{Quote(arguments[0], LongestQuote)}', with args beginning with: {list}", ref writer);
     }
 
-    // As C prints a string: up to a zero byte.
+    // Formats bytes as C prints a string: up to a zero byte.
     private static string Quote(ReadOnlySpan<byte> bytes, int longest)
     {
         int zero = bytes.IndexOf((byte)0);
@@ -479,8 +480,8 @@ internal sealed partial class RespSession : Session
         return Text.Latin(bytes[..Math.Min(bytes.Length, longest)]);
     }
 
-    // A page in somebody's browser can send an HTTP request to a server on the same machine, and its body would be read as inline
-    // commands. Redis closes at the same two words.
+    // A web page in a browser can send an HTTP request to a server on the same machine. The request's body would be read as inline
+    // commands. Redis closes the connection at the same two words.
     private static bool IsHttp(ReadOnlySpan<byte> word) =>
         Ascii.EqualsIgnoreCase(word, "POST"u8) || Ascii.EqualsIgnoreCase(word, "Host:"u8);
 

@@ -1,4 +1,6 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Text;
+using Cairn.Keys;
 using Cairn.Protocol;
 
 namespace Cairn.Server.Resp;
@@ -6,24 +8,27 @@ namespace Cairn.Server.Resp;
 /// <summary>Words and numbers in requests and replies.</summary>
 internal static class Text
 {
-    /// <summary>Whether these are the same letters; <paramref name="lower"/> is in lower case.</summary>
+    // A longer pattern would be tried at every position of a name. The time, the product of the two lengths, would delay other clients.
+    internal const int LongestAfterStar = GlobAutomaton.LongestPattern;
+
+    /// <summary>Compares letters without case; <paramref name="lower"/> is in lower case.</summary>
     public static bool EqualsIgnoreCase(ReadOnlySpan<byte> text, ReadOnlySpan<byte> lower) =>
         text.Length == lower.Length && Ascii.EqualsIgnoreCase(text, lower);
 
-    /// <summary>A number as Redis writes it to people.</summary>
+    /// <summary>Formats a number as Redis shows it to people.</summary>
     public static byte[] Format(ExtendedDouble number)
     {
         Span<byte> text = stackalloc byte[ExtendedDouble.MaxTextBytes];
         return text[..number.Format(text)].ToArray();
     }
 
-    /// <summary>Bytes as text in an error or a list, each as one character.</summary>
+    /// <summary>Converts bytes to text for an error or a list, one character per byte.</summary>
     public static string Latin(ReadOnlySpan<byte> bytes) => Encoding.Latin1.GetString(bytes);
 
-    /// <summary>Text as it was read by <see cref="Latin"/>.</summary>
+    /// <summary>Converts text that <see cref="Latin"/> created back to bytes.</summary>
     public static byte[] Bytes(string text) => Encoding.Latin1.GetBytes(text);
 
-    /// <summary>Writes text that was made by <see cref="Latin"/>, or is ASCII, as a bulk string.</summary>
+    /// <summary>Writes text that <see cref="Latin"/> created, or ASCII text, as a bulk string.</summary>
     public static void WriteText(this ref RespWriter writer, string text)
     {
         writer.WriteBulkHeader(text.Length);
@@ -32,10 +37,23 @@ internal static class Text
         writer.WriteLineEnd();
     }
 
-    /// <summary>Reads a whole number.</summary>
+    /// <summary>Reads a pattern, or writes the error.</summary>
+    public static bool TryReadPattern(ReadOnlySpan<byte> text, [NotNullWhen(true)] out KeyFilter? filter, ref RespWriter writer)
+    {
+        filter = KeyFilter.Glob(text);
+        if (filter.BytesAfterStar <= LongestAfterStar)
+        {
+            return true;
+        }
+
+        writer.WriteError(RespErrors.PatternTooLong);
+        return false;
+    }
+
+    /// <summary>Reads an integer.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, out long value) => DecimalText.TryParseInt64(text, out value);
 
-    /// <summary>Reads a scan's cursor as Redis does, which is as C does: with a sign or zeros before it, and nothing is 0.</summary>
+    /// <summary>Reads a scan's cursor as Redis and C do: a sign and leading zeros are allowed, and an empty text is 0.</summary>
     public static bool TryParseCursor(ReadOnlySpan<byte> text, out ulong cursor)
     {
         cursor = 0;

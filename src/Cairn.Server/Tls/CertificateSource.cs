@@ -1,18 +1,18 @@
-// A listener's certificate, taken up again when its files change: connections that exist keep what they have, new ones get
-// the new. The files are read and compared by content every few seconds rather than watched: that also notices when a
-// symbolic link above them is changed, as container platforms do, and never misses an event. What cannot be used (half
-// written, or key and certificate of different pairs) is tried again; until then the old one serves.
+// A listener's certificate, which is reloaded when its files change. Existing connections keep their certificate; new ones get the new
+// certificate. The files are read and compared by content every few seconds instead of watched. So the change of a symbolic link above
+// them, as container platforms make it, is also noticed, and no event is missed. Files that cannot be used (half written, or key and
+// certificate of different pairs) are tried again. Until then, the old certificate serves.
 using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using Cairn.Server.Connections;
+using Cairn.Server.Logging;
 
 namespace Cairn.Server.Tls;
 
 internal sealed class CertificateSource : IDisposable
 {
-    /// <summary>How often the files are looked at.</summary>
+    /// <summary>The interval at which the files are checked.</summary>
     public static readonly TimeSpan ReloadInterval = TimeSpan.FromSeconds(5);
 
     private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
@@ -32,14 +32,14 @@ internal sealed class CertificateSource : IDisposable
         _timer = clock.CreateTimer(static source => ((CertificateSource)source!).Reload(), this, ReloadInterval, ReloadInterval);
     }
 
-    /// <summary>What a handshake that begins now uses. Any thread.</summary>
-    public SslServerAuthenticationOptions Current => Volatile.Read(ref _current); // Acquire; pairs with Reload. An older one does no harm.
+    /// <summary>Gets the settings of new handshakes. Thread-safe.</summary>
+    public SslServerAuthenticationOptions Current => Volatile.Read(ref _current); // Acquire; pairs with Reload. A stale value is harmless.
 
     /// <summary>Reads the files.</summary>
-    /// <exception cref="ServerException">They cannot be used.</exception>
+    /// <exception cref="ServerException">The files cannot be used.</exception>
     public static CertificateSource Load(TlsOptions options, ServerLog log, TimeProvider clock) => new(options, log, clock);
 
-    /// <summary>Looks whether the files have changed. Any thread.</summary>
+    /// <summary>Checks whether the files have changed. Thread-safe.</summary>
     public void Reload()
     {
         lock (_reloading)
@@ -53,7 +53,7 @@ internal sealed class CertificateSource : IDisposable
 
                 (SslServerAuthenticationOptions current, byte[] digest) = Read(_options);
 
-                // Release; pairs with Current: its object is complete before it can be seen.
+                // Release; pairs with Current: the object is complete before a reader can see it.
                 Volatile.Write(ref _current, current);
                 _digest = digest;
                 _log.Write(ServerLogLevel.Information, $"The certificate '{_options.CertificatePath}' was changed; new connections use it.");
@@ -75,10 +75,10 @@ internal sealed class CertificateSource : IDisposable
         try
         {
             certificate = X509Certificate2.CreateFromPemFile(options.CertificatePath, options.KeyPath);
-            chain.ImportFromPemFile(options.CertificatePath); // The certificate itself, which does no harm, and what follows it.
+            chain.ImportFromPemFile(options.CertificatePath); // Includes the certificate itself, which is harmless.
             if (OperatingSystem.IsWindows())
             {
-                // Windows' TLS does not take a key that is in memory only.
+                // TLS on Windows does not accept a key that exists only in memory.
                 certificate = X509CertificateLoader.LoadPkcs12(certificate.Export(X509ContentType.Pkcs12), password: null);
             }
         }
@@ -91,7 +91,7 @@ internal sealed class CertificateSource : IDisposable
                 e);
         }
 
-        // Only certificates of authorities are sent along; nothing is fetched from elsewhere, which would block a worker.
+        // Only the given certificates of authorities are sent. Fetching others from the network would block a worker.
         return (Describe(options, SslStreamCertificateContext.Create(certificate, chain, offline: true)), digest);
     }
 
@@ -101,12 +101,12 @@ internal sealed class CertificateSource : IDisposable
         return new SslServerAuthenticationOptions
         {
             ServerCertificateContext = certificate,
-#pragma warning disable CA5398 // 1.2 and later is what is promised, also where the system's own choice would be older ones.
+#pragma warning disable CA5398 // 1.2 and later is promised, even if the system's default includes older versions.
             EnabledSslProtocols = SslProtocols.Tls12 | SslProtocols.Tls13,
 #pragma warning restore CA5398
             AllowRenegotiation = false,
             ClientCertificateRequired = mode != ClientCertificateMode.None,
-            CertificateRevocationCheckMode = X509RevocationMode.NoCheck, // It would ask other machines.
+            CertificateRevocationCheckMode = X509RevocationMode.NoCheck, // A check would contact other machines.
             CertificateChainPolicy = mode == ClientCertificateMode.None ? null : ClientPolicy(options),
             RemoteCertificateValidationCallback = (_, client, _, errors) =>
                 mode == ClientCertificateMode.None || errors == SslPolicyErrors.None ||

@@ -1,14 +1,15 @@
-// TLS between a connection's session and its channel, whatever the loop: bytes that arrive are decrypted into the
-// connection's input, and its output is encrypted into its wire output. SslStream does the work, driven by the worker:
-// each of its steps runs when the worker offers bytes or writes, on the worker's thread, until it needs more.
+// TLS between a connection's session and its channel, for every loop. Received bytes are decrypted into the connection's input. The
+// connection's output is encrypted into its wire output. SslStream does the work, driven by the worker: each of its steps runs on the
+// worker's thread, when the worker offers bytes or writes, until the step needs more.
 //
 //   Handshaking --done--> Established --close--> Shut
 //        |                    |
 //        +------ failed ------+--> Failed: the alert is sent, and the connection closed
 //
-// A silent connection holds no buffer of ours, and none of SslStream's: it waits with an empty read.
+// A silent connection holds no buffer of this class or of SslStream: it waits with an empty read. A connection that has sent a part of a
+// record holds a buffer of SslStream. The buffer counts as the connection's memory, and the time limit of a request applies.
 using System.Net.Security;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Tls;
 
@@ -16,61 +17,75 @@ internal sealed class TlsFilter : IDisposable
 {
     private const int RecordBytes = 16 << 10;
 
-    private readonly Worker _worker;
-    private readonly ClientConnection _connection;
+    // The memory that SslStream takes from its pool for a record, including header and trailer.
+    private const int HeldRecordBytes = 32 << 10;
+
+    private readonly ITlsConnection _connection;
     private readonly TlsTransport _transport;
     private readonly SslStream _stream;
+    private TlsRecords _records;
+    private bool _isRecordCounted;
     private bool _isWriting;
     private bool _isShut;
     private bool _hasFailed;
 
-    public TlsFilter(Worker worker, ClientConnection connection)
+    /// <summary>Creates a filter that has sent and received nothing.</summary>
+    /// <param name="connection">The connection.</param>
+    /// <param name="wire">The output for encrypted bytes.</param>
+    public TlsFilter(ITlsConnection connection, OutputBuffer wire)
     {
-        _worker = worker;
         _connection = connection;
-        var wire = new OutputBuffer(worker.Arena);
-        connection.WireOutput = wire;
-        connection.Output.Downstream = wire;
-        _transport = new TlsTransport(worker, wire);
+        _transport = new TlsTransport(connection, wire);
         _stream = new SslStream(_transport, leaveInnerStreamOpen: true);
     }
 
-    /// <summary>Whether the handshake is done.</summary>
+    /// <summary>Gets whether the handshake is complete.</summary>
     public bool IsEstablished { get; private set; }
 
-    /// <summary>"Tls13" and the cipher suite, for lists; null before the handshake is done. Any thread.</summary>
+    /// <summary>Gets the protocol and the cipher suite for lists ("Tls13 ..."); null before the handshake is complete.
+    /// Thread-safe.</summary>
     public string? Protocol { get; private set; }
 
-    /// <summary>The subject of the client's certificate; null if it showed none. Any thread.</summary>
+    /// <summary>Gets the subject of the client's certificate; null if the client sent none. Thread-safe.</summary>
     public string? ClientName { get; private set; }
 
-    /// <summary>Whether SslStream holds a part of the output, to encrypt it later.</summary>
+    /// <summary>Gets whether SslStream holds a part of the output, to encrypt it later.</summary>
     public bool IsWriting => _isWriting;
 
-    /// <summary>Begins the handshake, which goes on as bytes arrive.</summary>
+    /// <summary>Gets whether only a part of a record has arrived.</summary>
+    public bool IsWithinRecord => _records.IsWithin;
+
+    /// <summary>Begins the handshake, which continues as bytes arrive.</summary>
     public void Start(CertificateSource certificates) => _ = RunAsync(certificates.Current);
 
-    /// <summary>Decrypts what arrived, as far as it goes.</summary>
+    /// <summary>Decrypts received bytes as far as possible.</summary>
     public unsafe void Receive(byte* bytes, int count)
     {
-        _ = _transport.Offer(bytes, count); // What nobody reads came after the end.
-        _worker.MakeReady(_connection); // There is input now, or an answer of the handshake to be sent.
+        _records.Follow(new ReadOnlySpan<byte>(bytes, count));
+        if (_records.IsWithin != _isRecordCounted)
+        {
+            _isRecordCounted = _records.IsWithin;
+            _connection.Charge(_isRecordCounted ? HeldRecordBytes : -HeldRecordBytes);
+        }
+
+        _ = _transport.Offer(bytes, count); // Bytes that are not read came after the end.
+        _connection.MakeReady(); // There may be input now, or an answer of the handshake to send.
     }
 
     public void EndInput()
     {
         _transport.End();
-        _worker.MakeReady(_connection);
+        _connection.MakeReady();
     }
 
-    /// <summary>Encrypts what the session wrote.</summary>
-    /// <param name="isLast">Whether nothing comes after it.</param>
+    /// <summary>Encrypts the session's output.</summary>
+    /// <param name="isLast">Whether no more output follows.</param>
     public void Encrypt(bool isLast)
     {
         OutputBuffer output = _connection.Output;
         if (_hasFailed || (isLast && !IsEstablished))
         {
-            output.Clear(); // It can go nowhere.
+            output.Clear(); // It cannot be sent.
             return;
         }
 
@@ -85,7 +100,7 @@ internal sealed class TlsFilter : IDisposable
             ValueTask write = _stream.WriteAsync(segment.Memory, CancellationToken.None);
             if (!write.IsCompletedSuccessfully)
             {
-                // Somebody else of SslStream's writes (a key update); it goes on when that is done.
+                // SslStream itself is writing (a key update). This write continues afterwards.
                 _isWriting = true;
                 _ = FinishWriteAsync(write, count);
                 return;
@@ -103,7 +118,7 @@ internal sealed class TlsFilter : IDisposable
 
     public void Dispose()
     {
-        _hasFailed = true; // Whatever is under way finds that it is over.
+        _hasFailed = true; // Tells the operations in progress that the connection has ended.
         _transport.End();
         _stream.Dispose();
         _transport.Dispose();
@@ -123,10 +138,10 @@ internal sealed class TlsFilter : IDisposable
 
             if (!_hasFailed)
             {
-                _connection.IsInputEnded = true;
+                _connection.EndInput();
             }
         }
-#pragma warning disable CA1031 // Whatever goes wrong in one connection's business ends that connection, never the server.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -137,11 +152,11 @@ internal sealed class TlsFilter : IDisposable
     private async ValueTask<bool> ReceiveRecordAsync()
     {
         _ = await _stream.ReadAsync(Memory<byte>.Empty, CancellationToken.None).ConfigureAwait(false);
-        Block block = _worker.Pool.Rent(RecordBytes);
+        Block block = _connection.Pool.Rent(RecordBytes);
         try
         {
             int count = await _stream.ReadAsync(block.Memory, CancellationToken.None).ConfigureAwait(false);
-            if (count > 0 && _connection.State == ConnectionState.Open)
+            if (count > 0 && _connection.IsOpen)
             {
                 _connection.Append(block.Span[..count]);
             }
@@ -150,7 +165,7 @@ internal sealed class TlsFilter : IDisposable
         }
         finally
         {
-            _worker.Pool.Return(block);
+            _connection.Pool.Return(block);
         }
     }
 
@@ -163,10 +178,10 @@ internal sealed class TlsFilter : IDisposable
             {
                 _isWriting = false; // Before the connection is served again.
                 _connection.Output.Sent(count);
-                _worker.MakeReady(_connection);
+                _connection.MakeReady();
             }
         }
-#pragma warning disable CA1031 // As above.
+#pragma warning disable CA1031 // An exception in the code of one connection ends that connection, never the server.
         catch (Exception e)
 #pragma warning restore CA1031
         {
@@ -175,20 +190,20 @@ internal sealed class TlsFilter : IDisposable
         finally
         {
             _isWriting = false;
-            if (_connection.State == ConnectionState.Closed)
+            if (_connection.IsClosed)
             {
                 _connection.Output.Clear();
             }
         }
     }
 
-    // When the connection has ended, that is why, and known.
+    // If the connection has ended, the exception is a result of that, and is not reported.
     private void Fail(Exception e)
     {
         if (!_hasFailed)
         {
             _hasFailed = true;
-            _worker.OnTlsFailed(_connection, e);
+            _connection.OnFailed(e);
         }
     }
 
@@ -200,7 +215,7 @@ internal sealed class TlsFilter : IDisposable
         }
         catch (Exception e) when (e is IOException or InvalidOperationException)
         {
-            // The last words are a courtesy.
+            // The closing alert is optional.
         }
     }
 }

@@ -1,16 +1,16 @@
 using System.Threading.Tasks.Sources;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Tls;
 
 /// <summary>
-/// The encrypted side of a TLS connection, as the stream that SslStream reads and writes. Bytes that arrive are offered by the
-/// worker and read during that call; what is written goes to the connection's wire output. So reading waits without a thread,
-/// writing never waits, and all of it happens on the worker's thread.
+/// The encrypted side of a TLS connection, as the stream that SslStream reads and writes. The worker offers received bytes, and SslStream
+/// reads them during that call. Written bytes go to the connection's wire output. So reading waits without a thread, writing never waits,
+/// and everything happens on the worker's thread.
 /// </summary>
 internal sealed unsafe class TlsTransport : Stream, IValueTaskSource<int>
 {
-    private readonly Worker _worker;
+    private readonly ITlsConnection _connection;
     private readonly OutputBuffer _wire;
     private ManualResetValueTaskSourceCore<int> _reading;
     private Memory<byte> _destination;
@@ -19,9 +19,9 @@ internal sealed unsafe class TlsTransport : Stream, IValueTaskSource<int>
     private byte* _offered;
     private int _offeredBytes;
 
-    public TlsTransport(Worker worker, OutputBuffer wire)
+    public TlsTransport(ITlsConnection connection, OutputBuffer wire)
     {
-        _worker = worker;
+        _connection = connection;
         _wire = wire;
     }
 
@@ -39,8 +39,8 @@ internal sealed unsafe class TlsTransport : Stream, IValueTaskSource<int>
         set => throw new NotSupportedException();
     }
 
-    /// <summary>Lets these bytes be read until the call returns.</summary>
-    /// <returns>How many were not read, because nobody reads any more.</returns>
+    /// <summary>Offers bytes to the reader until the call returns.</summary>
+    /// <returns>The number of bytes that were not read, because the reader has ended.</returns>
     public int Offer(byte* bytes, int count)
     {
         _offered = bytes;
@@ -51,7 +51,7 @@ internal sealed unsafe class TlsTransport : Stream, IValueTaskSource<int>
         return left;
     }
 
-    /// <summary>Nothing more will be offered.</summary>
+    /// <summary>Ends the input: no more bytes will be offered.</summary>
     public void End()
     {
         _isEnded = true;
@@ -114,7 +114,7 @@ internal sealed unsafe class TlsTransport : Stream, IValueTaskSource<int>
             _isReading = false;
             Memory<byte> destination = _destination;
             _destination = default;
-            _reading.SetResult(Take(destination)); // What waits for it runs now, and may read again.
+            _reading.SetResult(Take(destination)); // The waiting code runs now, and may read again.
         }
     }
 
@@ -127,11 +127,11 @@ internal sealed unsafe class TlsTransport : Stream, IValueTaskSource<int>
         return count;
     }
 
-    // The bytes offered and the wire belong to the worker. SslStream continues where it is told that something was read, so
-    // this holds; if a later version moves elsewhere, connections must fail rather than mix up memory.
+    // The offered bytes and the wire output belong to the worker. SslStream continues on the thread that completes its read, so it stays
+    // on the worker. If a later version of .NET switches threads, connections must fail rather than corrupt memory.
     private void ThrowIfElsewhere()
     {
-        if (!_worker.IsCurrentThread)
+        if (!_connection.IsOnWorker)
         {
             throw new InvalidOperationException("TLS continued on another thread than its connection's worker.");
         }

@@ -1,8 +1,5 @@
-using System.Runtime.InteropServices;
 using System.Text;
-using Cairn.Engine;
 using Cairn.Storage;
-using Cairn.WriteAhead;
 
 namespace Cairn.Collections;
 
@@ -12,14 +9,10 @@ internal static unsafe class CollectionTable
     /// <summary>The partition whose lock guards the table.</summary>
     public const int LockingPartition = 0;
 
-    /// <summary>The number of a collection, which is created if there is none of that name.</summary>
-    /// <param name="engine">Of the store.</param>
-    /// <param name="name">The collection's.</param>
-    /// <param name="options">What it is to be; null to leave it as it is.</param>
-    /// <param name="cameUnderLog">Whether what it held before is not in the log, and from now on should be: the caller sees to a snapshot.</param>
-    public static uint OpenOrCreate(StoreEngine engine, string name, CollectionOptions? options, out bool cameUnderLog)
+    /// <summary>The name as the table keeps it.</summary>
+    /// <exception cref="ArgumentException">No collection can have it.</exception>
+    public static byte[] EncodeName(string name)
     {
-        cameUnderLog = false;
         byte[] bytes;
         try
         {
@@ -30,29 +23,8 @@ internal static unsafe class CollectionTable
             throw new ArgumentException("A collection's name must be valid text, without half of a surrogate pair.", nameof(name), failure);
         }
 
-        if (bytes.Length > CollectionRecord.MaxNameBytes)
-        {
-            throw new ArgumentException(
-                $"A collection's name has at most {CollectionRecord.MaxNameBytes} bytes in UTF-8; '{name}' has {bytes.Length}.", nameof(name));
-        }
-
-        if (options is null && Find(engine.Memory, bytes) is { } existing)
-        {
-            engine.Memory.RefreshRegions();
-            return existing;
-        }
-
-        uint cleared = 0;
-        uint number;
-        while (!TryOpenOrCreate(engine, name, bytes, options, cleared, out number, out cameUnderLog))
-        {
-            // Nothing was ever written with the number of a new collection, unless the table was damaged: then the entries of
-            // a forgotten collection must not turn up in this one.
-            engine.Clear(number, isAll: false);
-            cleared = number;
-        }
-
-        return number;
+        return bytes.Length <= CollectionRecord.MaxNameBytes ? bytes : throw new ArgumentException(
+            $"A collection's name has at most {CollectionRecord.MaxNameBytes} bytes in UTF-8; '{name}' has {bytes.Length}.", nameof(name));
     }
 
     /// <summary>
@@ -93,102 +65,6 @@ internal static unsafe class CollectionTable
         return new CollectionStatistics(NameOf(memory, number), entries, bytes, Record(memory, number)->BudgetBytes, memory.RegionOf(number));
     }
 
-    /// <summary>False if the collection is new and its number, <paramref name="number"/>, is not the cleared one.</summary>
-    private static bool TryOpenOrCreate(
-        StoreEngine engine, string name, byte[] bytes, CollectionOptions? options, uint cleared, out uint number, out bool cameUnderLog)
-    {
-        cameUnderLog = false;
-        PartitionBlock* partition = engine.Enter(LockingPartition);
-        if (partition is null)
-        {
-            throw new StoreException($"The collection '{name}' could not be opened, because a stopped process holds the store's lock. Continue or end it.");
-        }
-
-        try
-        {
-            uint? found = Find(engine.Memory, bytes);
-            int count = Count(engine.Memory);
-            uint free = FindUnnamed(engine.Memory, count);
-            if (found is null && free >= StoreLayout.MaxCollections)
-            {
-                throw new StoreException(
-                    $"The collection '{name}' could not be created: a store has at most {StoreLayout.MaxCollections - 1}. Use a prefix of keys instead.");
-            }
-
-            number = found ?? free;
-            if (found is null && number != cleared)
-            {
-                engine.Leave(partition);
-                return false;
-            }
-
-            CollectionRecord* record = Record(engine.Memory, number);
-            if (found is not null && options is not null && record->Region != options.Region)
-            {
-                throw new StoreException(
-                    $"The collection '{name}' was created with {nameof(CollectionOptions.Region)} {record->Region}, which cannot become " +
-                    $"{options.Region}. Open it with {record->Region}, or use another name.");
-            }
-
-            CollectionRecord defined = *record;
-            if (found is null || options is not null)
-            {
-                // Without options, one that another process has just created keeps its own.
-                Write(&defined, options ?? new CollectionOptions());
-            }
-
-            if (found is null)
-            {
-                defined.NameBytes = (ushort)bytes.Length;
-                bytes.CopyTo(new Span<byte>(defined.Name, CollectionRecord.MaxNameBytes));
-            }
-
-            bool wasLogged = found is not null && record->IsLogged;
-            if (found is not null && defined.IsLogged && !wasLogged)
-            {
-                // Before it counts: whoever sees that it is logged sees that a snapshot is wanted, too.
-                Interlocked.Increment(ref engine.Memory.Super->Log.Wanted);
-                cameUnderLog = true;
-            }
-
-            Define(engine, partition, number, defined, wasLogged || defined.IsLogged);
-            engine.Memory.RefreshRegions();
-        }
-        catch
-        {
-            StoreLog.TakeRefusal();
-            if (partition->PendingRecord != 0)
-            {
-                engine.Recovery.Run(LockingPartition);
-            }
-
-            engine.Leave(partition);
-            throw;
-        }
-
-        engine.Leave(partition);
-        engine.Settle(number);
-        return true;
-    }
-
-    private static void Define(StoreEngine engine, PartitionBlock* partition, uint number, in CollectionRecord defined, bool isLogged)
-    {
-        CollectionRecord* record = Record(engine.Memory, number);
-        var bytes = MemoryMarshal.AsBytes(new ReadOnlySpan<CollectionRecord>(in defined));
-        if (bytes.SequenceEqual(new ReadOnlySpan<byte>(record, StoreLayout.CollectionRecordBytes)))
-        {
-            return;
-        }
-
-        if (isLogged && engine.WriteAhead.IsEnabled)
-        {
-            engine.LogDefinition(partition, number, bytes);
-        }
-
-        Redefine(engine.Memory, number, bytes);
-        Volatile.Write(ref partition->PendingRecord, 0);
-    }
-
     /// <summary>Makes a record of the table what it is said to be, and counts it.</summary>
     public static void Redefine(StoreMemory memory, uint number, ReadOnlySpan<byte> bytes)
     {
@@ -204,7 +80,7 @@ internal static unsafe class CollectionTable
     }
 
     // The number after the last, or of a record that counts but has no name: damage made it so.
-    private static uint FindUnnamed(StoreMemory memory, int count)
+    public static uint FindUnnamed(StoreMemory memory, int count)
     {
         uint number = 1;
         while (number <= count && Record(memory, number)->NameBytes != 0)
@@ -215,7 +91,7 @@ internal static unsafe class CollectionTable
         return number;
     }
 
-    private static uint? Find(StoreMemory memory, ReadOnlySpan<byte> name)
+    public static uint? Find(StoreMemory memory, ReadOnlySpan<byte> name)
     {
         int count = Count(memory);
         for (uint number = 1; number <= count; number++)
@@ -229,7 +105,7 @@ internal static unsafe class CollectionTable
         return null;
     }
 
-    private static void Write(CollectionRecord* record, CollectionOptions options)
+    public static void Write(CollectionRecord* record, CollectionOptions options)
     {
         Expiration expiration = options.DefaultExpiration;
         record->ExpirationKind = expiration.Kind switch
@@ -244,8 +120,8 @@ internal static unsafe class CollectionTable
         record->Durability = (byte)options.ResolvedDurability;
     }
 
-    // Acquire; pairs with the release in OpenOrCreate.
-    private static int Count(StoreMemory memory) =>
+    // Acquire; pairs with the release in Redefine.
+    public static int Count(StoreMemory memory) =>
         Math.Clamp(Volatile.Read(ref memory.Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
 
     // Copied first: decoding counts the characters before it writes them, and somebody may be scribbling over the name in between.
@@ -263,5 +139,5 @@ internal static unsafe class CollectionTable
         return new ReadOnlySpan<byte>(record->Name, Math.Min((int)record->NameBytes, CollectionRecord.MaxNameBytes));
     }
 
-    private static CollectionRecord* Record(StoreMemory memory, uint number) => (CollectionRecord*)memory.CollectionRecord((int)number);
+    public static CollectionRecord* Record(StoreMemory memory, uint number) => (CollectionRecord*)memory.CollectionRecord((int)number);
 }

@@ -1,7 +1,7 @@
 using System.Numerics;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
-using Cairn.WriteAhead;
 
 namespace Cairn.Concurrency;
 
@@ -88,7 +88,8 @@ internal sealed unsafe class OwnerTable
             }
         }
 
-        return StoreLog.IsNamedByLock(&_memory.Super->Log, slot);
+        LogBlock* log = &_memory.Super->Log;
+        return PartitionLock.OwnerOf(Volatile.Read(ref log->LockWord)) == slot || PartitionLock.OwnerOf(Volatile.Read(ref log->SyncLockWord)) == slot;
     }
 
     /// <summary>Begins the slot's use by this store, after the clean-up.</summary>

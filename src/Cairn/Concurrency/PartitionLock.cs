@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Concurrency;
@@ -15,7 +16,7 @@ internal enum LockOutcome
     Stolen,
 }
 
-// The lock of a partition: one word in the file, shared by threads and processes. The log has two of the same kind (WriteAhead.LogBlock).
+// The lock of a partition: one word in the file, shared by threads and processes. The log has two of the same kind (Storage.LogBlock).
 //
 //   bits  0..7   owner slot, 0 when free
 //         8..29  epoch, raised by every taking, so that a compare-and-swap by who saw an earlier owner fails

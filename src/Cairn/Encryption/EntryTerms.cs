@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using Cairn.Engine;
+using Cairn.Storage;
 
 namespace Cairn.Encryption;
 

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using System.Runtime.Intrinsics;
 using System.Security.Cryptography;
+using Cairn.Platform;
 
 namespace Cairn.Encryption;
 
@@ -19,8 +19,11 @@ namespace Cairn.Encryption;
 //       tag covers them. What moves while an entry lives, its version and the current end of a sliding expiration, it does not.
 //   C3  A value is returned only after its tag was found right.
 //
+//   C4  After Dispose has returned, the keys that are in use here are zero. The engine is closed by then, so nothing that is sealed or looked up
+//       with a key of zeros can reach the file or the caller.
+//
 // Logs, snapshots and copies of the file hold entries as the engine has them, and so are encrypted, too.
-internal sealed class StoreCipher
+internal sealed class StoreCipher : IDisposable
 {
     /// <summary>By how much a value is longer than key and value together.</summary>
     public const int OverheadBytes = HeaderBytes + KeyLengthBytes + AesGcmKey.TagBytes;
@@ -31,15 +34,17 @@ internal sealed class StoreCipher
     private const int AssociatedBytes = 48;
     private const ulong MostUses = 1UL << 32;
 
-    // Two openings whose salts share a place cost each other a derivation, some microseconds, now and then.
+    // Two openings whose salts share a place cost each other a derivation, some microseconds, now and then. The key that had the place may be in
+    // use by another thread, so it is left to the collector, which zeroes it (AesGcmKey).
     private const int CachedKeys = 256;
 
     private readonly byte[] _storeKey;
-    private readonly ulong _tagKey0;
-    private readonly ulong _tagKey1;
     private readonly EntryKey?[] _entryKeys = new EntryKey?[CachedKeys];
     private readonly Lock _gate = new();
+    private ulong _tagKey0;
+    private ulong _tagKey1;
     private EntryKey? _writing;
+    private bool _isDisposed;
 
     public StoreCipher(byte[] storeKey)
     {
@@ -55,7 +60,10 @@ internal sealed class StoreCipher
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyTag TagOf(ReadOnlySpan<byte> key, uint collection)
     {
-        (ulong low, ulong high) = SipHash.Compute(_tagKey0, _tagKey1, collection, key);
+        // Acquire; pairs with Dispose. A key that was zeroed is read before the engine is asked whether it is closed, so it is (C4).
+        ulong key0 = Volatile.Read(ref _tagKey0);
+        ulong key1 = Volatile.Read(ref _tagKey1);
+        (ulong low, ulong high) = SipHash.Compute(key0, key1, collection, key);
         return new KeyTag(low, high);
     }
 
@@ -134,6 +142,24 @@ internal sealed class StoreCipher
         return true;
     }
 
+    /// <summary>Zeroes the keys. Opening and sealing then throw.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            _isDisposed = true;
+            CryptographicOperations.ZeroMemory(_storeKey);
+            _writing?.Key.Dispose();
+            foreach (EntryKey? key in _entryKeys)
+            {
+                key?.Key.Dispose();
+            }
+        }
+
+        Volatile.Write(ref _tagKey0, 0);
+        Volatile.Write(ref _tagKey1, 0);
+    }
+
     private static ReadOnlySpan<byte> NonceOf(ulong counter, Span<byte> nonce)
     {
         MemoryMarshal.Write(nonce, counter);
@@ -151,9 +177,18 @@ internal sealed class StoreCipher
     [MethodImpl(MethodImplOptions.NoInlining)]
     private EntryKey DeriveKeyOf(UInt128 salt)
     {
-        EntryKey derived = Derive(salt);
-        Volatile.Write(ref _entryKeys[(int)((uint)salt % CachedKeys)], derived);
-        return derived;
+        lock (_gate)
+        {
+            if (_isDisposed)
+            {
+                CloseAtExit.HoldBack(); // Dispose has left the lock.
+                throw new ObjectDisposedException(nameof(CairnStore));
+            }
+
+            EntryKey derived = Derive(salt);
+            Volatile.Write(ref _entryKeys[(int)((uint)salt % CachedKeys)], derived);
+            return derived;
+        }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -16,7 +16,7 @@ internal static unsafe class StoreKeys
         RandomNumberGenerator.Fill(key);
         Span<byte> id = stackalloc byte[sizeof(ulong)];
         RandomNumberGenerator.Fill(id);
-        KeyBlock block = KeyBlock.Wrap(encryption, key, BinaryPrimitives.ReadUInt64LittleEndian(id), generation: 1);
+        KeyBlock block = KeyWrapping.Wrap(encryption, key, BinaryPrimitives.ReadUInt64LittleEndian(id), generation: 1);
         key.Clear();
         return block;
     }
@@ -90,7 +90,7 @@ internal static unsafe class StoreKeys
                 $"The store '{path}' is encrypted with a {NameOf((KeyKind)block.Kind)}, but a {NameOf(encryption.Kind)} was given.");
         }
 
-        return block.Unwrap(encryption)
+        return KeyWrapping.Unwrap(block, encryption)
             ?? throw new StoreEncryptionException(
                 $"The {NameOf(encryption.Kind)} that was given is not the one of the store '{path}'. Nothing was changed.");
     }

@@ -1,3 +1,4 @@
+using Cairn.Concurrency;
 using Cairn.Storage;
 
 namespace Cairn.Engine;
@@ -56,7 +57,7 @@ internal sealed unsafe partial class StoreEngine
         }
 
         Interlocked.Increment(ref _holds);
-        hold.Engine = this;
+        hold.Holder = this;
         t_hold = hold;
         return true;
     }
@@ -67,13 +68,13 @@ internal sealed unsafe partial class StoreEngine
     // If an exception may have left the partitions half changed, they are recovered first.
     private void EndHold(PartitionHold hold, bool isWhole)
     {
-        if (!ReferenceEquals(t_hold, hold) || hold.Engine != this)
+        if (!ReferenceEquals(t_hold, hold) || hold.Holder != this)
         {
             throw new InvalidOperationException("This thread does not hold these partitions.");
         }
 
         t_hold = null;
-        hold.Engine = null;
+        hold.Holder = null;
         Interlocked.Decrement(ref _holds);
         for (int number = hold.Next(0); number >= 0 && !isWhole; number = hold.Next(number + 1))
         {
@@ -95,7 +96,7 @@ internal sealed unsafe partial class StoreEngine
     private bool IsHeldHere(PartitionBlock* partition)
     {
         PartitionHold? hold = t_hold;
-        if (hold is null || hold.Engine != this)
+        if (hold is null || hold.Holder != this)
         {
             return false;
         }

@@ -1,8 +1,8 @@
 using Cairn.Collections;
-using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Messages;
+using Cairn.Segments;
 using Cairn.Storage;
 
 namespace Cairn.Engine;

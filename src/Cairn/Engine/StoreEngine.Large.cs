@@ -2,6 +2,8 @@ using Cairn.Concurrency;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Engine;

@@ -1,8 +1,8 @@
 using System.Diagnostics;
-using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Leasing;
+using Cairn.Segments;
 using Cairn.Storage;
 
 namespace Cairn.Engine;
@@ -38,7 +38,7 @@ internal sealed unsafe partial class StoreEngine
                 return status;
             }
 
-            Concurrency.ProtocolHook.Reach(Concurrency.ProtocolStep.LeaseSeenHeld);
+            Steps.ProtocolHook.Reach(Steps.ProtocolStep.LeaseSeenHeld);
             TimeSpan left = wait == Timeout.InfiniteTimeSpan ? LongestLeaseSleep : wait - Stopwatch.GetElapsedTime(start);
             if (left <= TimeSpan.Zero)
             {
@@ -239,7 +239,7 @@ internal sealed unsafe partial class StoreEngine
                     Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
                 }
 
-                Concurrency.ProtocolHook.Reach(Concurrency.ProtocolStep.LeaseWritten);
+                Steps.ProtocolHook.Reach(Steps.ProtocolStep.LeaseWritten);
                 return LeaseStatus.Acquired;
             }
 

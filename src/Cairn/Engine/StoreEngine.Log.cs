@@ -1,8 +1,8 @@
 using System.Runtime.CompilerServices;
-using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 
@@ -94,7 +94,7 @@ internal sealed unsafe partial class StoreEngine
         }
 
         t_logged = 0;
-        if (_holds != 0 && t_hold is { } hold && hold.Engine == this)
+        if (_holds != 0 && t_hold is { } hold && hold.Holder == this)
         {
             hold.Logged = Math.Max(hold.Logged, end); // L2: once the hold ends.
             return;

@@ -1,10 +1,10 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
-using Cairn.Concurrency;
-using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Invalidation;
 using Cairn.Keys;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Engine;

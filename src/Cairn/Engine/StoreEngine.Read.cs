@@ -3,9 +3,10 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Cairn.Collections;
 using Cairn.Concurrency;
-using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Engine;

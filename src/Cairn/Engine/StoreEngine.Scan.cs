@@ -1,6 +1,6 @@
 using System.Buffers;
-using Cairn.Eviction;
 using Cairn.Indexing;
+using Cairn.Segments;
 using Cairn.Storage;
 
 namespace Cairn.Engine;

@@ -1,8 +1,9 @@
 using Cairn.Concurrency;
-using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Messages;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 

@@ -1,8 +1,9 @@
 using System.Runtime.CompilerServices;
-using Cairn.Concurrency;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Engine;

@@ -3,12 +3,11 @@ using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Eviction;
-using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Leasing;
-using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Recovering;
+using Cairn.Segments;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 
@@ -27,7 +26,7 @@ namespace Cairn.Engine;
 //   I3  The owner slot is given away only when no thread waits for a lock: it could steal one, in the name of the slot's
 //       next holder. A thread that finds the lock free and only then that the store was closed gives it back, unless it was
 //       stolen from it: by then its slot may be nobody's.
-internal sealed unsafe partial class StoreEngine
+internal sealed unsafe partial class StoreEngine : IPartitionGate
 {
     // No thread is inside a partition that long, but one that a debugger stops; or no thread at all, and somebody scribbled over the
     // lock's word.
@@ -187,6 +186,7 @@ internal sealed unsafe partial class StoreEngine
             wait.SpinOnce(); // I3. Each ends at its time-out, or sooner.
         }
 
+        Cipher?.Dispose();
         FlushHitCounters();
         _cleanup.FoldCounters(_owners.Slot);
         if (isLeft)

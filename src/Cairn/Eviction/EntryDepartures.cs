@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Cairn.Segments;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;

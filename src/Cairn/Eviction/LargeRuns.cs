@@ -1,6 +1,7 @@
 using System.Buffers;
 using Cairn.Concurrency;
-using Cairn.Engine;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;
@@ -16,7 +17,7 @@ namespace Cairn.Eviction;
 // A run takes free segments; else what holds nothing alive: overwritten, removed, expired or cleared; else the file grows; and
 // only if it cannot, entries are lost. What a header says of that is a hint: it decides what is lost, never what is safe.
 internal sealed unsafe class LargeRuns(
-    StoreMemory memory, OwnerTable owners, StoreEngine engine, SegmentEvictor evictor, StoreGrowth growth, StoreClock clock)
+    StoreMemory memory, OwnerTable owners, IPartitionGate gate, SegmentEvictor evictor, StoreGrowth growth, StoreClock clock)
 {
     private const int Attempts = 4;
 
@@ -272,7 +273,7 @@ internal sealed unsafe class LargeRuns(
             return YieldOutcome.Refused;
         }
 
-        PartitionBlock* partition = engine.Enter(number);
+        PartitionBlock* partition = gate.Enter(number);
         if (partition is null)
         {
             return YieldOutcome.Refused;
@@ -283,12 +284,12 @@ internal sealed unsafe class LargeRuns(
             YieldOutcome outcome = mayLose || !IsAlive(memory.Header(head), clock.NowMs())
                 ? evictor.TryYield(partition, number, head, windowFirst, windowLength)
                 : YieldOutcome.Refused;
-            engine.Leave(partition);
+            gate.Leave(partition);
             return outcome;
         }
         catch
         {
-            engine.LeaveBroken(partition, number);
+            gate.LeaveBroken(partition, number);
             throw;
         }
     }

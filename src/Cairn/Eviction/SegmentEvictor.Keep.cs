@@ -1,5 +1,5 @@
-using Cairn.Concurrency;
 using Cairn.Indexing;
+using Cairn.Segments;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;

@@ -3,6 +3,8 @@ using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Leasing;
 using Cairn.Recovering;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;

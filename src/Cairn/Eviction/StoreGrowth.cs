@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Eviction;

@@ -1,7 +1,7 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.X86;
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Indexing;

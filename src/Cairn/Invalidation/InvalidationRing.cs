@@ -1,4 +1,4 @@
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Invalidation;

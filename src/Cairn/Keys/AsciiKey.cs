@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
-using Cairn.Indexing;
+using Cairn.Storage;
 
 namespace Cairn.Keys;
 

@@ -1,15 +1,20 @@
 namespace Cairn.Keys;
 
 // Matching with wildcards in time proportional to pattern times text at worst: when a part after a star does not match, only
-// the last star is tried again, one byte further. Earlier stars need not be, because the last one can take what they would.
+// the last star is tried again, one byte further. Earlier stars need not be, because the last one can take what they would. Where that takes
+// long, GlobAutomaton matches the rest in one pass: it prepares tables first, which would cost more than a usual match.
 internal static class GlobPattern
 {
+    // About as long as the tables take.
+    private const int MostRetried = 256 << 10;
+
     public static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {
         int p = 0;
         int t = 0;
         int starPattern = -1;
         int starText = 0;
+        long retried = 0; // Elements that were matched for nothing.
         while (t < text.Length)
         {
             if (p < pattern.Length && pattern[p] == '*')
@@ -23,6 +28,12 @@ internal static class GlobPattern
             }
             else if (starPattern >= 0)
             {
+                retried += p - starPattern;
+                if (retried > MostRetried && pattern.Length - starPattern <= GlobAutomaton.LongestPattern)
+                {
+                    return GlobAutomaton.IsMatch(pattern[starPattern..], text[starText..]);
+                }
+
                 p = starPattern;
                 t = ++starText;
             }
@@ -41,7 +52,7 @@ internal static class GlobPattern
     }
 
     // Matches one byte against one element of the pattern, and moves behind the element if it does.
-    private static bool MatchOne(ReadOnlySpan<byte> pattern, ref int position, byte value)
+    internal static bool MatchOne(ReadOnlySpan<byte> pattern, ref int position, byte value)
     {
         switch (pattern[position])
         {

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
@@ -8,7 +7,6 @@ using Cairn.Messages;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
-using Cairn.WriteAhead;
 
 namespace Cairn.Offline;
 
@@ -68,7 +66,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         Reencryption? reencryption = null)
     {
         long started = Stopwatch.GetTimestamp();
-        StorePlatform platform = StorePlatform.Current;
+        StorePlatform platform = HostPlatform.Current;
 
         // The new file must be made where the old one is, not where a link to it is.
         path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
@@ -97,9 +95,9 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         memory.Super->Log = super.Log;
         memory.Super->Log.LockWord = 0;
         memory.Super->Log.SyncLockWord = 0;
-        if (reencryption is not null)
+        if (reencryption is not null || LogCheck.IsDamaged(platform, path, &super.Log, cancellationToken))
         {
-            memory.Super->Log.Failed = super.Log.LogId == 0 ? 0u : 1u; // What it holds has another key: the next to open the store makes it anew.
+            memory.Super->Log.Failed = super.Log.LogId == 0 ? 0u : 1u; // It has another key, or is damaged: the next to open the store makes it anew.
         }
 
         StoreOpener.FlushAndMark(memory);

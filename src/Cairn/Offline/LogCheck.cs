@@ -34,11 +34,9 @@ internal static unsafe class LogCheck
         string? note = null;
         if (!OwnerCheck.IsAnybodyThere(image))
         {
-            try
-            {
-                note = Read(platform, storePath, block, damage => damages.TryAdd(damage.Message, damage), cancellationToken);
-            }
-            catch (Exception failure) when (failure is StoreException or FileNotFoundException or UnauthorizedAccessException)
+            note = TryRead(
+                platform, storePath, block, damage => damages.TryAdd(damage.Message, damage), out Exception? failure, cancellationToken);
+            if (failure is not null)
             {
                 note = $"The log could not be read: {failure.Message}";
             }
@@ -64,7 +62,43 @@ internal static unsafe class LogCheck
         }
     }
 
-    private static string? Read(StorePlatform platform, string storePath, LogBlock* block, Action<StoreCorruptException> onDamage, CancellationToken cancellationToken)
+    /// <summary>Whether the log of a store that nobody has open cannot be read, misses a file, or holds a record that should be readable and is
+    /// not.</summary>
+    /// <param name="platform">Where the files are.</param>
+    /// <param name="storePath">The store's path.</param>
+    /// <param name="block">What the store's file says of its log.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public static bool IsDamaged(StorePlatform platform, string storePath, LogBlock* block, CancellationToken cancellationToken)
+    {
+        if (block->LogId == 0 || block->Failed != 0)
+        {
+            return false;
+        }
+
+        bool isDamaged = false;
+        TryRead(platform, storePath, block, _ => isDamaged = true, out Exception? failure, cancellationToken);
+        return isDamaged || failure is not null;
+    }
+
+    // Returns what there is to note, if it could be read.
+    private static string? TryRead(
+        StorePlatform platform, string storePath, LogBlock* block, Action<StoreCorruptException> onDamage, out Exception? failure,
+        CancellationToken cancellationToken)
+    {
+        failure = null;
+        try
+        {
+            return Read(platform, storePath, block, onDamage, cancellationToken);
+        }
+        catch (Exception e) when (e is StoreException or FileNotFoundException or UnauthorizedAccessException)
+        {
+            failure = e;
+            return null;
+        }
+    }
+
+    private static string? Read(
+        StorePlatform platform, string storePath, LogBlock* block, Action<StoreCorruptException> onDamage, CancellationToken cancellationToken)
     {
         LogFileSet files = LogFileSet.Find(platform, storePath, onDamage);
         if (files.All.FirstOrDefault(file => file.Header.LogId != block->LogId) is { } foreign)

@@ -8,7 +8,7 @@ namespace Cairn.Offline;
 /// What compacting does to each entry besides copying it: decrypts it, if the store is encrypted, and encrypts it with a new key of the store's
 /// own, if the new file is to be.
 /// </summary>
-internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncryption? replacement)
+internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncryption? replacement) : IDisposable
 {
     private StoreCipher? _opening;
     private StoreCipher? _sealing;
@@ -29,7 +29,7 @@ internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncrypt
         }
 
         KeyBlock block = StoreKeys.Create(replacement);
-        _sealing = new StoreCipher(block.Unwrap(replacement)!);
+        _sealing = new StoreCipher(KeyWrapping.Unwrap(block, replacement)!);
         return block;
     }
 
@@ -86,6 +86,13 @@ internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncrypt
         }
 
         return true;
+    }
+
+    /// <summary>Zeroes the keys of both files.</summary>
+    public void Dispose()
+    {
+        _opening?.Dispose();
+        _sealing?.Dispose();
     }
 
     private static void Grow(ref byte[] buffer, int bytes)

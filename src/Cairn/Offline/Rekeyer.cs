@@ -4,7 +4,6 @@ using Cairn.Encryption;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Storage;
-using Cairn.WriteAhead;
 
 namespace Cairn.Offline;
 
@@ -18,7 +17,7 @@ internal static unsafe class Rekeyer
 {
     public static void Rekey(string path, StoreEncryption current, StoreEncryption replacement)
     {
-        StorePlatform platform = StorePlatform.Current;
+        StorePlatform platform = HostPlatform.Current;
         path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
         platform.RequireSupportedFileSystem(path);
         using StoreFile file = Compactor.OpenAlone(platform, path, "re-keyed");
@@ -40,7 +39,7 @@ internal static unsafe class Rekeyer
 
         byte[] storeKey = StoreKeys.Unwrap(&super, path, current);
         KeyBlock old = StoreKeys.Find(&super)!.Value;
-        KeyBlock changed = KeyBlock.Wrap(replacement, storeKey, old.KeyId, old.Generation + 1);
+        KeyBlock changed = KeyWrapping.Wrap(replacement, storeKey, old.KeyId, old.Generation + 1);
         CryptographicOperations.ZeroMemory(storeKey);
 
         if (super.Log.LogId != 0)

@@ -59,7 +59,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         string path, VerifyOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
     {
         long started = Stopwatch.GetTimestamp();
-        StorePlatform platform = StorePlatform.Current;
+        StorePlatform platform = HostPlatform.Current;
         using StoreFile file = platform.OpenReadOnly(path);
         using var page = new NativeBuffer();
         var findings = new FindingList(options.MaxFindings);

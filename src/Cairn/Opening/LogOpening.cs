@@ -1,6 +1,7 @@
-using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Platform;
+using Cairn.Snapshots;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 

@@ -1,5 +1,5 @@
 using Cairn.Engine;
-using Cairn.WriteAhead;
+using Cairn.Snapshots;
 
 namespace Cairn.Opening;
 

@@ -27,7 +27,7 @@ internal sealed class StoreExamination
     public static StoreExamination Of(StoreOptions options)
     {
         options.Validate();
-        StorePlatform platform = StorePlatform.Current;
+        StorePlatform platform = HostPlatform.Current;
         string path = Path.GetFullPath(options.Path);
         platform.RequireSupportedFileSystem(path);
         try
@@ -36,7 +36,7 @@ internal sealed class StoreExamination
             if (file.Length > 0)
             {
                 StoreLayout layout = StoreOpener.ReadLayout(file, path);
-                _ = StoreKeys.Unlock(file, path, options.Encryption);
+                StoreKeys.Unlock(file, path, options.Encryption)?.Dispose();
                 return new StoreExamination(path, layout, file.Length);
             }
         }

@@ -1,11 +1,9 @@
 using System.Runtime.InteropServices;
-using Cairn.Concurrency;
 using Cairn.Encryption;
-using Cairn.Indexing;
 using Cairn.Messages;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
-using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 

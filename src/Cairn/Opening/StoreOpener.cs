@@ -5,6 +5,8 @@ using Cairn.Engine;
 using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Recovering;
+using Cairn.Snapshots;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 
@@ -28,7 +30,7 @@ internal static unsafe class StoreOpener
     public static OpenedStore Open(StoreOptions options)
     {
         options.Validate();
-        StorePlatform platform = StorePlatform.Current;
+        StorePlatform platform = HostPlatform.Current;
         string path = Path.GetFullPath(options.Path);
         platform.RequireSupportedFileSystem(path);
         for (int attempt = 0; attempt < MaxAttempts; attempt++)
@@ -78,7 +80,7 @@ internal static unsafe class StoreOpener
             bool isLast = hasGate && !engine.Owners.AnyOtherAlive();
             if (isLast && isDiscarded && file.IsStillAt(opened.Options.Path))
             {
-                StorePlatform.Current.Delete(opened.Options.Path);
+                HostPlatform.Current.Delete(opened.Options.Path);
             }
             else if (isLast && opened.Options.FlushOnClose)
             {
@@ -163,6 +165,8 @@ internal static unsafe class StoreOpener
         }
 
         ProtocolHook.Reach(ProtocolStep.OpenGateTaken);
+        StoreCipher? cipher = null;
+        OpenedStore? opened = null;
         try
         {
             if (!file.IsStillAt(path))
@@ -180,11 +184,12 @@ internal static unsafe class StoreOpener
             StoreLayout layout = ReadLayout(file, path);
 
             // Before anything is changed: who does not have the key does not get to empty the store either.
-            StoreCipher? cipher = StoreKeys.Unlock(file, path, options.Encryption);
+            cipher = StoreKeys.Unlock(file, path, options.Encryption);
             MappedRegion region = file.Map(layout.MappedBytes, writable: true);
             try
             {
-                return Attach(platform, options, path, file, region, layout, cipher);
+                opened = Attach(platform, options, path, file, region, layout, cipher);
+                return opened;
             }
             catch (StoreFullException) when (((Superblock*)region.Address)->State == Superblock.StateResetting
                 && options.PlannedCapacityBytes > layout.MaxCapacityBytes)
@@ -198,6 +203,11 @@ internal static unsafe class StoreOpener
         }
         finally
         {
+            if (opened is null)
+            {
+                cipher?.Dispose();
+            }
+
             file.UnlockByte(OwnerTable.GateByte);
         }
     }
@@ -236,13 +246,13 @@ internal static unsafe class StoreOpener
             int segments = super->SegmentCount;
             if (segments < layout.FewestSegments || segments > layout.MaxSegments)
             {
-                throw StoreCorruptException.SegmentCount(path, layout, segments);
+                throw layout.WrongSegmentCount(path, segments);
             }
 
             // A file that grew may be shorter after a loss of power than the first page says. Then it is emptied, whatever it holds.
             long length = file.Length;
             bool isTrusted = super->State == Superblock.StateClosed
-                || (super->State == Superblock.StateInUse && StoreFormatter.BootIdOf(super) == StorePlatform.Current.BootId);
+                || (super->State == Superblock.StateInUse && StoreFormatter.BootIdOf(super) == HostPlatform.Current.BootId);
             return length >= layout.FileBytes(isTrusted ? segments : layout.FewestSegments)
                 ? layout
                 : throw new StoreCorruptException(path, length, $"a file of {layout.FileBytes(segments):N0} bytes", $"{length:N0} bytes");
@@ -499,7 +509,7 @@ internal static unsafe class StoreOpener
         {
             for (int bucket = memory.Layout.HomeBuckets; bucket < memory.Layout.BucketsPerPartition; bucket++)
             {
-                if (Indexing.Bucket.UsedSlots(memory.BucketAt(number, bucket)) > 0)
+                if (Storage.Bucket.UsedSlots(memory.BucketAt(number, bucket)) > 0)
                 {
                     return true;
                 }

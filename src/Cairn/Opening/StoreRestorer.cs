@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Platform;
+using Cairn.Snapshots;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 
@@ -25,7 +26,7 @@ internal static unsafe class StoreRestorer
         string backupPath, StoreOptions options, bool salvages, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
     {
         long started = Stopwatch.GetTimestamp();
-        StorePlatform platform = StorePlatform.Current;
+        StorePlatform platform = HostPlatform.Current;
         string path = Path.GetFullPath(options.Path);
         platform.RequireSupportedFileSystem(path);
         RefuseTaken(platform, path);
@@ -142,7 +143,7 @@ internal static unsafe class StoreRestorer
         if (options.Encryption is not null)
         {
             super.RequiredFeatures = key is null ? 0 : super.RequiredFeatures;
-            _ = StoreKeys.Unlock(&super, backup.Path, options.Encryption);
+            StoreKeys.Unlock(&super, backup.Path, options.Encryption)?.Dispose();
         }
 
         return key;

@@ -1,6 +1,6 @@
 // Everything that differs between operating systems, behind three types: StorePlatform, StoreFile and MappedRegion.
 // The rest of the store uses only these; no type, constant or error number of one system passes through them.
-// The folders Linux, Windows and MacOs derive the three, each by itself; Create chooses once.
+// The folders Linux, Windows and MacOs derive the three, each by itself; HostPlatform chooses once.
 //
 // What a platform promises the store:
 //   P1  A byte lock is exclusive between open files (two StoreFiles of one process included), and the kernel releases
@@ -11,10 +11,6 @@
 //   P4  All mappings of a file on one machine show the same bytes.
 //   P5  What StoreFile.FlushData returned for is on the disk, bytes and length; a name, given or taken away, once FlushDirectory has
 //       returned. What was not flushed may be there after a power loss, in any part and order, or not.
-using System.Runtime.InteropServices;
-using Cairn.Platform.Linux;
-using Cairn.Platform.MacOs;
-using Cairn.Platform.Windows;
 
 namespace Cairn.Platform;
 
@@ -23,21 +19,6 @@ internal abstract class StorePlatform
     private static readonly AsyncLocal<string?> BootIdHook = new();
     private static readonly AsyncLocal<string?> FileSystemKindHook = new();
     private static readonly AsyncLocal<long?> FreeMemoryHook = new();
-    private static readonly AsyncLocal<StorePlatform?> PlatformHook = new();
-    private static StorePlatform? _current;
-
-    /// <summary>The platform of this process.</summary>
-    /// <exception cref="PlatformNotSupportedException">Cairn does not run on this system yet.</exception>
-    public static StorePlatform Current =>
-        // Stateless, so a second one made in a race is harmless.
-        PlatformHook.Value ?? (_current ??= Create());
-
-    /// <summary>What the stores that this test opens run on instead of <see cref="Current"/>; null for that.</summary>
-    internal static StorePlatform? Override
-    {
-        get => PlatformHook.Value;
-        set => PlatformHook.Value = value;
-    }
 
     /// <summary>What <see cref="BootId"/> says instead of the truth, for what this test calls; null for the truth.</summary>
     internal static string? BootIdOverride
@@ -149,12 +130,4 @@ internal abstract class StorePlatform
 
     /// <summary>Wakes one waiter of the word, or all, in any process. The caller has changed the word before.</summary>
     public abstract unsafe void WakeByAddress(uint* address, bool all);
-
-    private static StorePlatform Create() =>
-        OperatingSystem.IsLinux() ? new LinuxPlatform()
-        : OperatingSystem.IsWindows() ? new WindowsPlatform()
-        : OperatingSystem.IsMacOS() ? new MacPlatform()
-        : throw new PlatformNotSupportedException(
-            $"Cairn's store runs on Linux, Windows and macOS; this is {RuntimeInformation.OSDescription}. Use a cache " +
-            "server instead, or run the application in a Linux container.");
 }

@@ -1,5 +1,6 @@
 using Cairn.Concurrency;
-using Cairn.Eviction;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 

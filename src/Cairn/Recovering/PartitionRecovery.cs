@@ -1,7 +1,7 @@
-using Cairn.Concurrency;
 using Cairn.Eviction;
-using Cairn.Indexing;
 using Cairn.Leasing;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using System.Numerics;
 
 namespace Cairn.Storage;
@@ -109,8 +110,11 @@ internal sealed class StoreLayout
     /// <summary>The largest entry, header and key included, that fits one segment; larger ones take a run of segments.</summary>
     public int MaxSegmentEntryBytes => SegmentBytes;
 
+    /// <summary>The longest value of a store that may grow to this capacity.</summary>
+    public static int MaxValueBytesOf(long maxCapacityBytes) => (int)Math.Min(StoreOptions.LargestValueBytes, maxCapacityBytes / 8);
+
     /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
-    public int MaxValueBytes => (int)Math.Min(StoreOptions.LargestValueBytes, MaxCapacityBytes / 8);
+    public int MaxValueBytes => MaxValueBytesOf(MaxCapacityBytes);
 
     /// <summary>The fewest segments that a file has.</summary>
     public int FewestSegments => PartitionCount * ReservedSegmentsPerPartition;
@@ -173,4 +177,10 @@ internal sealed class StoreLayout
     private static long AlignPage(long offset) => (offset + PageBytes - 1) & ~(long)(PageBytes - 1);
 
     private static int AlignUp(int bytes, int alignment) => (bytes + alignment - 1) & ~(alignment - 1);
+
+    /// <summary>The error for a file that counts more or fewer segments than it can have.</summary>
+    public StoreCorruptException WrongSegmentCount(string file, int found) =>
+        new(
+            file, (long)Marshal.OffsetOf<Superblock>(nameof(Superblock.SegmentCount)),
+            $"{FewestSegments:N0} to {MaxSegments:N0} segments", $"{found:N0}");
 }

@@ -1,7 +1,5 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.ConstrainedExecution;
-using Cairn.Collections;
-using Cairn.Indexing;
 using Cairn.Platform;
 
 namespace Cairn.Storage;
@@ -73,7 +71,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         if (_segmentsEnd < layout.FewestSegmentsEnd)
         {
             // Whoever opened the file has seen more: somebody is scribbling over it. Without a segment no bound would hold (I1).
-            throw StoreCorruptException.SegmentCount(file.Path, layout, Super->SegmentCount);
+            throw layout.WrongSegmentCount(file.Path, Super->SegmentCount);
         }
 
         RefreshRegions();

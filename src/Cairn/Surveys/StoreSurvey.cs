@@ -4,6 +4,13 @@ using Cairn.Engine;
 
 namespace Cairn.Surveys;
 
+/// <summary>Goes over the entries of a store.</summary>
+/// <param name="visitor">Takes each entry.</param>
+/// <param name="isEnough">Asked now and then whether so many buckets are enough; null to visit all.</param>
+/// <param name="cancellationToken">Ends it.</param>
+/// <returns>The part of the index that was visited, 0 to 1.</returns>
+internal delegate double EntryWalk(EntryVisitor visitor, Func<long, bool>? isEnough, CancellationToken cancellationToken);
+
 /// <summary>What a survey looks for.</summary>
 internal sealed record SurveyRequest
 {
@@ -41,20 +48,22 @@ internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogr
     private static readonly long[] s_lives = [60, 3_600, 86_400, 7 * 86_400, long.MaxValue, -1];
 
     /// <summary>Reads the whole index, or what it can in the time given. Other operations go on meanwhile.</summary>
-    /// <param name="store">The store.</param>
+    /// <param name="walk">Goes over the entries of the store.</param>
+    /// <param name="names">The names of its collections by their numbers.</param>
+    /// <param name="clock">Its source of time.</param>
     /// <param name="request">What to look for.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public static StoreSurvey Take(CairnStore store, SurveyRequest request, CancellationToken cancellationToken)
+    public static StoreSurvey Take(
+        EntryWalk walk, IReadOnlyList<string> names, TimeProvider clock, SurveyRequest request, CancellationToken cancellationToken)
     {
-        IReadOnlyList<string> names = store.NamesByNumber();
         var biggest = new PriorityQueue<EntrySize, int>();
         var counts = new long[PowersOfTwo];
         var sums = new long[PowersOfTwo];
         var livesCounts = new long[s_lives.Length];
         var livesSums = new long[s_lives.Length];
-        long nowMs = store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+        long nowMs = clock.GetUtcNow().ToUnixTimeMilliseconds();
         long began = Stopwatch.GetTimestamp();
-        double searched = store.VisitAll(
+        double searched = walk(
             Visit, request.MaxTime == Timeout.InfiniteTimeSpan ? null : IsEnough, cancellationToken);
         SizeBin[] bins =
         [

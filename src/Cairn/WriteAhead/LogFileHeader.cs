@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using Cairn.Indexing;
+using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

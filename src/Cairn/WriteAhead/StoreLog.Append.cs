@@ -1,7 +1,7 @@
 using Cairn.Concurrency;
-using Cairn.Engine;
 using Cairn.Messages;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.WriteAhead;

@@ -1,6 +1,9 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Diagnostics;
 using Cairn.Concurrency;
 using Cairn.Platform;
+using Cairn.Steps;
+using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
@@ -106,7 +109,10 @@ internal sealed unsafe partial class StoreLog
             }
 
             // Close has brought all there was to the disk, or failed.
-            ObjectDisposedException.ThrowIf(_isClosed, typeof(CairnStore));
+            if (_isClosed)
+            {
+                ThrowClosed();
+            }
 
             if (_locks.Acquire(&block->SyncLockWord, TimeSpan.Zero) != LockOutcome.TimedOut)
             {
@@ -265,4 +271,8 @@ internal sealed unsafe partial class StoreLog
             : $"The disk failed to keep the log of the store '{_memory.File.Path}', so no durable write is taken any more; what the last of them wrote may be " +
               "lost if the machine stops. Reading goes on. Check the disk, then close the store in all processes and open it again.",
         cause);
+
+    // Callers know the store, which is closed with its log.
+    [DoesNotReturn]
+    private static void ThrowClosed() => throw new ObjectDisposedException(nameof(CairnStore));
 }

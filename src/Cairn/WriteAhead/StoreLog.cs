@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
@@ -109,11 +110,6 @@ internal sealed unsafe partial class StoreLog
         block->LockWord = 0;
         block->SyncLockWord = 0;
     }
-
-    /// <summary>Whether either of the log's locks is held in the name of an owner slot.</summary>
-    public static bool IsNamedByLock(LogBlock* block, int slot) =>
-        PartitionLock.OwnerOf(Volatile.Read(ref block->LockWord)) == slot
-        || PartitionLock.OwnerOf(Volatile.Read(ref block->SyncLockWord)) == slot;
 
     /// <summary>Reads the record at a position below Tail. False if it cannot be had: a file is gone, or damaged.</summary>
     public bool TryRead(long position, out byte[] bytes, out ulong salt)

@@ -50,7 +50,7 @@ public sealed class AuthorEndpointTests(BookshopFixture fixture)
         HttpResponseMessage[] answers =
         [
             await shop.Client.Http.GetAsync(new Uri("/api/authors/99999999", UriKind.Relative)),
-            await shop.Client.Http.PutAsJsonAsync("/api/authors/99999999", ShopClient.Author("Nobody")),
+            await shop.Client.Http.PutAsJsonAsync("/api/authors/99999999", ShopClient.Author("Unknown")),
             await shop.Client.Http.DeleteAsync(new Uri("/api/authors/99999999", UriKind.Relative)),
         ];
 

@@ -81,23 +81,23 @@ public sealed class ChangeTests(BookshopFixture fixture)
         Assert.Equal(("Dune", "Hana Ueda"), (await client.TitleAsync(id), await client.AuthorNameAsync(id)));
 
         Run($"UPDATE book SET title = 'Emma' WHERE id = {id}");
-        await Eventually.IsAsync("Emma", () => client.TitleAsync(id));
+        await Eventually.EqualAsync("Emma", () => client.TitleAsync(id));
 
         Run($"UPDATE author SET name = 'Hana Falk' WHERE id = {author}");
-        await Eventually.IsAsync("Hana Falk", () => client.AuthorNameAsync(id));
+        await Eventually.EqualAsync("Hana Falk", () => client.AuthorNameAsync(id));
 
         Run($"DELETE FROM book WHERE id = {id}");
-        await Eventually.IsAsync(null, () => client.TitleAsync(id));
+        await Eventually.EqualAsync(null, () => client.TitleAsync(id));
 
         // That there is none is cached by now.
         Run(
             "INSERT INTO book (id, author_id, title, isbn, published, pages, price, language, description) "
             + $"VALUES ({id}, {author}, 'Persuasion', '{Bookshop.Catalogue.Isbn.OfNumber(fixture.NextNumber())}', '1817-12-20', 236, 7, 'en', '')");
-        await Eventually.IsAsync("Persuasion", () => client.TitleAsync(id));
+        await Eventually.EqualAsync("Persuasion", () => client.TitleAsync(id));
 
         // The id itself: one book is gone, another is there.
         Run($"UPDATE book SET id = id + 1000000 WHERE id = {id}");
-        await Eventually.IsAsync(null, () => client.TitleAsync(id));
+        await Eventually.EqualAsync(null, () => client.TitleAsync(id));
         Assert.Equal("Persuasion", await client.TitleAsync(id + 1_000_000));
     }
 
@@ -116,8 +116,8 @@ public sealed class ChangeTests(BookshopFixture fixture)
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bookshop listener';
             """);
 
-        await Eventually.IsAsync("Emma", () => client.TitleAsync(id));
-        await Eventually.IsAsync("Healthy", () => client.Http.GetStringAsync(new Uri("/health", UriKind.Relative)));
+        await Eventually.EqualAsync("Emma", () => client.TitleAsync(id));
+        await Eventually.EqualAsync("Healthy", () => client.Http.GetStringAsync(new Uri("/health", UriKind.Relative)));
     }
 
     // A book changes through the API and directly while readers read. Each price is higher than the last one: a reader that begins after a
@@ -161,7 +161,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
 
         Volatile.Write(ref isDone, true);
         Assert.All(await Task.WhenAll(readers), reads => Assert.NotEqual(0, reads));
-        await Eventually.IsAsync(Changes, () => PriceAsync(client, id));
+        await Eventually.EqualAsync(Changes, () => PriceAsync(client, id));
     }
 
     [RequiresToolTheory(PostgresServer.Program, RedisServer.Program)]
@@ -188,7 +188,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
                 Assert.Equal(title, seen);
             }
 
-            await Eventually.IsAsync(title, () => to.TitleAsync(id));
+            await Eventually.EqualAsync(title, () => to.TitleAsync(id));
         }
     }
 

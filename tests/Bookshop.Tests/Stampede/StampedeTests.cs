@@ -57,8 +57,8 @@ public sealed class StampedeTests(BookshopFixture fixture)
         PostgresServer.Run(holder, "SELECT pg_stat_statements_reset(); BEGIN; LOCK TABLE book IN ACCESS EXCLUSIVE MODE");
 
         var answers = Enumerable.Range(0, Requests).Select(i => client.GetAsync(new Uri(shops[i % shops.Length], $"/api/books/{id}"))).ToList();
-        await Eventually.IsAsync(true, () => Task.FromResult(shops.All(shop => Connections(shop.Port) >= Requests / shops.Length)));
-        await Eventually.IsAsync(true, () => Task.FromResult(IsAsked()));
+        await Eventually.EqualAsync(true, () => Task.FromResult(shops.All(shop => Connections(shop.Port) >= Requests / shops.Length)));
+        await Eventually.EqualAsync(true, () => Task.FromResult(IsAsked()));
         PostgresServer.Run(holder, "COMMIT");
 
         foreach (var answer in await Task.WhenAll(answers))

@@ -50,7 +50,7 @@ public sealed class RunScriptTests
     public async Task Run_opens_the_shop_and_ends_all_that_it_started()
     {
         using var directory = new TestDirectory();
-        var port = FreePort();
+        var port = FreePorts.Take();
         using var run = Start("--port", $"{port}", "--data", directory["data"], "--no-build");
         using var client = new ShopClient(new Uri($"http://127.0.0.1:{port}"));
 
@@ -94,12 +94,5 @@ public sealed class RunScriptTests
         start.Environment["Bookshop__Books"] = "100";
         start.Environment["Bookshop__Authors"] = "10";
         return Process.Start(start)!;
-    }
-
-    private static int FreePort()
-    {
-        using var listener = new System.Net.Sockets.TcpListener(System.Net.IPAddress.Loopback, 0);
-        listener.Start();
-        return ((System.Net.IPEndPoint)listener.LocalEndpoint).Port;
     }
 }

@@ -5,21 +5,21 @@ using Cairn.Storage;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>What a broken coherence leaves out.</summary>
+/// <summary>The step that a broken coherence leaves out.</summary>
 internal enum CoherenceDefect
 {
     None,
 
-    /// <summary>It keeps without looking at what was changed since the mark (C2).</summary>
+    /// <summary>It keeps a value without checking for changes since the mark (C2).</summary>
     KeepsWithoutLooking,
 
-    /// <summary>It keeps after it has released the lock under which it looked (C2).</summary>
+    /// <summary>It keeps a value after it has released the lock under which it checked (C2).</summary>
     KeepsWithoutTheLock,
 
-    /// <summary>It says that it has drained before the sink has forgotten (C1).</summary>
+    /// <summary>It reports that it has caught up before the sink has removed the values (C1).</summary>
     PublishesFirst,
 
-    /// <summary>It takes an overrun for nothing (C1).</summary>
+    /// <summary>It ignores an overrun (C1).</summary>
     IgnoresOverruns,
 }
 
@@ -125,7 +125,7 @@ internal sealed unsafe class BrokenCoherence(CairnStore store, CoherenceDefect d
 
             if (status == InvalidationStatus.Overrun && defect != CoherenceDefect.IgnoresOverruns)
             {
-                _sink!.OnChangedMany(Indexing.KeyPlacement.PartitionShift(_drained.Length), (ulong)partition);
+                _sink!.OnChangedMany(Storage.KeyPlacement.PartitionShift(_drained.Length), (ulong)partition);
             }
 
             foreach (ulong hash in hashes[..count])

@@ -1,12 +1,12 @@
 using Cairn.Caching.Coherence;
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Xunit.Abstractions;
 
 namespace Cairn.Caching.Tests.Coherence;
 
 /// <summary>
-/// Random orders of the steps of changes, fills and hits: who has caught up finds nothing older than an acknowledged change. Each run has a
-/// seed, which a failure names; CAIRN_SEED repeats just that.
+/// Random orders of the steps of changes, fills and hits. A reader that has caught up finds nothing older than an acknowledged change. A
+/// failure names the seed of its run; CAIRN_SEED repeats only that run.
 /// </summary>
 public sealed class CoherenceInterleavingTests(ITestOutputHelper output) : IDisposable
 {

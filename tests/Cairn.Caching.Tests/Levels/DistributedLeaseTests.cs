@@ -68,6 +68,52 @@ public class DistributedLeaseTests
         Assert.Equal(change == "set" ? "newer" : null, await b.ReadAsync("key"));
     }
 
+    [Theory]
+    [InlineData("set", true)]
+    [InlineData("set", false)]
+    [InlineData("remove", true)]
+    [InlineData("remove", false)]
+    public async Task A_change_that_comes_while_a_write_with_the_lease_is_inside_the_cache_is_made_after_it(string change, bool isInMemory)
+    {
+        var cache = new FaultyDistributedCache();
+        var options = new DistributedLevelOptions { IsInMemory = isInMemory };
+        await using var a = new LevelUnderTest(cache, options: options);
+        await using var b = new LevelUnderTest(cache, a.Clock, options);
+        LeaseResult lease = await a.LeaseAsync("key");
+        cache.Script = (operation, _) => operation == "set" ? Fault.HangSynchronously : Fault.None;
+        Task<LevelStatus> write = Task.Run(() => a.WriteAsync("key", "older", lease.Lease));
+        await LevelUnderTest.UntilAsync(() => cache.Hanging == 1);
+        cache.Script = (_, _) => Fault.None;
+        cache.Calls.Clear();
+
+        Task<LevelStatus> newer = change == "set" ? b.WriteAsync("key", "newer") : b.RemoveAsync("key");
+        Assert.False(lease.Lease!.IsHeld);
+        Assert.Empty(cache.Calls);
+        cache.LetGo();
+
+        Assert.Equal([LevelStatus.Done, LevelStatus.Done], await Task.WhenAll(write, newer));
+        Assert.Equal((change, ":k:key"), Assert.Single(cache.Calls));
+        Assert.Equal(change == "set" ? "newer" : null, await b.ReadAsync("key"));
+    }
+
+    [Fact]
+    public async Task A_write_with_the_lease_that_fails_on_the_callers_thread_is_owed_and_made_later()
+    {
+        var cache = new FaultyDistributedCache();
+        await using var level = new LevelUnderTest(cache, options: new() { IsInMemory = true });
+        LeaseResult lease = await level.LeaseAsync("key");
+        cache.Script = (operation, _) => operation == "set" ? Fault.ThrowSynchronously : Fault.None;
+
+        Assert.Equal(LevelStatus.Failed, await level.WriteAsync("key", "1", lease.Lease));
+        await lease.Lease!.DisposeAsync();
+        Assert.Equal("1", await level.ReadAsync("key"));
+        Assert.Equal(1, level.Level.OwedChanges);
+        cache.Script = (_, _) => Fault.None;
+        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+
+        Assert.True(cache.Content.ContainsKey(":k:key"));
+    }
+
     [Fact]
     public async Task A_value_that_is_to_be_replaced_is_no_hit_and_may_have_been_replaced()
     {
@@ -114,7 +160,7 @@ public class DistributedLeaseTests
         LeaseResult lease = await level.LeaseAsync("key");
         int leasesAtTheEnd = -1;
 
-        // Called for the attempt with the lease, which this server does not know, and for the plain one that follows.
+        // Called for the attempt with the lease, which this server does not know, and for the plain set that follows.
         machine.BeforeSet = _ => leasesAtTheEnd = server.Leases.Count;
 
         Assert.Equal(LevelStatus.Done, await level.WriteAsync("key", "1", lease.Lease));
@@ -133,7 +179,7 @@ public class DistributedLeaseTests
         await using var b = new LevelUnderTest(other, a.Clock);
         LeaseResult lease = await a.LeaseAsync("key");
 
-        // Not heard of in time, and in the last moment.
+        // The change does not arrive in time; it happens at the last moment.
         machine.Hears = false;
         machine.BeforeSet = key => server.Change(other, key, null);
 

@@ -4,7 +4,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>A second level over an IDistributedCache that throws, hangs, lies, forgets and comes late.</summary>
+/// <summary>A second level over an IDistributedCache that throws, hangs, returns wrong results, forgets and answers late.</summary>
 public class DistributedTroubleTests
 {
     private static readonly DistributedLevelOptions s_patient = new() { BreakAfterFailures = int.MaxValue };
@@ -101,7 +101,7 @@ public class DistributedTroubleTests
         await using var level = new LevelUnderTest(cache, options: s_patient);
         await level.WriteAsync("a", "0");
         cache.Script = HangFirstSet();
-        Assert.Equal(LevelStatus.Failed, await level.AdvanceUntilDoneAsync(level.WriteAsync("a", "old")));
+        Assert.Equal(LevelStatus.Failed, await level.AdvanceUntilGivenUpAsync(level.WriteAsync("a", "old")));
         Assert.Equal(LevelStatus.Done, await level.RemoveAsync("a"));
         Assert.Null(await level.ReadAsync("a"));
 
@@ -120,7 +120,7 @@ public class DistributedTroubleTests
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache, options: s_patient);
         cache.Script = HangFirstSet();
-        Assert.Equal(LevelStatus.Failed, await level.AdvanceUntilDoneAsync(level.WriteAsync("a", "old")));
+        Assert.Equal(LevelStatus.Failed, await level.AdvanceUntilGivenUpAsync(level.WriteAsync("a", "old")));
         Assert.Equal(LevelStatus.Done, await level.WriteAsync("a", "new"));
         level.Clock.Advance(TimeSpan.FromMinutes(2));
         Assert.Equal("new", await level.ReadAsync("a"));
@@ -366,7 +366,7 @@ public class DistributedTroubleTests
         Assert.Null(await level.ReadAsync("a"));
     }
 
-    /// <summary>The same content as another process sees it: nothing is shared with the first but what is stored.</summary>
+    /// <summary>Opens the same content as another process would: only the stored values are shared.</summary>
     private static Task<LevelUnderTest> AnotherProcessAsync(FaultyDistributedCache cache)
     {
         var copy = new FaultyDistributedCache();
@@ -378,7 +378,7 @@ public class DistributedTroubleTests
         return Task.FromResult(new LevelUnderTest(copy));
     }
 
-    // Not the next attempt at what is owed, for which a write that follows would wait until a time-out that nobody lets pass.
+    // Hangs only the first set. A later attempt at the pending change must not hang: a following write would wait for a time-out that never comes.
     private static Func<string, string, Fault> HangFirstSet()
     {
         int sets = 0;

@@ -7,7 +7,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>A second level with texts for keys and values, and a clock that the test moves.</summary>
+/// <summary>A second level with text keys and values, and a clock that the test moves.</summary>
 internal sealed class LevelUnderTest : IAsyncDisposable
 {
     public LevelUnderTest(
@@ -31,7 +31,7 @@ internal sealed class LevelUnderTest : IAsyncDisposable
 
     public ulong TagHash(string tag) => Level.TagHasher.Hash(tag);
 
-    /// <summary>The value; null for a miss; "failed" if nothing is known.</summary>
+    /// <summary>Returns the value; null for a miss; "failed" if the result is unknown.</summary>
     public async Task<string?> ReadAsync(string key, CancellationToken cancellationToken = default)
     {
         var target = new ArrayBufferWriter<byte>();
@@ -56,15 +56,28 @@ internal sealed class LevelUnderTest : IAsyncDisposable
 
     public Task<LevelStatus> RenewAsync(string tag) => Level.RenewStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
 
-    /// <summary>Moves the clock on in small steps until something is so. Fails after five simulated minutes.</summary>
+    /// <summary>Moves the clock in small steps until a condition holds. Fails after five simulated minutes.</summary>
     public Task AdvanceUntilAsync(Func<bool> isSo) => AdvanceUntilAsync(Clock, isSo);
 
-    /// <summary>Moves the clock on until a task ends, and returns its result.</summary>
+    /// <summary>Moves the clock until a task ends, and returns its result.</summary>
     public async Task<T> AdvanceUntilDoneAsync<T>(Task<T> task)
     {
         await AdvanceUntilAsync(() => task.IsCompleted);
-#pragma warning disable VSTHRD003 // It has ended.
+#pragma warning disable VSTHRD003 // The task has ended.
         return await task;
+#pragma warning restore VSTHRD003
+    }
+
+    /// <summary>Moves the clock until a change that hangs has ended for its caller and its call was given up. Returns the result.</summary>
+    /// <remarks>
+    /// The caller's time-out can end before the call's. The next operation on the same key would then wait for the call, while the clock stands
+    /// still.
+    /// </remarks>
+    public async Task<LevelStatus> AdvanceUntilGivenUpAsync(Task<LevelStatus> change)
+    {
+        await AdvanceUntilAsync(() => change.IsCompleted && Counters.Timeouts > 0);
+#pragma warning disable VSTHRD003 // The task has ended.
+        return await change;
 #pragma warning restore VSTHRD003
     }
 
@@ -75,13 +88,13 @@ internal sealed class LevelUnderTest : IAsyncDisposable
         {
             Assert.True(clock.Now < end, "What was waited for did not happen within five simulated minutes.");
 
-            // Other threads have to get to their next timer first; how long that takes does not matter to the outcome.
+            // Other threads must reach their next timer first. The time that this takes does not affect the outcome.
             await Task.Delay(1);
             clock.Advance(TimeSpan.FromMilliseconds(50));
         }
     }
 
-    /// <summary>Waits, without moving the clock, for what other threads do without further time passing.</summary>
+    /// <summary>Waits, without moving the clock, for work of other threads that needs no time to pass.</summary>
     public static async Task UntilAsync(Func<bool> isSo)
     {
         using var end = new CancellationTokenSource(TimeSpan.FromSeconds(30));

@@ -1,11 +1,11 @@
-using Cairn.Engine;
+using Cairn.Concurrency;
 
 namespace Cairn.Caching.Tests.Levels;
 
-/// <summary>What the second process of a store level's test does.</summary>
+/// <summary>Implements the roles of child processes in tests of store levels.</summary>
 internal static class StoreLevelRoles
 {
-    /// <summary>PATH NAME KEY: asks for the lease of the key, says what came of it, and keeps it until the input ends.</summary>
+    /// <summary>PATH NAME KEY: requests the lease of the key, prints the result, and keeps the lease until the input ends.</summary>
     public static void HoldLease(string[] args)
     {
         CairnStore store = CairnStore.Open(OptionsFor(args[0]));
@@ -13,7 +13,8 @@ internal static class StoreLevelRoles
         Console.ReadLine();
     }
 
-    /// <summary>PATH: opens the store and says "opened"; takes all its locks at a line of input, says "holding", and releases them at the next.</summary>
+    /// <summary>PATH: opens the store and prints "opened"; takes all its locks at a line of input, prints "holding", and
+    /// releases them at the next line.</summary>
     public static void HoldLocks(string[] args)
     {
         using CairnStore store = CairnStore.Open(OptionsFor(args[0]));

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 using Cairn.Caching.Tagging;
-using Cairn.Keys;
+using Cairn.Engine;
 
 namespace Cairn.Caching.Tests.Tagging;
 

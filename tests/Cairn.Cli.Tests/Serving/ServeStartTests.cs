@@ -4,10 +4,10 @@ using System.Text.RegularExpressions;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What a start checks, that --check checks the same, and what is left behind when a start fails: nothing.</summary>
+/// <summary>The checks at start, the same checks with --check, and that a failed start leaves no files.</summary>
 public sealed class ServeStartTests : ToolTest
 {
-    // Each is a start that fails: at the options, at a file, at the store, at an address.
+    // Starts that fail because of options, a file, the store, or an address.
     public static TheoryData<string> Refusals =>
     [
         "--capacity 1", "--capacity 2TiB", "--capacity 1MiB --max-capacity 1TiB", "--max-value 128m", "--max-request 1", "--buffer-memory 1",
@@ -52,6 +52,21 @@ public sealed class ServeStartTests : ToolTest
         Assert.NotEqual(ExitCode.Done, check.Code);
         Assert.Equal((start.Code, LastLine(start)), (check.Code, LastLine(check)));
         Assert.Equal(before, FilesHere());
+    }
+
+    [Theory]
+    [InlineData("-k")]
+    [InlineData("-C")]
+    [InlineData("-S")]
+    [InlineData("-b")]
+    [InlineData("-f")]
+    public void Flag_of_memcached_that_is_not_taken_is_an_error_that_names_it(string flag)
+    {
+        ToolRun run = Run("serve", flag, "1024");
+
+        Assert.Equal(ExitCode.Usage, run.Code);
+        Assert.Contains($"there is no option {flag};", run.Error, StringComparison.Ordinal);
+        Assert.False(File.Exists(StorePath));
     }
 
     [Fact]
@@ -177,7 +192,7 @@ public sealed class ServeStartTests : ToolTest
         Assert.Equal(!isAccepted, run.Error.Contains("--insecure", StringComparison.Ordinal));
     }
 
-    // A program that listens on a port, and files that are no stores.
+    // Starts a listener on a port, and writes files that are not stores.
     private TcpListener Prepare()
     {
         File.WriteAllText(PathOf("users"), "user:password\n");
@@ -195,7 +210,7 @@ public sealed class ServeStartTests : ToolTest
         return listener;
     }
 
-    // A start that succeeds against all expectation ends at once.
+    // If a start succeeds unexpectedly, the server ends at once.
     private ToolRun Serve(TcpListener? other, string options)
     {
         string filled = options

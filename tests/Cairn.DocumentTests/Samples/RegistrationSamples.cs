@@ -37,7 +37,7 @@ public sealed class RegistrationSamples : SampleTest
     [Fact]
     public async Task Books_of_the_readme_are_loaded_once()
     {
-        Environment.SetEnvironmentVariable("XDG_CACHE_HOME", Directory.GetCurrentDirectory());
+        Environment.SetEnvironmentVariable("XDG_DATA_HOME", Directory.GetCurrentDirectory());
         var database = new Database();
 
         builder.Services.AddCairnHybridCache(o => o.UseStoreFile());
@@ -74,7 +74,7 @@ public sealed class RegistrationSamples : SampleTest
     [Fact]
     public async Task When_the_source_fails()
     {
-        Environment.SetEnvironmentVariable("XDG_CACHE_HOME", Directory.GetCurrentDirectory());
+        Environment.SetEnvironmentVariable("XDG_DATA_HOME", Directory.GetCurrentDirectory());
 
         builder.Services.AddCairnHybridCache(o =>
         {

@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using Cairn.Caching;
 using Cairn.Redis.Tests.Servers;
-using Cairn.Redis.Tests.Testing;
+using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Redis.Tests.Caching;
 
@@ -92,4 +92,71 @@ public sealed class HybridOverRedisTests
             ProcessSignals.Continue(server.ProcessId);
         }
     }
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Redis2)]
+    [InlineData(ServerKind.RedisPublishing)]
+    [InlineData(ServerKind.Redis2Publishing)]
+    [InlineData(ServerKind.Cairn)]
+    public async Task Removal_reaches_a_value_that_only_another_machines_memory_holds(ServerKind kind)
+    {
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var redis = new CairnRedisCache(server.Options());
+        await using var other = new CairnRedisCache(server.Options());
+        await using CairnHybridCache cache = await HoldAsync(redis, "key");
+        await using var otherCache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = other });
+
+        await otherCache.RemoveAsync("key");
+
+        await UntilGoneAsync(cache, "key");
+    }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Removal_that_a_server_without_memory_cannot_tell_others_is_told_when_it_can()
+    {
+        using var server = RedisServer.Start();
+        await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using CairnHybridCache cache = await HoldAsync(redis, "key");
+        await using CairnHybridCache otherCache = await HoldAsync(other, "any");
+        server.Cli("CONFIG", "SET", "maxmemory", "1");
+
+        await otherCache.RemoveAsync("key");
+        server.Cli("CONFIG", "SET", "maxmemory", "0");
+
+        await UntilGoneAsync(cache, "key");
+    }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Cache_that_shares_no_memory_removes_from_a_server_without_memory()
+    {
+        using var server = RedisServer.Start();
+        await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await redis.SetAsync("key", "value"u8.ToArray(), new());
+        server.Cli("CONFIG", "SET", "maxmemory", "1");
+
+        await redis.RemoveAsync("key");
+        await redis.RemoveAsync("key");
+
+        Assert.Null(await redis.GetAsync("key"));
+    }
+
+    // A machine that has a value in its memory, and not on the server.
+    private static async Task<CairnHybridCache> HoldAsync(CairnRedisCache redis, string key)
+    {
+        var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis });
+        var inMemory = new HybridCacheEntryOptions { Flags = HybridCacheEntryFlags.DisableDistributedCacheWrite };
+        await Eventually.TrueAsync(
+            async () =>
+            {
+                await cache.GetOrCreateAsync(key, _ => new ValueTask<string>("made"), inMemory);
+                return redis.IsHearingChanges && (await cache.GetAsync<string>(key)).IsFound;
+            },
+            "that the value is in memory");
+        return cache;
+    }
+
+    private static Task UntilGoneAsync(CairnHybridCache cache, string key) =>
+        Eventually.TrueAsync(async () => !(await cache.GetAsync<string>(key)).IsFound, "that the value is gone");
 }

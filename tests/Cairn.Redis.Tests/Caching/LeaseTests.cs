@@ -2,7 +2,6 @@ using System.Text;
 using Cairn.Caching;
 using Cairn.Redis.Invalidation;
 using Cairn.Redis.Tests.Servers;
-using Cairn.Redis.Tests.Testing;
 
 namespace Cairn.Redis.Tests.Caching;
 

@@ -1,6 +1,5 @@
 using Cairn.Caching;
 using Cairn.Redis.Tests.Servers;
-using Cairn.Redis.Tests.Testing;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.DependencyInjection;
@@ -103,7 +102,7 @@ public sealed class RegistrationTests
         await GetAsync(20_000);
         long perCall = (GC.GetTotalAllocatedBytes(precise: true) - before) / 20_000;
 
-        // What the rest of the process does meanwhile counts, too.
+        // The work of the rest of the process counts, too.
         Assert.InRange(perCall, 0, 20);
 
         async Task GetAsync(int calls)
@@ -130,7 +129,7 @@ public sealed class RegistrationTests
         var one = first.GetRequiredService<HybridCache>();
         var two = second.GetRequiredService<HybridCache>();
 
-        // A write that is under way when the channel begins becomes a removal: somebody may have changed the key unheard.
+        // A write that is under way when the channel begins becomes a removal: another machine may have changed the key before the channel began.
         await Eventually.TrueAsync(
             async () =>
             {

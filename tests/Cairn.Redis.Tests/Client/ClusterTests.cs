@@ -4,7 +4,6 @@ using Cairn.Caching;
 using Cairn.Redis.Cluster;
 using Cairn.Redis.Tests.Caching;
 using Cairn.Redis.Tests.Servers;
-using Cairn.Redis.Tests.Testing;
 
 namespace Cairn.Redis.Tests.Client;
 
@@ -42,7 +41,7 @@ public sealed class ClusterTests
         source.Cli("CLUSTER", "SETSLOT", slotText, "NODE", owner);
         Assert.Equal(moving, Encoding.UTF8.GetString((await client.GetAsync(moving))!));
 
-        // Changes on every node are heard of.
+        // Messages about changes arrive from every node.
         await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = cluster.Configuration });
         await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = cluster.Configuration + ",asyncTimeout=20000" });
         var receiver = new RecordingReceiver();
@@ -54,7 +53,7 @@ public sealed class ClusterTests
         Assert.Equal(CacheLeaseStatus.Acquired, await ((ICacheLeases)mine).TryAcquireAsync("odd}{", "me", TimeSpan.FromMinutes(1), true, default));
         Assert.Equal(CacheLeaseStatus.Acquired, await ((ICacheLeases)mine).TrySetAsync("odd}{", "me", new byte[1], new(), default));
 
-        // The master dies, its replica takes over. What was acknowledged long enough ago to be replicated is there.
+        // The master dies, its replica takes over. Writes that were acknowledged long enough ago to be replicated are there.
         // (WAIT would wait for what redis-cli has written itself.)
         long written = OffsetOf(cluster.Servers[0], "master_repl_offset:");
         await Eventually.TrueAsync(() => OffsetOf(cluster.Replica, "slave_repl_offset:") >= written, "the replica has all that was written");
@@ -65,7 +64,7 @@ public sealed class ClusterTests
         await Task.WhenAll(keys[100..].Select(key => client.SetAsync(key, "again").AsTask()));
         Assert.All(await client.GetManyAsync(keys[100..]), value => Assert.Equal("again", Encoding.UTF8.GetString(value!)));
 
-        // And what it missed is told before it is trusted again.
+        // And it receives the message about missed changes before the next heartbeat.
         int missed = receiver.Missed;
         await Eventually.TrueAsync(() => receiver.Missed > missed || missed > 1, "missed changes");
         await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard again");

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Cairn.Redis.Connections;
 using Cairn.Redis.Tests.Servers;
-using Cairn.Redis.Tests.Testing;
 
 namespace Cairn.Redis.Tests.Client;
 

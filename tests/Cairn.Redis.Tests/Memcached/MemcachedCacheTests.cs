@@ -4,7 +4,6 @@ using System.Text;
 using Cairn.Caching;
 using Cairn.Redis.Memcached;
 using Cairn.Redis.Tests.Servers;
-using Cairn.Redis.Tests.Testing;
 using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Redis.Tests.Memcached;

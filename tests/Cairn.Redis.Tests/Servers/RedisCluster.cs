@@ -39,9 +39,9 @@ internal sealed class RedisCluster : IDisposable
             string master = cluster.Servers[0].Cli("CLUSTER", "MYID");
             cluster.Replica.Cli("CLUSTER", "MEET", "127.0.0.1", cluster.Servers[0].Port.ToString(CultureInfo.InvariantCulture));
             await cluster.WaitAsync(Masters + 1, server => server.Cli("CLUSTER", "NODES").Split('\n').Length == Masters + 1, "all nodes");
-            await Testing.Eventually.TrueAsync(
+            await Eventually.TrueAsync(
                 () => cluster.Replica.Cli("CLUSTER", "REPLICATE", master).StartsWith("OK", StringComparison.Ordinal), "the replica's consent");
-            await Testing.Eventually.TrueAsync(
+            await Eventually.TrueAsync(
                 () => cluster.Replica.Cli("INFO", "replication").Contains("master_link_status:up", StringComparison.Ordinal), "the replica's copy");
             await cluster.WaitAsync(Masters + 1, server => server.Cli("CLUSTER", "NODES").Contains("slave", StringComparison.Ordinal), "the replica");
             return cluster;
@@ -59,7 +59,7 @@ internal sealed class RedisCluster : IDisposable
     {
         foreach (RedisServer server in _servers.Take(servers))
         {
-            await Testing.Eventually.TrueAsync(() => condition(server), $"{server.Address} knows of {what}");
+            await Eventually.TrueAsync(() => condition(server), $"{server.Address} knows of {what}");
         }
     }
 }

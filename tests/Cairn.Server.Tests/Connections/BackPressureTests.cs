@@ -1,16 +1,17 @@
 using System.Net.Sockets;
 using System.Text;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>A client that is slow, or never stops, costs itself only.</summary>
+/// <summary>A client that reads slowly, or never stops sending, affects only itself.</summary>
 public class BackPressureTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
-    /// <summary>Those that see at once what has arrived, with no thread of the runtime in between.</summary>
+    /// <summary>Loops that see at once what has arrived, without a thread of the runtime in between.</summary>
     public static TheoryData<LoopUnderTest> DirectLoops => [.. Testing.Loops.All.Where(loop => loop != LoopUnderTest.Sockets)];
 
     [Theory]
@@ -35,7 +36,7 @@ public class BackPressureTests
 
         Assert.InRange(server.Sessions.Executions - executions, 100, 150); // The kernel may have taken a little more meanwhile.
 
-        // What waits is a full output and the reply that filled it.
+        // The unsent bytes are a full output and the reply that filled it.
         Assert.InRange(await connection.OnWorker(() => connection.Output.UnsentBytes), 1, OutputBuffer.FullBytes + Bytes);
         Assert.InRange(server.Engine.Memory.Bytes, 1, 5 << 20);
         Assert.Equal((long)Requests * Bytes, slow.Skip((long)Requests * Bytes));
@@ -52,7 +53,7 @@ public class BackPressureTests
         string request = $"echo {new string('x', 94)}\n";
         byte[] requests = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat(request, 10_000)));
 
-        // Until nothing more is taken: neither by the server, which stopped receiving, nor by the kernel in between.
+        // Sends until nothing more is accepted, neither by the server, which has stopped receiving, nor by the kernel.
         client.Send("big 10000000\n");
         ClientConnection connection = server.Sessions.Connected.Take();
         await connection.UntilBlocked();
@@ -100,7 +101,7 @@ public class BackPressureTests
             clients[i].Socket.Blocking = true;
         }
 
-        Assert.True(sent.Sum(bytes => (long)bytes) > 256 * (16 << 10)); // As many as there are at first.
+        Assert.True(sent.Sum(bytes => (long)bytes) > 256 * (16 << 10)); // 256 buffers exist at the start.
         held.Set();
 
         foreach ((TestClient client, int bytes) in clients.Zip(sent))
@@ -149,7 +150,7 @@ public class BackPressureTests
 
         await stop.CancelAsync();
         await reading;
-        await sending; // The kernel's buffers hold what is not read, and the last of it.
+        await sending; // The kernel's buffers hold the unread bytes and the rest.
         Assert.Equal(sentBytes / "echo x\n".Length * 2, readBytes + endless.Skip((sentBytes / "echo x\n".Length * 2) - readBytes));
     }
 
@@ -168,7 +169,7 @@ public class BackPressureTests
         using var client = server.Connect();
         ClientConnection connection = server.Sessions.Connected.Take();
 
-        // All is there before anything is collected, the single request last.
+        // Everything has arrived before the worker collects input; the single request arrived last.
         using var mayGoOn = new ManualResetEventSlim();
         Task held = connection.OnWorker(mayGoOn.Wait);
         Array.ForEach(others, other => other.Send(string.Concat(Enumerable.Repeat("echo x\n", 5000))));
@@ -252,6 +253,6 @@ public class BackPressureTests
             Assert.Equal(0, connection.InputBytes);
             Assert.Null(connection.Output.First);
         });
-        Assert.InRange(server.Engine.Memory.Bytes, 0, 5 << 20); // What the worker keeps for the next ones.
+        Assert.InRange(server.Engine.Memory.Bytes, 0, 5 << 20); // The worker keeps this memory for later connections.
     }
 }

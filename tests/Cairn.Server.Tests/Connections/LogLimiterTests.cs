@@ -1,4 +1,4 @@
-using Cairn.Server.Connections;
+using Cairn.Server.Logging;
 
 namespace Cairn.Server.Tests.Connections;
 

@@ -1,8 +1,8 @@
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>Outputs that share an arena, against plain lists of bytes.</summary>
+/// <summary>Compares outputs that share an arena with plain lists of bytes.</summary>
 public class OutputBufferTests
 {
     [Theory]
@@ -64,7 +64,7 @@ public class OutputBufferTests
     {
         switch (random.Next(8))
         {
-            case 0: // Some or all is sent.
+            case 0: // Some or all of it is sent.
                 output.CloseSegment();
                 int sent = random.Next(model.Count + 1);
                 output.Sent(sent);
@@ -74,10 +74,10 @@ public class OutputBufferTests
                 }
 
                 break;
-            case 1: // It stays a while.
+            case 1: // It stays for some time.
                 output.MoveToOwnBlocks();
                 break;
-            case 2: // Reserved in vain.
+            case 2: // Reserved but not used.
                 _ = output.Reserve(random.Next(1, 1000));
                 break;
             default:

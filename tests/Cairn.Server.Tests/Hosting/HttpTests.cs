@@ -1,15 +1,15 @@
 using System.Net;
 using System.Net.Sockets;
 using Cairn.Dashboard;
-using Cairn.Server.Connections;
 using Cairn.Server.Hosting;
 using Cairn.Server.Listening;
+using Cairn.Server.Logging;
 using Cairn.Server.Tests.Metrics;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Hosting;
 
-/// <summary>What is shown over HTTP, and how its door opens and closes.</summary>
+/// <summary>The content of the HTTP endpoint, and how it starts and stops.</summary>
 public sealed class HttpTests
 {
     [Theory]
@@ -109,7 +109,7 @@ public sealed class HttpTests
     {
         var watch = new DamageWatch();
 
-        Assert.True(watch.Look(damaged: 5, nowMs: 0).IsReady); // What was before the start is not news.
+        Assert.True(watch.Look(damaged: 5, nowMs: 0).IsReady); // Damage before the start does not count.
         Assert.False(watch.Look(6, 1000).IsReady);
         Assert.False(watch.Look(6, 60_999).IsReady);
         Assert.True(watch.Look(6, 61_000).IsReady);

@@ -6,7 +6,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Io;
 
-/// <summary>Which way to the kernel is taken, and what is said about it.</summary>
+/// <summary>The choice of the event loop, and the message about it.</summary>
 public class LoopChoiceTests
 {
     [Fact]
@@ -74,7 +74,7 @@ public class LoopChoiceTests
 
         public override bool IsAcceptPaused => false;
 
-        public override void Open(Worker worker) => throw new ServerException("No memory for a ring.");
+        public override void Open(IIoWorker worker) => throw new ServerException("No memory for a ring.");
 
         public override void Listen(Listener listener) => throw new NotSupportedException();
 
@@ -82,7 +82,7 @@ public class LoopChoiceTests
 
         public override void RetryAccept() => throw new NotSupportedException();
 
-        public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection) => throw new NotSupportedException();
+        public override IoChannel Adopt(AcceptedSocket socket, IIoConnection connection) => throw new NotSupportedException();
 
         public override bool Collect(int timeoutMs) => throw new NotSupportedException();
 

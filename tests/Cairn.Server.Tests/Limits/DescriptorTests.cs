@@ -1,12 +1,11 @@
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
-using Cairn.Server.Connections;
-using Cairn.Server.Io;
+using Cairn.Server.Platform;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Limits;
 
-/// <summary>A server without descriptors accepts nobody, says so, works on, and accepts again when there are some.</summary>
+/// <summary>A server without free descriptors accepts no client, logs that, continues to serve, and accepts again when there are some.</summary>
 public partial class DescriptorTests
 {
     private const int DescriptorLimit = 7; // RLIMIT_NOFILE
@@ -20,7 +19,7 @@ public partial class DescriptorTests
     [MemberData(nameof(Loops))]
     public async Task Client_that_comes_while_there_are_no_descriptors_is_served_when_there_are(LoopUnderTest loop)
     {
-        // Before the server starts: the kernel notes the limit when accepting begins.
+        // Before the server starts, because the kernel reads the limit when accepting begins.
         ResourceLimit limit = default;
         Assert.Equal(0, GetLimit(DescriptorLimit, ref limit));
         Set(limit with { Soft = FewDescriptors });
@@ -40,7 +39,7 @@ public partial class DescriptorTests
         }
     }
 
-    // Nothing here is asynchronous: without descriptors, the runtime cannot start threads.
+    // Synchronous, because the runtime cannot start threads without descriptors.
     private static void ServeWithoutDescriptors(TestServer server)
     {
         using var first = server.Connect();

@@ -3,7 +3,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Limits;
 
-/// <summary>Each limit, and that only who breaks it pays.</summary>
+/// <summary>Every limit. Only a client that exceeds it is affected.</summary>
 public class LimitTests
 {
     private static readonly TimeSpan Ten = TimeSpan.FromSeconds(10);
@@ -23,6 +23,7 @@ public class LimitTests
         using (var third = server.Connect())
         {
             Assert.Equal("error too many\n", third.ReadToEnd());
+            Assert.Equal("c", Echo(first, "c"));
         }
 
         Assert.Equal(1, server.Engine.RefusedCount);
@@ -191,7 +192,7 @@ public class LimitTests
         Assert.Equal("a", Echo(other, "a"));
     }
 
-    // The kernel's buffer hides what the client reads: it takes more from the server only when a third of it, about a MiB, is free.
+    // The kernel's buffer hides the client's reads: it accepts more from the server only when a third of it, about a MiB, is free.
     [Theory]
     [MemberData(nameof(Loops))]
     public async Task Client_that_reads_64_KiB_in_time_is_not_cut_off_however_much_the_kernel_holds(LoopUnderTest loop)
@@ -259,7 +260,7 @@ public class LimitTests
         return client.ReadLine();
     }
 
-    // Moves the time, and returns when every worker has looked at its deadlines.
+    // Moves the time. Returns when every worker has checked its deadlines.
     private static async Task Pass(TestServer server, TestClock clock, int seconds)
     {
         clock.Advance(TimeSpan.FromSeconds(seconds));

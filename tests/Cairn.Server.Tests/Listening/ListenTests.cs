@@ -3,7 +3,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Listening;
 
-/// <summary>What people write for addresses, and addresses that cannot be had.</summary>
+/// <summary>The forms of addresses, and addresses on which the server cannot listen.</summary>
 public class ListenTests
 {
     [Theory]
@@ -62,9 +62,8 @@ public class ListenTests
     {
         const int Tcp = 6;
         const int CongestionControl = 13;
-        var options = new ListenerOptions { Name = "test", Address = ListenAddress.Tcp("127.0.0.1", 0), Sessions = new TestSessions() };
 
-        using Listener listener = Assert.Single(Listener.Open(options, tls: null));
+        using Listener listener = Assert.Single(Listener.Open("test", ListenAddress.Tcp("127.0.0.1", 0)));
 
         Span<byte> name = stackalloc byte[16];
         int length = listener.Socket.GetRawSocketOption(Tcp, CongestionControl, name);

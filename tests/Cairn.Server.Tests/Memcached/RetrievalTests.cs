@@ -1,9 +1,10 @@
 using System.Text;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>How values reach the client.</summary>
+/// <summary>The ways in which values reach the client.</summary>
 public class RetrievalTests
 {
     [Theory]
@@ -37,7 +38,7 @@ public class RetrievalTests
         string value = Text(3_000);
         session.Send($"set value 0 0 {value.Length}\r\n{value}\r\n");
 
-        // Steps shorter than the few bytes that a reply's first line may take more or less.
+        // The steps are shorter than the variation in length of a reply's first line.
         for (int before = 55_000; before < 63_000; before += 3)
         {
             session.Send($"set before 0 0 {before}\r\n{Text(before)}\r\n");

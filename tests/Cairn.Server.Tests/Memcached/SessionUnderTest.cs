@@ -1,10 +1,11 @@
 using System.Text;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Memcached;
 
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>A session on a store of its own, with bytes in and bytes out.</summary>
+/// <summary>A session on a store of its own, without sockets.</summary>
 internal sealed class SessionUnderTest : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -29,13 +30,13 @@ internal sealed class SessionUnderTest : IDisposable
 
     public OutputBuffer Output => _output;
 
-    /// <summary>Bytes that were sent and not consumed.</summary>
+    /// <summary>Gets the number of bytes that were sent and not consumed.</summary>
     public int RestBytes => _rest.Length;
 
-    /// <summary>Another connection to the same store.</summary>
+    /// <summary>Creates another connection to the same store.</summary>
     public MemcachedSession CreateAnother() => _sessions.CreateDetached();
 
-    /// <summary>Goes on with a connection that has said nothing yet.</summary>
+    /// <summary>Continues with a new connection.</summary>
     public void Reconnect()
     {
         Session.OnClosed(CloseReason.ClosedByClient);
@@ -44,7 +45,7 @@ internal sealed class SessionUnderTest : IDisposable
         _output.Clear();
     }
 
-    /// <summary>Sends text and reads all that is answered.</summary>
+    /// <summary>Sends text and returns all replies.</summary>
     public string Send(string text) => Send(Encoding.Latin1.GetBytes(text));
 
     public string Send(ReadOnlySpan<byte> bytes)
@@ -59,10 +60,10 @@ internal sealed class SessionUnderTest : IDisposable
         return reply.ToString();
     }
 
-    /// <summary>Sends bytes that wait to be executed.</summary>
+    /// <summary>Adds bytes that wait for execution.</summary>
     public void Add(ReadOnlySpan<byte> bytes) => _rest = [.. _rest, .. bytes];
 
-    /// <summary>Has the session look ahead over what waits, if it may be executed.</summary>
+    /// <summary>Lets the session look ahead over the waiting bytes, if they may be executed.</summary>
     public void LookAhead()
     {
         if (_rest.Length > 0 && _rest.Length >= Session.NeededBytes && !_output.IsFull)
@@ -72,7 +73,7 @@ internal sealed class SessionUnderTest : IDisposable
         }
     }
 
-    /// <summary>Executes once what was sent, if the session wants to be called. False if that consumed nothing.</summary>
+    /// <summary>Executes the waiting bytes once, if the session needs no more. Returns false if that consumed nothing.</summary>
     public bool Execute(int budget)
     {
         if (_rest.Length == 0 || _rest.Length < Session.NeededBytes || _output.IsFull || Session.IsEnded)
@@ -86,7 +87,7 @@ internal sealed class SessionUnderTest : IDisposable
         return consumed > 0;
     }
 
-    /// <summary>What was answered since the last time.</summary>
+    /// <summary>Returns the replies since the last call.</summary>
     public string Read()
     {
         string text = Encoding.Latin1.GetString(_output.ToArray());

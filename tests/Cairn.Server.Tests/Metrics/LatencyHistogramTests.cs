@@ -13,7 +13,7 @@ public sealed class LatencyHistogramTests
             long ns = random.NextInt64(1, 1L << random.Next(1, 37));
             var histogram = new LatencyHistogram();
             histogram.Record(ns);
-            histogram.Record(LatencyHistogram.LongestNs); // Or the longest would be told exactly.
+            histogram.Record(LatencyHistogram.LongestNs); // Otherwise the histogram would return the longest latency exactly.
 
             Assert.InRange(histogram.Percentile(0.5), ns, (long)(ns * (1 + LatencyHistogram.RelativeError)));
         }
@@ -87,9 +87,40 @@ public sealed class LatencyHistogramTests
         first.Add(second);
 
         Assert.Equal((3, 10_100, 5000), (first.Count, first.SumNs, first.MaxNs));
-        var cells = new List<long>();
-        first.ForEachCell((end, count) => cells.Add(count));
-        Assert.Equal([1, 2], cells);
+        Assert.Equal([1, 2], first.Filled().Select(cell => cell.Count));
+    }
+
+    [Fact]
+    public void Difference_of_two_moments_has_what_came_between_them()
+    {
+        var histogram = new LatencyHistogram();
+        histogram.Record(10, count: 5);
+        var earlier = new LatencyHistogram();
+        earlier.Add(histogram);
+        histogram.Record(10);
+        histogram.Record(20, count: 2);
+
+        LatencyHistogram difference = histogram.Since(earlier);
+
+        Assert.Equal([(10, 10, 1), (20, 20, 2)], difference.Filled());
+        Assert.Equal(50.0 / 3, difference.MeanNs);
+    }
+
+    [Fact]
+    public void Cells_lie_next_to_each_other()
+    {
+        var histogram = new LatencyHistogram();
+        for (long ns = 0; ns <= 1 << 20; ns++)
+        {
+            histogram.Record(ns);
+        }
+
+        long next = 0;
+        Assert.All(histogram.Filled(), cell =>
+        {
+            Assert.Equal((next, cell.To - cell.From + 1), (cell.From, cell.Count));
+            next = cell.To + 1;
+        });
     }
 
     [Fact]

@@ -1,11 +1,11 @@
 using System.Diagnostics.Metrics;
 using System.Net;
-using Cairn.Server.Metrics;
+using Cairn.Server.Exposition;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Metrics;
 
-/// <summary>What /metrics tells is what was done, to who reads it as Prometheus does.</summary>
+/// <summary>/metrics shows the work that was done, in the format that Prometheus reads.</summary>
 public sealed class MetricsTests
 {
     [RequiresToolFact(ServedMetrics.Parser)]
@@ -183,7 +183,7 @@ public sealed class MetricsTests
         Assert.Contains("\ncairn_slow_requests_total 3\n", System.Text.Encoding.UTF8.GetString(text.WrittenSpan), StringComparison.Ordinal);
     }
 
-    // Latencies are recorded after the reply was sent: a second exchange sees those of the first.
+    // A latency is recorded after the reply was sent: a second exchange sees the latencies of the first.
     private static void Exchange(TestClient client, string requests, string last, string lastReply)
     {
         client.Send(requests);

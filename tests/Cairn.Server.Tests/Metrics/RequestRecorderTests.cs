@@ -1,3 +1,4 @@
+using Cairn.Server.Exposition;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Tests.Metrics;
@@ -106,6 +107,26 @@ public sealed class RequestRecorderTests
         _slow.Clear();
         Assert.Empty(_slow.Latest(10));
         Assert.Equal(3, _slow.Total);
+    }
+
+    [Fact]
+    public void Log_takes_at_most_8_MiB_however_many_entries_it_may_have()
+    {
+        _slow.Capacity = 65_536;
+        byte[] argument = new byte[SlowRequest.MaxArgumentBytes];
+        SlowRequest longest = Request(TimeSpan.FromMilliseconds(10)) with { Arguments = [.. Enumerable.Repeat(argument, SlowRequest.MaxArguments)] };
+
+        for (int i = 0; i < 4000; i++)
+        {
+            _slow.Add(longest);
+        }
+
+        Assert.InRange(_slow.Bytes, 7 << 20, 8 << 20);
+        Assert.InRange(_slow.Count, 1000, 2000);
+        Assert.Equal(3999, _slow.Latest(1)[0].Id);
+
+        _slow.Clear();
+        Assert.Equal(0, _slow.Bytes);
     }
 
     [Fact]

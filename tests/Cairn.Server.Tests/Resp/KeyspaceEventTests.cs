@@ -1,13 +1,13 @@
 using System.Text;
 using System.Text.RegularExpressions;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 using Cairn.Server.Memcached;
 using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Keyspace events beyond what redis-server can be asked: memcached's commands, eviction, users, and what they cost.</summary>
+/// <summary>Keyspace events beyond a comparison with redis-server: memcached's commands, eviction, users, and cost.</summary>
 public partial class KeyspaceEventTests
 {
     [Theory]
@@ -104,7 +104,7 @@ public partial class KeyspaceEventTests
                 client.Run(command);
                 while (client.Run("EXISTS k") != ":0\r\n")
                 {
-                    // Each look takes a millisecond of this clock.
+                    // This clock moves by a millisecond each time it is read.
                 }
 
                 Assert.Equal([("k", "expired")], EventsOf(subscriber));
@@ -114,7 +114,7 @@ public partial class KeyspaceEventTests
             memcached.Send($"set k 0 {moment} 1\r\nv\r\n");
             while (client.Run("EXISTS k") != ":0\r\n")
             {
-                // The same.
+                // The same command again.
             }
 
             Assert.Equal([("k", "expired")], EventsOf(subscriber));
@@ -221,10 +221,36 @@ public partial class KeyspaceEventTests
     }
 
     [Fact]
+    public void Departures_that_wait_have_at_most_16_MiB_of_keys()
+    {
+        using var host = new RespHost();
+        using var gate = new ManualResetEventSlim();
+        using var entered = new ManualResetEventSlim();
+        var channel = new GatedChannel(gate, entered);
+        var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
+        events.AddWaiting("first"u8, EventClasses.Evicted);
+        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        byte[] longest = new byte[64 << 10];
+
+        for (int i = 0; i < 300; i++)
+        {
+            events.AddWaiting(longest, EventClasses.Evicted);
+        }
+
+        Assert.Equal(300 - 256, events.Dropped);
+        gate.Set();
+        events.SendWaiting();
+        Assert.Equal(1 + 256, channel.Count);
+        events.AddWaiting(longest, EventClasses.Evicted);
+        events.SendWaiting();
+        Assert.Equal(1 + 256 + 1, channel.Count);
+    }
+
+    [Fact]
     public void Nothing_is_allocated_for_events()
     {
         using var host = new RespHost();
-        host.Server.Metrics.SlowLog.Threshold = Timeout.InfiniteTimeSpan; // What it keeps is allocated.
+        host.Server.Metrics.SlowLog.Threshold = Timeout.InfiniteTimeSpan; // The entries of the slow log are allocated.
         RespClient subscriber = Subscribe(host, "AKEmn");
         RespClient client = host.Connect();
         byte[] input = Encoding.ASCII.GetBytes("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n*2\r\n$3\r\nDEL\r\n$1\r\na\r\n");
@@ -252,14 +278,14 @@ public partial class KeyspaceEventTests
         return subscriber;
     }
 
-    // Of the channels by key.
+    // Returns the events of the channels by key.
     private static List<(string Key, string Event)> EventsOf(RespClient subscriber) =>
         [.. Message().Matches(subscriber.Take()).Select(match => (match.Groups[1].Value, match.Groups[2].Value))];
 
     [GeneratedRegex(@"(?:\npmessage\r\n\$\d+\r\n[^\r]*|\nmessage)\r\n\$\d+\r\n__keyspace@0__:([^\r]*)\r\n\$\d+\r\n([^\r]*)\r\n")]
     private static partial Regex Message();
 
-    // A millisecond passes each time that somebody looks at it.
+    // Moves by a millisecond each time it is read.
     private sealed class HurryingClock : TimeProvider
     {
         private long _milliseconds = new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero).ToUnixTimeMilliseconds();

@@ -1,11 +1,12 @@
 using System.Collections.Concurrent;
 using System.Text;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>A store and sessions on it, without sockets: bytes in, bytes out.</summary>
+/// <summary>A store and sessions on it, without sockets.</summary>
 internal sealed class RespHost : IDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -41,7 +42,7 @@ internal sealed class RespHost : IDisposable
     }
 }
 
-/// <summary>A client of a <see cref="RespHost"/>: its session, and what it was sent.</summary>
+/// <summary>A client of a <see cref="RespHost"/>: its session and its output.</summary>
 internal sealed class RespClient : RespPeer
 {
     private readonly RespSession _session;
@@ -76,15 +77,17 @@ internal sealed class RespClient : RespPeer
 
     public override ConnectionLimits Limits { get; }
 
-    /// <summary>Bytes that came back and were not taken.</summary>
+    /// <summary>Gets the number of reply bytes that were not taken.</summary>
     public long UnsentBytes => _output.UnsentBytes;
 
     public CloseReason ClosedFor { get; private set; }
 
-    /// <summary>Whether the session may look ahead, as it does when more than a short request has arrived.</summary>
+    /// <summary>Gets whether the session may look ahead, as when more than a short request has arrived.</summary>
     public bool LooksAhead { get; init; } = true;
 
     public override void Post(Action<OutputBuffer> write) => _posts.Enqueue(write);
+
+    public override void PostAfterEnd(Action action) => _posts.Enqueue(_ => action());
 
     public override void BeginWait() => _isWaiting = true;
 
@@ -94,18 +97,18 @@ internal sealed class RespClient : RespPeer
         _isAwake = true;
     }
 
-    /// <summary>Whether it was asked to execute what has arrived.</summary>
+    /// <summary>Gets whether the session requested execution of the input that has arrived.</summary>
     public bool IsResumed { get; private set; }
 
     public override void Close(CloseReason reason) => ClosedFor = reason;
 
-    /// <summary>Sends lines, each ended with CR LF, and returns all that came back.</summary>
+    /// <summary>Sends lines, each ended with CR LF, and returns all replies.</summary>
     public string Run(params string[] lines) => Send(string.Concat(lines.Select(line => line + "\r\n")));
 
-    /// <summary>Sends bytes, each given as a character, and returns all that came back.</summary>
+    /// <summary>Sends bytes, each given as a character, and returns all replies.</summary>
     public string Send(string bytes) => Send(Encoding.Latin1.GetBytes(bytes), bytes.Length);
 
-    /// <summary>Sends bytes in pieces and returns all that came back.</summary>
+    /// <summary>Sends bytes in pieces and returns all replies.</summary>
     public string Send(byte[] bytes, int pieceBytes)
     {
         var text = new StringBuilder();
@@ -125,7 +128,7 @@ internal sealed class RespClient : RespPeer
 
                 if (_output.IsFull)
                 {
-                    text.Append(Written()); // The client reads.
+                    text.Append(Written()); // Simulates a client that reads.
                 }
             }
         }
@@ -133,7 +136,7 @@ internal sealed class RespClient : RespPeer
         return text.Append(Take()).ToString();
     }
 
-    /// <summary>Has input executed as the engine does. What came back stays where it is.</summary>
+    /// <summary>Executes input as the engine does. The replies stay in the output.</summary>
     public int Execute(ReadOnlySpan<byte> input, int budget)
     {
         if (LooksAhead)
@@ -145,14 +148,14 @@ internal sealed class RespClient : RespPeer
         return _session.Execute(input, _output, budget);
     }
 
-    /// <summary>Forgets what came back.</summary>
+    /// <summary>Discards the replies.</summary>
     public void Drop()
     {
         RunPosts();
         _output.Clear();
     }
 
-    // What the engine does in the connection's next turn.
+    // Does what the engine does in the connection's next turn.
     private void RunPosts()
     {
         while (_posts.TryDequeue(out Action<OutputBuffer>? write))
@@ -161,7 +164,7 @@ internal sealed class RespClient : RespPeer
         }
     }
 
-    /// <summary>What came since the last time.</summary>
+    /// <summary>Returns the replies since the last call.</summary>
     public string Take()
     {
         RunPosts();
@@ -175,6 +178,6 @@ internal sealed class RespClient : RespPeer
         return text;
     }
 
-    /// <summary>The connection has ended.</summary>
+    /// <summary>Ends the connection.</summary>
     public void End() => _session.OnClosed(CloseReason.ClosedByClient);
 }

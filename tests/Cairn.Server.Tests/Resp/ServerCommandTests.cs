@@ -5,7 +5,7 @@ using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>What the server tells of itself, and how it is told what to do.</summary>
+/// <summary>Commands that report on the server and configure it.</summary>
 public class ServerCommandTests
 {
     [Fact]
@@ -96,7 +96,7 @@ public class ServerCommandTests
         RespClient client = host.Connect();
         client.Run("CLIENT SETNAME me", "CONFIG SET slowlog-log-slower-than 0", "CONFIG SET slowlog-max-len 2");
 
-        // Whether all requests are watched is decided after each batch, which here is the harness' business.
+        // After each batch the engine decides whether all requests are timed; here the harness does that.
         string reply = client.Run("KEYS *", "SLOWLOG LEN", "SLOWLOG GET 1");
 
         Assert.Contains(":2\r\n*1\r\n*6\r\n", reply, StringComparison.Ordinal);
@@ -188,6 +188,22 @@ public class ServerCommandTests
 
         Assert.True(SpinWait.SpinUntil(() => client.IsResumed, TimeSpan.FromSeconds(30)));
         Assert.Equal("$-1\r\n", client.Send(""));
+    }
+
+    [Fact]
+    public void Names_of_info_and_client_list_are_bounded()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        Assert.Contains("redis_version", client.Send(Request(["INFO", "server", .. Enumerable.Repeat("x", 1_023)])), StringComparison.Ordinal);
+        Assert.StartsWith("-ERR INFO takes at most 1024 sections", client.Send(Request(["INFO", "server", .. Enumerable.Repeat("x", 1_024)])), StringComparison.Ordinal);
+        Assert.Contains("id=1", client.Send(Request(["CLIENT", "LIST", "ID", .. Enumerable.Repeat("1", 65_536)])), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "-ERR CLIENT LIST ID takes at most 65536 IDs", client.Send(Request(["CLIENT", "LIST", "ID", .. Enumerable.Repeat("1", 65_537)])), StringComparison.Ordinal);
+
+        static string Request(string[] arguments) =>
+            string.Concat([$"*{arguments.Length}\r\n", .. arguments.Select(argument => $"${argument.Length}\r\n{argument}\r\n")]);
     }
 
     [Fact]

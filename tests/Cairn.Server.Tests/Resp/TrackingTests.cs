@@ -4,7 +4,7 @@ using Cairn.Server.Resp.Tracking;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>What clients are told of keys that they have read, beyond what RedisComparisonTests compares.</summary>
+/// <summary>Invalidations of client tracking, beyond those that RedisComparisonTests compares.</summary>
 public class TrackingTests
 {
     private const string InvalidateA = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\na\r\n";
@@ -32,7 +32,7 @@ public class TrackingTests
         RespClient listener = Follow(host, "CLIENT TRACKING ON BCAST PREFIX a");
         reader.Run("GET a");
         using var memcached = new MemcachedSessions(host.Store, new MemcachedOptions());
-        var output = new Cairn.Server.Connections.OutputBuffer();
+        var output = new Cairn.Server.Buffers.OutputBuffer();
 
         memcached.CreateDetached().Execute("set a 0 0 1\r\nx\r\nset b 0 0 1\r\nx\r\n"u8, output, 10);
         host.Server.Tracking.Tell();
@@ -52,6 +52,21 @@ public class TrackingTests
         host.Server.Tracking.Tell();
 
         Assert.Equal(InvalidateAll, listener.Take());
+    }
+
+    [Theory]
+    [InlineData("MULTI", "SET a 1", "DEL a", "EXEC")]
+    [InlineData("MULTI", "SET a 1", "SET b 1", "DEL b", "DEL a", "EXEC")]
+    [InlineData("MULTI", "SET a 1", "DEL a", "DEL a", "SET a 2", "EXEC")]
+    public void Key_that_a_transaction_changes_several_times_is_told_once(params string[] transaction)
+    {
+        using var host = new RespHost();
+        RespClient listener = Follow(host, "CLIENT TRACKING ON BCAST PREFIX a");
+
+        host.Connect().Run(transaction);
+        host.Server.Tracking.Tell();
+
+        Assert.Equal(InvalidateA, listener.Take());
     }
 
     [Theory]
@@ -117,7 +132,7 @@ public class TrackingTests
         using var host = new RespHost();
         RespClient client = Follow(host, "CLIENT TRACKING ON");
         client.Run("GET a");
-        host.Server.Tracking.BeginFlush(); // Nothing is told until it ends.
+        host.Server.Tracking.BeginFlush(); // Clients get no invalidations until the flush ends.
         for (int i = 0; i < 200_000; i++)
         {
             host.Store.Set(Encoding.ASCII.GetBytes($"other:{i}"), "x"u8);

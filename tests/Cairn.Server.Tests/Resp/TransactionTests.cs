@@ -1,6 +1,8 @@
+using Cairn.Server.Connections;
+
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Transactions among several clients, and what writes past them.</summary>
+/// <summary>Transactions of several clients, and writes that do not use the protocol.</summary>
 public class TransactionTests
 {
     [Fact]
@@ -18,18 +20,47 @@ public class TransactionTests
 
     // EXEC executes the queue in one turn of its worker.
     [Fact]
-    public void Queue_of_more_than_a_million_arguments_is_refused_and_changes_nothing()
+    public void Queue_of_more_arguments_than_the_longest_mset_is_refused_and_changes_nothing()
     {
         using var host = new RespHost();
         RespClient client = host.Connect();
-        string half = $"*{1 << 19}\r\n$3\r\nDEL\r\n{string.Concat(Enumerable.Repeat("$1\r\na\r\n", (1 << 19) - 1))}";
+        string half = $"*{1 << 16}\r\n$3\r\nDEL\r\n{string.Concat(Enumerable.Repeat("$1\r\na\r\n", (1 << 16) - 1))}";
         client.Run("SET a 1", "MULTI");
 
-        Assert.Equal("+QUEUED\r\n+QUEUED\r\n", client.Send(half + half));
-        Assert.StartsWith("-ERR the requests queued since MULTI would have more than 1048576 arguments", client.Run("SET b 1"), StringComparison.Ordinal);
+        Assert.Equal("+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n", client.Send(half + half) + client.Run("PING"));
+        Assert.StartsWith("-ERR the requests queued since MULTI would have more than 131073 arguments", client.Run("SET b 1"), StringComparison.Ordinal);
         Assert.StartsWith("-EXECABORT", client.Run("EXEC"), StringComparison.Ordinal);
 
         Assert.Equal("$1\r\n1\r\n$-1\r\n", client.Run("GET a", "GET b"));
+    }
+
+    [Fact]
+    public void Transaction_that_asks_for_more_than_16_MiB_beside_its_longest_value_is_refused_and_changes_nothing()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        host.Store.Set("long", new byte[1 << 20]);
+
+        Assert.Contains("EXECABORT", Exec(18), StringComparison.Ordinal);
+        Assert.Equal(":0\r\n", client.Run("EXISTS changed"));
+        Assert.True(Exec(17).Length > 17 << 20);
+        Assert.Equal(":1\r\n", client.Run("EXISTS changed"));
+
+        string Exec(int values) => client.Run(["MULTI", "SET changed 1", .. Enumerable.Repeat("GET long", values), "EXEC"]);
+    }
+
+    [Fact]
+    public void Transaction_whose_replies_become_longer_than_16_MiB_although_nothing_told_so_before_ends_its_connection()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        client.Run($"HSET h f {new string('v', 20_000)}");
+        string fields = string.Concat(Enumerable.Repeat(" f", 1_000));
+
+        client.Run("MULTI", "HMGET h" + fields, "SET changed 1", "EXEC");
+
+        Assert.Equal(CloseReason.TooMuchOutput, client.ClosedFor);
+        Assert.Equal(":0\r\n", host.Connect().Run("EXISTS changed"));
     }
 
     [Fact]
@@ -65,7 +96,7 @@ public class TransactionTests
         const int Rounds = 200;
         using var host = new RespHost();
 
-        // Keys in different orders: locks that were not taken in one order would wait for each other.
+        // Keys in different orders: without a fixed order of locks, these transactions would deadlock.
         await Task.WhenAll(Enumerable.Range(0, Clients).Select(number => OwnThread.Run(() =>
         {
             RespClient client = host.Connect(); // Each thread is a worker with sessions of its own.
@@ -75,7 +106,7 @@ public class TransactionTests
                 string reply = client.Run(["MULTI", .. keys.Select(key => "INCR " + key), "EXEC"]);
                 string[] sums = [.. reply.Split("\r\n").Where(line => line.StartsWith(':'))];
                 Assert.Equal(3, sums.Length);
-                Assert.Single(sums.Distinct()); // No other transaction came in between.
+                Assert.Single(sums.Distinct()); // No other transaction came between the reads.
             }
         })));
 

@@ -4,21 +4,28 @@ namespace Cairn.Server.Tests.Testing;
 
 internal static class ConnectionExtensions
 {
-    /// <summary>Runs this on the connection's worker; the task brings its failure to the test.</summary>
+    /// <summary>Checks that a stopped server holds no bytes of its connections. Every test with a server calls this at its end.</summary>
+    public static void AssertNothingHeld(this ServerEngine engine)
+    {
+        Assert.Equal(0, engine.Memory.ReplyBytes);
+        Assert.Equal(0, engine.Memory.Bytes);
+    }
+
+    /// <summary>Runs an action on the connection's worker. The task passes its exception to the test.</summary>
     public static Task OnWorker(this ClientConnection connection, Action action) => connection.OnWorker(() =>
     {
         action();
         return true;
     });
 
-    /// <summary>Waits until the client does not take what it is sent, and the engine has noticed.</summary>
+    /// <summary>Waits until the client does not accept its replies, and the engine has noticed that.</summary>
     public static Task UntilBlocked(this ClientConnection connection) =>
         connection.UntilWorker(() => connection.BlockedSince != 0);
 
-    /// <summary>Waits until this holds on the connection's worker.</summary>
+    /// <summary>Waits until a condition holds on the connection's worker.</summary>
     public static async Task UntilWorker(this ClientConnection connection, Func<bool> condition)
     {
-        // Each look is a turn of the worker, in which it learns what has happened.
+        // Each check is a turn of the worker, in which the worker learns what has happened.
         while (!await connection.OnWorker(condition))
         {
         }

@@ -1,15 +1,14 @@
 using Cairn.Server.Connections;
-using Cairn.Server.Io;
 using Cairn.Server.Io.Uring;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>The ways to talk to the kernel that every test of connections runs with.</summary>
+/// <summary>The event loops with which every connection test runs.</summary>
 public enum LoopUnderTest
 {
     Uring,
 
-    /// <summary>io_uring as the oldest Linux that is served has it.</summary>
+    /// <summary>io_uring with the features of the oldest supported Linux.</summary>
     OldestUring,
     Epoll,
     Sockets,
@@ -17,10 +16,10 @@ public enum LoopUnderTest
 
 internal static class Loops
 {
-    /// <summary>Those that this machine has; containers often have no io_uring.</summary>
+    /// <summary>Gets the loops that this machine supports; containers often have no io_uring.</summary>
     public static IReadOnlyList<LoopUnderTest> All { get; } = [.. Enum.GetValues<LoopUnderTest>().Where(IsHere)];
 
-    /// <summary>The same, for a theory.</summary>
+    /// <summary>Gets the same loops for a theory.</summary>
     public static TheoryData<LoopUnderTest> Here { get; } = [.. All];
 
     public static EngineOptions With(this EngineOptions options, LoopUnderTest loop) => options with
@@ -37,5 +36,5 @@ internal static class Loops
     };
 
     private static bool IsHere(LoopUnderTest loop) =>
-        LoopChoice.For(new EngineOptions { Listeners = [] }.With(loop)) is var choices && choices.Any(choice => choice.Obstacle is null);
+        new EngineOptions { Listeners = [] }.With(loop) is var options && options.Choices(options) is var choices && choices.Any(choice => choice.Obstacle is null);
 }

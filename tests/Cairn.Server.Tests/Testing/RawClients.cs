@@ -1,19 +1,19 @@
 using System.Net;
-using Cairn.Server.Io;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>Many clients by plain system calls, so that their own memory is next to nothing.</summary>
+/// <summary>Many clients that use plain system calls, so that they need almost no memory themselves.</summary>
 internal sealed unsafe class RawClients : IDisposable
 {
-    // For all that is open besides.
+    // For all other open files.
     private const int OtherDescriptors = 1000;
 
     private readonly List<int> _descriptors = [];
 
     public int Count => _descriptors.Count;
 
-    /// <summary>Connects so many, or as many as this process may have together with a server.</summary>
+    /// <summary>Connects <paramref name="wanted"/> clients, or as many as this process can have together with a server.</summary>
     public static RawClients Connect(EndPoint server, int wanted)
     {
         long limit = LinuxSockets.RaiseDescriptorLimit((2L * wanted) + OtherDescriptors);

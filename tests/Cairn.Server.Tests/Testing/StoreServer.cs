@@ -6,7 +6,7 @@ using Cairn.Server.Resp;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>An engine that serves a store of its own through both protocols, on a port each.</summary>
+/// <summary>An engine that serves its own store through both protocols, on one port each.</summary>
 internal sealed class StoreServer : IAsyncDisposable
 {
     private readonly StoreDirectory _directory = new();
@@ -25,13 +25,15 @@ internal sealed class StoreServer : IAsyncDisposable
 
     public CairnStore Store => _store;
 
+    public RespServer Resp => _resp;
+
     public ServerEngine Engine { get; private set; } = null!; // Set by StartAsync.
 
-    /// <param name="loop">The way to the kernel; null for the one that is chosen where nothing is asked for.</param>
-    /// <param name="configure">Changes what the engine is given.</param>
-    /// <param name="configureResp">Sets up what serves RESP.</param>
-    /// <param name="capacityBytes">Of the store.</param>
-    /// <param name="removesExpired">Whether what has expired is removed in the background.</param>
+    /// <param name="loop">The event loop; <see langword="null"/> for the default.</param>
+    /// <param name="configure">Changes the options of the engine.</param>
+    /// <param name="configureResp">Changes the RESP sessions.</param>
+    /// <param name="capacityBytes">The capacity of the store in bytes.</param>
+    /// <param name="removesExpired">Whether the store removes expired entries in the background.</param>
     public static async Task<StoreServer> StartAsync(
         LoopUnderTest? loop = null,
         Func<EngineOptions, EngineOptions>? configure = null,
@@ -65,6 +67,7 @@ internal sealed class StoreServer : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await Engine.DisposeAsync();
+        Engine.AssertNothingHeld();
         _resp.Dispose();
         _memcached.Dispose();
         _store.Dispose();
@@ -79,7 +82,7 @@ internal sealed class StoreServer : IAsyncDisposable
     };
 }
 
-/// <summary>What a client speaks.</summary>
+/// <summary>The protocol of a client.</summary>
 public enum WireProtocol
 {
     Memcached,

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using Cairn.Server.Connections;
+using Cairn.Server.Logging;
 
 namespace Cairn.Server.Tests.Testing;
 
@@ -20,7 +20,7 @@ internal sealed class TestLog : ServerLog
         }
     }
 
-    /// <summary>Waits until a line like this is there.</summary>
+    /// <summary>Waits for a line that satisfies the condition.</summary>
     public void WaitFor(Func<(ServerLogLevel Level, string Message), bool> isIt)
     {
         lock (_gate)

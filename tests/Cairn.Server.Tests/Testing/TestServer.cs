@@ -44,5 +44,9 @@ internal sealed class TestServer : IAsyncDisposable
 
     public TestClient Connect() => TestClient.Connect(EndPoint);
 
-    public async ValueTask DisposeAsync() => await Engine.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await Engine.DisposeAsync();
+        Engine.AssertNothingHeld();
+    }
 }

@@ -1,11 +1,12 @@
 using System.Buffers.Text;
 using System.Text;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tests.Testing;
 
 /// <summary>
-/// A protocol of lines, to test connections with:
+/// A line protocol for tests of connections:
 /// echo TEXT -> TEXT; big N -> N bytes; put N, then N bytes -> stored N; upgrade -> another session; quit; throw.
 /// </summary>
 internal sealed class TestSession : Session
@@ -21,7 +22,7 @@ internal sealed class TestSession : Session
 
     public ClientConnection Connection { get; }
 
-    /// <summary>The number of the last execution, counted over all sessions.</summary>
+    /// <summary>Gets the number of the last execution, counted over all sessions.</summary>
     public long LastExecution { get; private set; }
 
     public override void Prefetch(ReadOnlySpan<byte> input) => _sessions.CountPrefetch();
@@ -48,7 +49,7 @@ internal sealed class TestSession : Session
 
     public override void OnClosed(CloseReason reason) => _sessions.NoteClosed(reason);
 
-    /// <summary>What <c>big</c> replies.</summary>
+    /// <summary>Fills the reply of <c>big</c>.</summary>
     public static void FillPattern(Span<char> text, int bytes)
     {
         for (int i = 0; i < bytes; i++)
@@ -134,7 +135,7 @@ internal sealed class TestSession : Session
         }
     }
 
-    // So many bytes from the end.
+    // The letter at this distance from the end.
     private static char LetterAt(int left) => (char)('a' + (left % 26));
 
     private static void WriteNumber(OutputBuffer output, ReadOnlySpan<byte> word, int number)

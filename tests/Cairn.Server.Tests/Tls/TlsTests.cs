@@ -5,10 +5,11 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Tests.Testing;
+using Cairn.Server.Tls;
 
 namespace Cairn.Server.Tests.Tls;
 
-/// <summary>TLS over every loop: the same requests and replies, certificates of both sides, and what goes wrong.</summary>
+/// <summary>TLS with every loop: the same requests and replies, certificates of both sides, and errors.</summary>
 public sealed class TlsTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -47,7 +48,7 @@ public sealed class TlsTests : IDisposable
 
         await client.WriteAsync("echo one\nquit\n"u8.ToArray());
 
-        Assert.Equal("one\n", await ReadAsync(client, 100)); // To the end, which is not a reset.
+        Assert.Equal("one\n", await ReadAsync(client, 100)); // The connection ends properly, without a reset.
     }
 
     [Theory]
@@ -58,7 +59,7 @@ public sealed class TlsTests : IDisposable
         using TestClient client = server.Connect();
 
         client.Send("echo this is no handshake at all\n");
-        _ = client.ReadToEnd(); // What TLS has to say about it.
+        _ = client.ReadToEnd(); // The alert that TLS sends.
         client.Dispose();
 
         Assert.Equal(CloseReason.TlsFailed, server.Sessions.TakeClosed());
@@ -83,12 +84,71 @@ public sealed class TlsTests : IDisposable
         Assert.Equal(CloseReason.TlsFailed, server.Sessions.TakeClosed());
     }
 
+    [Theory]
+    [MemberData(nameof(Loops))]
+    public async Task Record_must_be_complete_in_time_and_is_counted_until_then(LoopUnderTest loop)
+    {
+        const int Clients = 20;
+        var clock = new TestClock();
+        await using var server = await TestServer.StartAsync(loop, options => options with { Clock = clock, Workers = 1 }, tls: Options);
+        await using SslStream other = await ConnectAsync(server);
+        var clients = new List<Socket>();
+        for (int i = 0; i < Clients; i++)
+        {
+            var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
+            clients.Add(socket);
+            SslStream stream = await ConnectAsync(server, socket: socket);
+            await stream.WriteAsync("echo a\n"u8.ToArray());
+            Assert.Equal("a\n", await ReadAsync(stream, 2));
+            long received = server.Engine.Connections.Sum(connection => connection.BytesReceived);
+            socket.Send([0x17, 3, 3, 0x40, 0, .. new byte[10_000]]);
+            while (server.Engine.Connections.Sum(connection => connection.BytesReceived) < received + 10_005)
+            {
+                await server.Engine.UntilTurnedAsync();
+            }
+        }
+
+        Assert.InRange(server.Engine.Connections.Sum(connection => connection.HeldBytes), Clients * 16_384, Clients * 65_536);
+        Assert.InRange(server.Engine.Memory.Bytes, Clients * 16_384, 8 << 20);
+        await other.WriteAsync("echo b\n"u8.ToArray());
+        Assert.Equal("b\n", await ReadAsync(other, 2));
+        clock.Advance(TimeSpan.FromSeconds(61));
+        server.Engine.Wake();
+        await server.Engine.UntilTurnedAsync();
+        clients.ForEach(client => client.Dispose());
+
+        Assert.All(Enumerable.Range(0, Clients), _ => Assert.Equal(CloseReason.RequestTooSlow, server.Sessions.TakeClosed()));
+        await other.WriteAsync("echo c\n"u8.ToArray());
+        Assert.Equal("c\n", await ReadAsync(other, 2));
+        Assert.Equal(0, server.Engine.Connections.Sum(connection => connection.HeldBytes));
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(4)]
+    [InlineData(5)]
+    [InlineData(7)]
+    [InlineData(1000)]
+    public void Records_are_followed_however_they_arrive(int pieceBytes)
+    {
+        byte[] records = [0x16, 3, 1, 0, 3, 1, 2, 3, 0x17, 3, 3, 0, 0, 0x17, 3, 3, 1, 1, .. new byte[257]];
+        var followed = new TlsRecords();
+        int[] ends = [8, 13, records.Length];
+
+        for (int start = 0; start < records.Length; start += pieceBytes)
+        {
+            int end = Math.Min(records.Length, start + pieceBytes);
+            followed.Follow(records.AsSpan(start..end));
+            Assert.Equal(!ends.Contains(end), followed.IsWithin);
+        }
+    }
+
     [Fact]
     public async Task Tls_1_1_is_refused_and_1_2_is_not()
     {
         await using var server = await TestServer.StartAsync(LoopUnderTest.Epoll, tls: Options);
 
-#pragma warning disable CA5397, CA5398, SYSLIB0039 // Which versions are taken is what is tested.
+#pragma warning disable CA5397, CA5398, SYSLIB0039 // The accepted versions are under test.
         await using SslStream client = await ConnectAsync(server, protocols: SslProtocols.Tls12);
         Assert.Equal(SslProtocols.Tls12, client.SslProtocol);
         await Assert.ThrowsAnyAsync<Exception>(() => ConnectAsync(server, protocols: SslProtocols.Tls11));
@@ -178,9 +238,9 @@ public sealed class TlsTests : IDisposable
     }
 
     private static async Task<SslStream> ConnectAsync(
-        TestServer server, X509Certificate2? certificate = null, SslProtocols protocols = SslProtocols.None)
+        TestServer server, X509Certificate2? certificate = null, SslProtocols protocols = SslProtocols.None, Socket? socket = null)
     {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        socket ??= new Socket(SocketType.Stream, ProtocolType.Tcp);
         await socket.ConnectAsync(server.EndPoint);
         var stream = new SslStream(new NetworkStream(socket, ownsSocket: true));
         await stream.AuthenticateAsClientAsync(new SslClientAuthenticationOptions
@@ -188,7 +248,7 @@ public sealed class TlsTests : IDisposable
             TargetHost = "localhost",
             EnabledSslProtocols = protocols,
             ClientCertificates = certificate is null ? null : [certificate],
-#pragma warning disable CA5359 // The client's side is not what is tested.
+#pragma warning disable CA5359 // The client's side is not under test.
             RemoteCertificateValidationCallback = (_, _, _, _) => true,
 #pragma warning restore CA5359
         });

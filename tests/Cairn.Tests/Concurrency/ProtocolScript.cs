@@ -1,15 +1,15 @@
-using Cairn.Concurrency;
+using Cairn.Steps;
 
 namespace Cairn.Tests.Concurrency;
 
-/// <summary>The tests that act between steps: one at a time, because there is one hook in the process.</summary>
+/// <summary>The tests that act between steps. They run one at a time, because the process has only one hook.</summary>
 [CollectionDefinition(Name, DisableParallelization = true)]
 public sealed class ProtocolScripts
 {
     public const string Name = "Protocol scripts";
 }
 
-/// <summary>Does something when this thread first reaches a step of a protocol.</summary>
+/// <summary>Runs an action when this thread first reaches a step of a protocol.</summary>
 internal sealed class ProtocolScript : IDisposable
 {
     private readonly Action<ProtocolStep>? _previous = ProtocolHook.Handler;
@@ -24,7 +24,7 @@ internal sealed class ProtocolScript : IDisposable
         ProtocolHook.Handler = OnStep;
     }
 
-    /// <summary>Whether the step was reached: a script that never ran proves nothing.</summary>
+    /// <summary>Gets whether the step was reached: a script that never ran proves nothing.</summary>
     public bool HasRun { get; private set; }
 
     public void Dispose() => ProtocolHook.Handler = _previous;

@@ -1,9 +1,10 @@
 using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.Tests.Concurrency;
 
-/// <summary>Taking over what a dead owner had locked.</summary>
+/// <summary>Taking over the locks of a dead owner.</summary>
 [Collection(ProtocolScripts.Name)]
 public sealed unsafe class SeizureTests : StoreTest
 {

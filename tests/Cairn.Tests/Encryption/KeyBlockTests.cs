@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using System.Text;
 using Cairn.Encryption;
+using Cairn.Storage;
 
 namespace Cairn.Tests.Encryption;
 
@@ -8,7 +9,7 @@ public sealed class KeyBlockTests
 {
     private static readonly byte[] StoreKey = TestBytes.Of(32, 9);
 
-    /// <summary>RFC 7914, section 11, and the vectors that are usual for PBKDF2 with SHA-256: the first 32 bytes of each.</summary>
+    /// <summary>RFC 7914, section 11, and the usual vectors for PBKDF2 with SHA-256: the first 32 bytes of each.</summary>
     [Theory]
     [InlineData("passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc")]
     [InlineData("password", "salt", 4096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a")]
@@ -26,18 +27,18 @@ public sealed class KeyBlockTests
 
         foreach (StoreEncryption encryption in each)
         {
-            KeyBlock block = KeyBlock.Wrap(encryption, StoreKey, keyId: 5, generation: 1);
+            KeyBlock block = KeyWrapping.Wrap(encryption, StoreKey, keyId: 5, generation: 1);
 
             Assert.True(block.IsWhole);
-            Assert.All(each, other => Assert.Equal(ReferenceEquals(other, encryption) ? StoreKey : null, block.Unwrap(other)));
+            Assert.All(each, other => Assert.Equal(ReferenceEquals(other, encryption) ? StoreKey : null, KeyWrapping.Unwrap(block, other)));
         }
     }
 
     [Fact]
     public void A_key_is_wrapped_differently_each_time()
     {
-        KeyBlock first = KeyBlock.Wrap(ByKey(1), StoreKey, keyId: 5, generation: 1);
-        KeyBlock second = KeyBlock.Wrap(ByKey(1), StoreKey, keyId: 5, generation: 1);
+        KeyBlock first = KeyWrapping.Wrap(ByKey(1), StoreKey, keyId: 5, generation: 1);
+        KeyBlock second = KeyWrapping.Wrap(ByKey(1), StoreKey, keyId: 5, generation: 1);
 
         Assert.NotEqual(BytesOf(first), BytesOf(second));
         Assert.Equal(-1, BytesOf(first).AsSpan().IndexOf(StoreKey));
@@ -46,7 +47,7 @@ public sealed class KeyBlockTests
     [Fact]
     public void Any_bit_that_is_changed_is_damage_and_also_with_its_check_made_good_a_wrong_key()
     {
-        KeyBlock block = KeyBlock.Wrap(ByKey(1), StoreKey, keyId: 5, generation: 1);
+        KeyBlock block = KeyWrapping.Wrap(ByKey(1), StoreKey, keyId: 5, generation: 1);
 
         for (int bit = 0; bit < KeyBlock.Bytes * 8; bit++)
         {
@@ -57,7 +58,7 @@ public sealed class KeyBlockTests
             Assert.False(changed.IsWhole);
             if (bit / 8 is >= 8 and < 112)
             {
-                Assert.Null(changed.Unwrap(ByKey(1)));
+                Assert.Null(KeyWrapping.Unwrap(changed, ByKey(1)));
             }
         }
     }

@@ -3,11 +3,12 @@ using System.Text;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Keys;
+using Cairn.Storage;
 using Cairn.Tests.Offline;
 
 namespace Cairn.Tests.Encryption;
 
-/// <summary>What somebody without the key learns from a file, and can make of it.</summary>
+/// <summary>What a reader or writer of the file without the key can learn and change.</summary>
 public sealed unsafe class SecrecyTests : StoreTest
 {
     private static readonly StoreEncryption Key = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));
@@ -91,7 +92,7 @@ public sealed unsafe class SecrecyTests : StoreTest
         Assert.Null(store.GetString("role:mallory"));
         Assert.Equal("administrator", store.GetString("role:alice"));
         Assert.Equal(1, store.GetStatistics().DamagedEntries);
-        Assert.Equal(WriteStatus.Stored, store.Add("role:mallory", "guest"u8)); // What was forged is gone.
+        Assert.Equal(WriteStatus.Stored, store.Add("role:mallory", "guest"u8)); // The forged entry is removed.
     }
 
     [Fact]
@@ -263,7 +264,7 @@ public sealed unsafe class SecrecyTests : StoreTest
         Assert.NotEqual(first[24..], second[24..]);
     }
 
-    // As the engine has it.
+    // Reads an entry as the engine does.
     private static (byte[] Bytes, EntryInfo Info) ReadSealed(CairnStore store, CairnCollection collection, string key)
     {
         KeyTag tag = store.Engine.Cipher!.TagOf(Encoding.UTF8.GetBytes(key), collection.Number);
@@ -272,7 +273,7 @@ public sealed unsafe class SecrecyTests : StoreTest
         return (buffer[..info.ValueBytes], info);
     }
 
-    // As somebody would who can write the file, and makes every checksum right.
+    // Writes as an attacker with write access to the file, who makes every checksum correct.
     private static void WriteSealed(CairnStore store, CairnCollection collection, string key, byte[] bytes)
     {
         KeyTag tag = store.Engine.Cipher!.TagOf(Encoding.UTF8.GetBytes(key), collection.Number);

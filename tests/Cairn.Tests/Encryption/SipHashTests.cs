@@ -5,7 +5,7 @@ namespace Cairn.Tests.Encryption;
 
 public sealed class SipHashTests
 {
-    /// <summary>Of the vectors that the authors of SipHash publish with it: the key is 00 to 0f, the message 00, 01, 02 and so on.</summary>
+    /// <summary>Some of the vectors that the authors of SipHash publish: the key is 00 to 0f, the message 00, 01, 02 and so on.</summary>
     [Theory]
     [InlineData(8, "3b62a9ba6258f5610f83e264f31497b4")]
     [InlineData(9, "264499060ad9baabc47f8b02bb6d71ed")]
@@ -26,9 +26,9 @@ public sealed class SipHashTests
     [Fact]
     public void A_key_has_another_tag_in_another_collection_and_under_another_key_of_the_store()
     {
-        var cipher = new StoreCipher(TestBytes.Of(32, 1));
-        var same = new StoreCipher(TestBytes.Of(32, 1));
-        var other = new StoreCipher(TestBytes.Of(32, 2));
+        using var cipher = new StoreCipher(TestBytes.Of(32, 1));
+        using var same = new StoreCipher(TestBytes.Of(32, 1));
+        using var other = new StoreCipher(TestBytes.Of(32, 2));
 
         KeyTag tag = cipher.TagOf("book:42"u8, 0);
 

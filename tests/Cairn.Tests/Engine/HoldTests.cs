@@ -1,9 +1,9 @@
 using System.Text;
-using Cairn.Engine;
+using Cairn.Concurrency;
 
 namespace Cairn.Tests.Engine;
 
-/// <summary>Partitions that a thread holds, so that a group of its writes happens at one moment.</summary>
+/// <summary>A thread that holds partitions, so that a group of its writes happens at one moment.</summary>
 public sealed class HoldTests : IDisposable
 {
     private const int Keys = 200;
@@ -14,7 +14,7 @@ public sealed class HoldTests : IDisposable
 
     public HoldTests()
     {
-        // Long enough for several partitions.
+        // Large enough for several partitions.
         var options = new StoreOptions { Path = _directory["store"], CapacityBytes = 64 << 20, FlushOnClose = false };
         _store = CairnStore.Open(options);
         _other = CairnStore.Open(options with { LockTimeout = TimeSpan.FromMilliseconds(20) });
@@ -39,7 +39,7 @@ public sealed class HoldTests : IDisposable
         }
 
         Assert.True(_store.Remove("key:0"));
-        Assert.Equal(WriteStatus.Busy, _other.Add("new", "x"u8)); // It retracts nothing, as a set would.
+        Assert.Equal(WriteStatus.Busy, _other.Add("new", "x"u8)); // It retracts nothing, in contrast to a set.
         Assert.Equal("held"u8.ToArray(), _other.Get("key:1")); // Readers take no locks.
         _store.Engine.EndHold(hold);
 
@@ -125,7 +125,7 @@ public sealed class HoldTests : IDisposable
             for (int i = 0; i < 500; i++)
             {
                 PartitionHold hold = Of([.. Enumerable.Range(0, 4).Select(_ => random.Next(_store.PartitionCount))]);
-                hold.Add(0); // All meet here.
+                hold.Add(0); // All threads compete for this partition.
                 Assert.True(_store.Engine.TryHold(hold));
                 int before = kept[0]++;
                 kept[1]++;

@@ -1,11 +1,11 @@
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Tests.Concurrency;
 
 namespace Cairn.Tests.Engine;
 
 /// <summary>
-/// W3 and W4: an operation that cannot have the lock retracts the value without it, and the lock's holder, who was about to write
-/// something that rests on that value, does not bring it back. The holder is stopped between two steps; the other is a second opening.
+/// W3 and W4: an operation that does not get the lock retracts the value without it. The lock's holder, which was about to write something
+/// that depends on that value, does not bring it back. The holder is stopped between two steps; the other operation uses a second opening.
 /// </summary>
 [Collection(ProtocolScripts.Name)]
 public sealed class RetractionWithoutLockTests : IDisposable

@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Eviction;
 
-/// <summary>What stays when there is not room for everything.</summary>
+/// <summary>The entries that stay when there is not enough room for all.</summary>
 public sealed class EvictionTests : StoreTest
 {
     [Theory]
@@ -108,6 +108,8 @@ public sealed class EvictionTests : StoreTest
             Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: i), store.Get($"{i}"));
             Assert.True(store.Set($"small {i}", TestBytes.Of(i)));
         }
+
+        Assert.Equal(StoreOptions.SmallestCapacityBytes, new FileInfo(FilePath).Length);
     }
 
     [Fact]

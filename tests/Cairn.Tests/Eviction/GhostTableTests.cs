@@ -1,9 +1,9 @@
 using Cairn.Eviction;
-using Cairn.Indexing;
+using Cairn.Storage;
 
 namespace Cairn.Tests.Eviction;
 
-/// <summary>The memory of keys that left.</summary>
+/// <summary>The table of keys that were evicted.</summary>
 public sealed unsafe class GhostTableTests : StoreTest
 {
     [Fact]

@@ -89,8 +89,8 @@ public sealed class GrowthTests : StoreTest
             grower.Set($"{i}", TestBytes.Of(2000));
         }
 
-        // While somebody holds the gate, as when opening, the other cannot look into growing.
-        using StoreFile opening = StorePlatform.Current.Open(FilePath);
+        // While another process holds the gate, as during an opening, this opening cannot try to grow the file.
+        using StoreFile opening = HostPlatform.Current.Open(FilePath);
         Assert.True(opening.TryLockByte(OwnerTable.GateByte));
         for (int i = 0; i < 20_000; i++)
         {
@@ -145,7 +145,7 @@ public sealed class GrowthTests : StoreTest
             }
         })));
 
-        // Whoever does not get the gate at once evicts instead.
+        // A thread that does not get the gate at once evicts instead.
         int found = 0;
         for (int thread = 0; thread < 4; thread++)
         {

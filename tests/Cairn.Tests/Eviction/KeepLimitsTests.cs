@@ -19,6 +19,7 @@ public sealed class KeepLimitsTests : StoreTest
         Assert.True(accounts.Set("new", new byte[100]));
         Assert.Throws<StoreFullException>(() => accounts.Set("newer", new byte[200]));
         Assert.False(accounts.Contains("newer"));
+        Assert.True(Store.Set("beside", new byte[200]), "Other collections have room.");
         Assert.Equal(kept, Store.GetStatistics().Collections.Single().Entries);
         StoreAudit.Check(Store);
     }
@@ -136,7 +137,7 @@ public sealed class KeepLimitsTests : StoreTest
             }
             catch (StoreFullException)
             {
-                // What was there stays, which is looked at below.
+                // Existing entries stay, which is checked below.
             }
 
             Store.Set($"flood {i}", TestBytes.Of(5_000));
@@ -164,6 +165,8 @@ public sealed class KeepLimitsTests : StoreTest
         Assert.InRange(kept, layout.PartitionCount * layout.HomeBuckets * 7 / 2, layout.PartitionCount * layout.BucketsPerPartition * 7);
         Assert.All(Enumerable.Range(0, kept), i => Assert.Equal(new byte[8], accounts.Get($"{i}")));
         Assert.Null(accounts.Get("missing"));
+        Assert.True(accounts.Remove("0"));
+        Assert.True(accounts.Set("0", new byte[8]), "A removed entry leaves its place.");
         StoreAudit.Check(store);
     }
 
@@ -184,7 +187,7 @@ public sealed class KeepLimitsTests : StoreTest
         var cursor = default(ScanCursor);
         while (accounts.Scan(ref cursor, null, (key, _) => Assert.True(listed.Add(System.Text.Encoding.ASCII.GetString(key)))))
         {
-            // Until every bucket was visited.
+            // Continues until every bucket was visited.
         }
 
         Assert.Equal(kept, listed.Count);
@@ -218,7 +221,7 @@ public sealed class KeepLimitsTests : StoreTest
 
     private long BytesOf(string collection) => Store.GetStatistics().Collections.Single(c => c.Name == collection).Bytes;
 
-    // Returns how many were stored before there was no room.
+    // Returns the number of entries that were stored before there was no room.
     private static int FillUp(CairnCollection collection, int valueBytes, Expiration expiration = default, string prefix = "")
     {
         for (int i = 0; ; i++)

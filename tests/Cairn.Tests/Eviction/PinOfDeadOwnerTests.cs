@@ -1,14 +1,14 @@
 using System.Globalization;
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Tests.Concurrency;
 
 namespace Cairn.Tests.Eviction;
 
-/// <summary>A segment that several processes pin stays until the last of them gives it up, whichever of them die.</summary>
+/// <summary>A segment that several processes pin stays until the last of them releases it, even if some of them die.</summary>
 [Collection(ProtocolScripts.Name)]
 public sealed class PinOfDeadOwnerTests : IDisposable
 {
-    private const int ValueBytes = 3_000; // One to a segment.
+    private const int ValueBytes = 3_000; // One value fills a segment.
 
     private readonly TestDirectory _directory = new();
 
@@ -26,7 +26,7 @@ public sealed class PinOfDeadOwnerTests : IDisposable
         var pins = new List<PinnedValue>();
         int doomedPins = 0;
 
-        // Pinned when the victim has been chosen and its slots have not been cleared: so it is retired, not passed over.
+        // Pinned after the victim was chosen and before its slots are cleared. It is therefore retired, not skipped.
         using (var script = new ProtocolScript(ProtocolStep.VictimChosen, () =>
         {
             pins.AddRange(oldest.Select(key => store.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>());

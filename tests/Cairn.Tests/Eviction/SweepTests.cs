@@ -1,11 +1,11 @@
-using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Tests.Concurrency;
 
 namespace Cairn.Tests.Eviction;
 
-/// <summary>What has expired is gone, and is counted as gone, although nobody asks for it.</summary>
+/// <summary>Expired entries are removed and counted, even if no caller reads them.</summary>
 [Collection(ProtocolScripts.Name)]
 public sealed class SweepTests : StoreTest
 {
@@ -38,7 +38,7 @@ public sealed class SweepTests : StoreTest
         StoreAudit.Check(Store);
     }
 
-    // In the larger store a segment has groups of entries, and each opening remembers them.
+    // In the larger store, a segment has groups of entries, and each opening remembers the groups.
     [Theory]
     [InlineData(8, 5_000)]
     [InlineData(64, 30_000)]
@@ -96,7 +96,7 @@ public sealed class SweepTests : StoreTest
             removed += turn.Removed;
         }
 
-        // 1,000 of the 60,000 expire; without a memory of groups each turn looks at nearly all.
+        // 1,000 of the 60,000 entries expire. Without a memory of groups, each turn would examine nearly all entries.
         Assert.InRange(removed, 900, 1100);
         Assert.InRange(looked, removed, 10 * Count / 4);
     }
@@ -143,7 +143,7 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(2 * Minute);
         Sweep(Store);
 
-        // Those in segments of their own are free already; each entry has 1,000 bytes and less than 50 around them.
+        // Expired entries in segments of their own are free already. Each remaining entry has 1,000 bytes and an overhead of less than 50.
         StoreStatistics mixed = Store.GetStatistics();
         Assert.Equal(200, mixed.Entries);
         Assert.InRange(before - mixed.Bytes, 200 * 1000, 200 * 1050);
@@ -192,7 +192,7 @@ public sealed class SweepTests : StoreTest
     [Fact]
     public void Long_value_whose_place_a_sweep_has_passed_is_swept_when_its_time_comes()
     {
-        // 70,000 bytes are copied outside the lock: the gap is there when the sweep passes by.
+        // A value of 70,000 bytes is copied outside the lock: the sweep meets its gap.
         CairnStore store = Open(Options with { Path = PathOf("large.cairn"), CapacityBytes = 256L << 20 });
         store.Set("before", "value"u8, TimeSpan.FromSeconds(10));
         Clock.Advance(TimeSpan.FromSeconds(10));
@@ -341,7 +341,7 @@ public sealed class SweepTests : StoreTest
         SweepTurn second = default;
         using (var script = new ProtocolScript(ProtocolStep.SweepAdvanced, () => second = other.SweepExpired()))
         {
-            // The other comes in the middle of the first one's turn, which holds one partition.
+            // The second sweep starts in the middle of the first one's turn, which holds one partition.
             SweepTurn first = Store.SweepExpired();
 
             Assert.True(script.HasRun);
@@ -416,7 +416,7 @@ public sealed class SweepTests : StoreTest
         Assert.Equal(1, store.GetStatistics().Expirations);
     }
 
-    // Several turns: a segment that was swept a moment ago waits two seconds, and a vain turn is followed by a pause.
+    // Several turns: a segment that was just swept waits two seconds, and a turn without result is followed by a pause.
     private static void Sweep(CairnStore store)
     {
         var clock = (ManualClock)store.Options.Clock;
@@ -444,7 +444,7 @@ public sealed class SweepTests : StoreTest
         return count;
     }
 
-    // A value of the caller's, in the middle of which the store is swept.
+    // A value of the caller. The store is swept while it is read.
     private sealed class SweepingStream(CairnStore store, int length) : MemoryStream(new byte[length])
     {
         private bool _hasSwept;

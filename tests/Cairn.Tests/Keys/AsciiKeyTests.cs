@@ -1,6 +1,6 @@
 using System.Text;
-using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Storage;
 
 namespace Cairn.Tests.Keys;
 

@@ -91,6 +91,45 @@ public sealed class GlobPatternTests
     }
 
     [Fact]
+    public void One_pass_matches_what_retrying_matches()
+    {
+        var random = new Random(11);
+        byte[] alphabet = [.. "*?[]^-\\abab"u8, 0, 255];
+        int matches = 0;
+        for (int i = 0; i < 20_000; i++)
+        {
+            byte[] pattern = random.GetItems(alphabet, random.Next(i % 100 == 0 ? GlobAutomaton.LongestPattern + 1 : 8));
+            byte[] text = random.GetItems(alphabet, random.Next(12));
+
+            bool expected = GlobPattern.IsMatch([(byte)'*', .. pattern], text);
+
+            Assert.True(expected == GlobAutomaton.IsMatch(pattern, text), $"'{Encoding.Latin1.GetString(pattern)}' on '{Encoding.Latin1.GetString(text)}'");
+            matches += expected ? 1 : 0;
+        }
+
+        Assert.InRange(matches, 100, 19_900);
+    }
+
+    [Theory]
+    [InlineData(2)]
+    [InlineData(63)]
+    [InlineData(64)]
+    [InlineData(65)]
+    [InlineData(255)]
+    [InlineData(256)]
+    [InlineData(300)]
+    public void Text_that_nearly_matches_everywhere_is_matched_right(int elements)
+    {
+        byte[] pattern = Encoding.UTF8.GetBytes($"x*{new string('a', elements - 1)}b");
+        string text = "x" + new string('a', 65_000);
+
+        Assert.False(GlobPattern.IsMatch(pattern, Encoding.UTF8.GetBytes(text)));
+        Assert.True(GlobPattern.IsMatch(pattern, Encoding.UTF8.GetBytes(text + "b")));
+        Assert.False(GlobPattern.IsMatch(pattern, Encoding.UTF8.GetBytes(text + "bb")));
+        Assert.True(GlobPattern.IsMatch([.. pattern, (byte)'*'], Encoding.UTF8.GetBytes(text + "bb")));
+    }
+
+    [Fact]
     public void Many_stars_take_no_longer_than_pattern_times_text()
     {
         byte[] pattern = Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat("*a", 30)) + "*b");

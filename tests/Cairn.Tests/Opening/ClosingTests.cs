@@ -1,9 +1,10 @@
 using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Tests.Concurrency;
 
 namespace Cairn.Tests.Opening;
 
-/// <summary>Closing a store while its threads are at work: what they do afterwards harms nobody (StoreEngine I1 to I3).</summary>
+/// <summary>Closing a store while its threads work: their later operations cause no harm (StoreEngine I1 to I3).</summary>
 [Collection(ProtocolScripts.Name)]
 public sealed class ClosingTests : StoreTest
 {
@@ -111,7 +112,7 @@ public sealed class ClosingTests : StoreTest
 
         closing.Dispose();
 
-        // Nobody takes the lock from a slot that lives, and this one does while the process may have a thread at work.
+        // No process takes over the lock of a living owner, and this owner lives while the process may have a thread in an operation.
         Assert.Equal("value", other.GetString("key"));
         Assert.False(other.Set("key", "new"u8));
         Assert.Null(other.GetString("key"));

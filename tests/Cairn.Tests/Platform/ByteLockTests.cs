@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>P1: a byte lock is exclusive between open files and ends with its holder, however that ends.</summary>
+/// <summary>P1: a byte lock is exclusive between open files and ends with its holder, in every way in which the holder can end.</summary>
 public sealed class ByteLockTests : IDisposable
 {
     private const long Gate = 1L << 62;
@@ -18,8 +18,8 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Byte_is_locked_by_one_open_file_at_a_time()
     {
-        using StoreFile first = StorePlatform.Current.Open(FilePath);
-        using StoreFile second = StorePlatform.Current.Open(FilePath);
+        using StoreFile first = HostPlatform.Current.Open(FilePath);
+        using StoreFile second = HostPlatform.Current.Open(FilePath);
 
         Assert.True(first.TryLockByte(Gate));
         Assert.False(second.TryLockByte(Gate));
@@ -32,7 +32,7 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Holder_may_lock_its_byte_again()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
 
         Assert.True(file.TryLockByte(Gate));
         Assert.True(file.TryLockByte(Gate));
@@ -41,8 +41,8 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Neighbouring_bytes_are_locked_apart()
     {
-        using StoreFile first = StorePlatform.Current.Open(FilePath);
-        using StoreFile second = StorePlatform.Current.Open(FilePath);
+        using StoreFile first = HostPlatform.Current.Open(FilePath);
+        using StoreFile second = HostPlatform.Current.Open(FilePath);
 
         Assert.True(first.TryLockByte(Gate + 1));
         Assert.True(second.TryLockByte(Gate + 2));
@@ -53,8 +53,8 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Lock_is_seen_by_others_and_not_by_its_holder()
     {
-        using StoreFile holder = StorePlatform.Current.Open(FilePath);
-        using StoreFile other = StorePlatform.Current.Open(FilePath);
+        using StoreFile holder = HostPlatform.Current.Open(FilePath);
+        using StoreFile other = HostPlatform.Current.Open(FilePath);
         holder.TryLockByte(Gate + 17);
 
         Assert.True(other.IsByteLockedByOther(Gate + 17, 1));
@@ -67,8 +67,8 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Reader_sees_locks_and_may_not_take_them()
     {
-        using StoreFile holder = StorePlatform.Current.Open(FilePath);
-        using StoreFile reader = StorePlatform.Current.OpenReadOnly(FilePath);
+        using StoreFile holder = HostPlatform.Current.Open(FilePath);
+        using StoreFile reader = HostPlatform.Current.OpenReadOnly(FilePath);
         holder.TryLockByte(Gate);
 
         Assert.True(reader.IsByteLockedByOther(Gate, 1));
@@ -79,20 +79,20 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Closing_one_open_file_leaves_the_locks_of_another()
     {
-        using StoreFile holder = StorePlatform.Current.Open(FilePath);
+        using StoreFile holder = HostPlatform.Current.Open(FilePath);
         holder.TryLockByte(Gate);
 
-        StorePlatform.Current.Open(FilePath).Dispose();
+        HostPlatform.Current.Open(FilePath).Dispose();
 
-        using StoreFile other = StorePlatform.Current.Open(FilePath);
+        using StoreFile other = HostPlatform.Current.Open(FilePath);
         Assert.False(other.TryLockByte(Gate));
     }
 
     [Fact]
     public void Closing_releases_the_lock_although_a_mapping_was_left_open()
     {
-        using StoreFile other = StorePlatform.Current.Open(FilePath);
-        StoreFile holder = StorePlatform.Current.Open(FilePath);
+        using StoreFile other = HostPlatform.Current.Open(FilePath);
+        StoreFile holder = HostPlatform.Current.Open(FilePath);
         MappedRegion forgotten = holder.Map(4096, writable: true);
         Assert.True(holder.TryLockByte(Gate));
 
@@ -105,8 +105,8 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public async Task Waiting_for_a_lock_ends_when_its_holder_gives_it_back()
     {
-        using StoreFile holder = StorePlatform.Current.Open(FilePath);
-        using StoreFile other = StorePlatform.Current.Open(FilePath);
+        using StoreFile holder = HostPlatform.Current.Open(FilePath);
+        using StoreFile other = HostPlatform.Current.Open(FilePath);
         holder.TryLockByte(Gate);
         Task<bool> waiter = OwnThread.Run(() => other.LockByte(Gate, TimeSpan.FromMinutes(1)));
 
@@ -119,8 +119,8 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Waiting_for_a_lock_that_stays_held_gives_up_in_time()
     {
-        using StoreFile holder = StorePlatform.Current.Open(FilePath);
-        using StoreFile other = StorePlatform.Current.Open(FilePath);
+        using StoreFile holder = HostPlatform.Current.Open(FilePath);
+        using StoreFile other = HostPlatform.Current.Open(FilePath);
         holder.TryLockByte(Gate);
 
         Assert.False(other.LockByte(Gate, TimeSpan.Zero));
@@ -130,7 +130,7 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Lock_of_a_killed_process_is_free_at_once()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         using ChildProcess child = ChildProcess.Start(typeof(Program), "hold-byte", FilePath, $"{Gate + 3}");
         Assert.Equal("held", child.ReadLine());
         Assert.False(file.TryLockByte(Gate + 3));
@@ -145,16 +145,16 @@ public sealed class ByteLockTests : IDisposable
     [Fact]
     public void Process_that_this_one_starts_does_not_inherit_the_lock()
     {
-        StoreFile holder = StorePlatform.Current.Open(FilePath);
+        StoreFile holder = HostPlatform.Current.Open(FilePath);
         holder.TryLockByte(Gate);
         using ChildProcess child = ChildProcess.Start(typeof(Program), "hold-byte", FilePath, $"{Gate + 1}");
         Assert.Equal("held", child.ReadLine());
 
         holder.Dispose();
 
-        using StoreFile other = StorePlatform.Current.Open(FilePath);
+        using StoreFile other = HostPlatform.Current.Open(FilePath);
 
-        // Waits, because another test may be starting a process just now, which has everything for an instant.
+        // Waits, because another test may be starting a process, which briefly inherits all open files.
         Assert.True(other.LockByte(Gate, TimeSpan.FromSeconds(20)));
     }
 }

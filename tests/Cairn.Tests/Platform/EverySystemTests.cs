@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>What holds on every system, and is run on Windows too (by way of Wine).</summary>
+/// <summary>Behaviour on every system. These tests also run on Windows (with Wine).</summary>
 public sealed class EverySystemTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -11,7 +11,7 @@ public sealed class EverySystemTests : IDisposable
 
     public void Dispose()
     {
-        // A store that was closed stays mapped until it is collected, and not every system deletes what is mapped.
+        // A closed store stays mapped until it is collected, and some systems do not delete a mapped file.
         GC.Collect();
         GC.WaitForPendingFinalizers();
         _directory.Dispose();
@@ -24,7 +24,7 @@ public sealed class EverySystemTests : IDisposable
         Assert.Equal("created", child.ReadLine());
         child.Kill();
 
-        StorePlatform.Current.CreateUnnamed(_directory.Path, "store.cairn").Dispose();
+        HostPlatform.Current.CreateUnnamed(_directory.Path, "store.cairn").Dispose();
 
         Assert.Empty(_directory.FileNames);
     }
@@ -83,13 +83,13 @@ public sealed class EverySystemTests : IDisposable
     public unsafe void Change_of_a_word_ends_the_wait_of_another_process()
     {
         File.WriteAllBytes(_directory["words"], new byte[4096]);
-        using StoreFile file = StorePlatform.Current.Open(_directory["words"]);
+        using StoreFile file = HostPlatform.Current.Open(_directory["words"]);
         MappedRegion region = file.Map(4096, writable: true);
         using ChildProcess child = ChildProcess.Start(typeof(Program), "wait-on-word", _directory["words"]);
         Assert.Equal("waiting", child.ReadLine());
 
         Volatile.Write(ref *(uint*)region.Address, 1);
-        StorePlatform.Current.WakeByAddress((uint*)region.Address, all: true);
+        HostPlatform.Current.WakeByAddress((uint*)region.Address, all: true);
 
         Assert.Equal("True", child.ReadLine());
     }
@@ -134,7 +134,7 @@ public sealed class EverySystemTests : IDisposable
 
     private StoreFile Create(string content)
     {
-        StoreFile file = StorePlatform.Current.CreateUnnamed(_directory.Path, "store.cairn");
+        StoreFile file = HostPlatform.Current.CreateUnnamed(_directory.Path, "store.cairn");
         file.Write(0, System.Text.Encoding.UTF8.GetBytes(content));
         return file;
     }

@@ -3,7 +3,7 @@ using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>Where P4 does not hold, nothing is opened.</summary>
+/// <summary>A file system without P4 is refused.</summary>
 public sealed class FileSystemTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -43,7 +43,7 @@ public sealed class FileSystemTests : IDisposable
         0x858458F6, // ramfs
         0x794C7630, // OverlayFS
         0x4D44, // FAT
-        0x12345678, // one that nobody knows yet
+        0x12345678, // an unknown one
     ];
 
     public void Dispose() => _directory.Dispose();
@@ -62,15 +62,15 @@ public sealed class FileSystemTests : IDisposable
     {
         File.WriteAllText(_directory["here"], "");
 
-        Assert.Null(Record.Exception(() => StorePlatform.Current.RequireSupportedFileSystem(_directory["here"])));
-        Assert.Null(Record.Exception(() => StorePlatform.Current.RequireSupportedFileSystem(_directory["not yet"])));
-        Assert.Null(Record.Exception(() => StorePlatform.Current.RequireSupportedFileSystem("/dev/shm/not yet")));
+        Assert.Null(Record.Exception(() => HostPlatform.Current.RequireSupportedFileSystem(_directory["here"])));
+        Assert.Null(Record.Exception(() => HostPlatform.Current.RequireSupportedFileSystem(_directory["not yet"])));
+        Assert.Null(Record.Exception(() => HostPlatform.Current.RequireSupportedFileSystem("/dev/shm/not yet")));
     }
 
     [Fact]
     public void Missing_directory_is_named() =>
         Assert.Throws<DirectoryNotFoundException>(
-            () => StorePlatform.Current.RequireSupportedFileSystem(_directory["no/file"]));
+            () => HostPlatform.Current.RequireSupportedFileSystem(_directory["no/file"]));
 
     [RequiresMountFact("/dev/fuse")]
     public void Real_fuse_mount_is_refused_with_its_place_the_reason_and_the_alternatives()
@@ -79,7 +79,7 @@ public sealed class FileSystemTests : IDisposable
         string path = mount["store.cairn"];
 
         var refused = Assert.Throws<StoreUnsupportedFileSystemException>(
-            () => StorePlatform.Current.RequireSupportedFileSystem(path));
+            () => HostPlatform.Current.RequireSupportedFileSystem(path));
 
         Assert.Equal(path, refused.File);
         Assert.Equal($"FUSE (fuse at {mount.Path})", refused.FileSystem);
@@ -97,11 +97,11 @@ public sealed class FileSystemTests : IDisposable
         {
             StorePlatform.RefusedFileSystemOverride = "NFS";
             return Assert.Throws<StoreUnsupportedFileSystemException>(
-                () => StorePlatform.Current.RequireSupportedFileSystem(_directory["x"]));
+                () => HostPlatform.Current.RequireSupportedFileSystem(_directory["x"]));
         });
 
         Assert.Equal("NFS", refused.FileSystem);
-        Assert.Null(Record.Exception(() => StorePlatform.Current.RequireSupportedFileSystem(_directory["x"])));
+        Assert.Null(Record.Exception(() => HostPlatform.Current.RequireSupportedFileSystem(_directory["x"])));
     }
 
     [Fact]

@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>P4: every mapping of a file shows the same bytes, also those the file got after it was mapped.</summary>
+/// <summary>P4: every mapping of a file shows the same bytes, including those that were added after the file was mapped.</summary>
 public sealed unsafe class MappingTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -16,8 +16,8 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Byte_written_through_one_mapping_is_read_through_every_other_and_from_the_file()
     {
-        using StoreFile first = StorePlatform.Current.Open(FilePath);
-        using StoreFile second = StorePlatform.Current.OpenReadOnly(FilePath);
+        using StoreFile first = HostPlatform.Current.Open(FilePath);
+        using StoreFile second = HostPlatform.Current.OpenReadOnly(FilePath);
         MappedRegion writable = first.Map(64 << 10, writable: true);
         MappedRegion readable = second.Map(64 << 10, writable: false);
 
@@ -32,7 +32,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void What_is_written_to_a_copy_is_seen_by_nobody_else_and_never_in_the_file()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         file.Write(5000, [1]);
         MappedRegion shared = file.Map(64 << 10, writable: true);
         MappedRegion copy = file.MapCopy(64 << 10);
@@ -50,8 +50,8 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Growth_of_the_file_is_visible_in_a_mapping_made_before()
     {
-        using StoreFile first = StorePlatform.Current.Open(FilePath);
-        using StoreFile second = StorePlatform.Current.Open(FilePath);
+        using StoreFile first = HostPlatform.Current.Open(FilePath);
+        using StoreFile second = HostPlatform.Current.Open(FilePath);
         MappedRegion region = first.Map(16 << 20, writable: true);
         Assert.Equal(16 << 20, region.Length);
         Assert.False(region.Populate(0, 1 << 20, write: true));
@@ -71,7 +71,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Populating_changes_no_byte()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         file.Write(5000, "present"u8);
         MappedRegion region = file.Map(64 << 10, writable: true);
 
@@ -85,7 +85,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Populating_past_the_end_of_the_file_is_declined_and_harmless()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         MappedRegion region = file.Map(1 << 20, writable: true);
 
         Assert.False(region.Populate(0, 1 << 20, write: true));
@@ -95,7 +95,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Ranges_outside_of_the_region_are_refused()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         MappedRegion region = file.Map(64 << 10, writable: true);
 
         Assert.Throws<ArgumentOutOfRangeException>(() => region.Flush(0, (64 << 10) + 1));
@@ -107,7 +107,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Flushing_takes_any_range()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         MappedRegion region = file.Map(64 << 10, writable: true);
         region.AdviseRandomAccess();
         region.Address[10_000] = 1;
@@ -123,7 +123,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void File_opened_for_reading_is_not_mapped_for_writing()
     {
-        using StoreFile file = StorePlatform.Current.OpenReadOnly(FilePath);
+        using StoreFile file = HostPlatform.Current.OpenReadOnly(FilePath);
 
         var error = Assert.Throws<StoreException>(() => file.Map(4096, writable: true));
 
@@ -133,7 +133,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void More_address_space_than_there_is_is_an_error_that_says_so()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
 
         var error = Assert.Throws<StoreException>(() => file.Map(1L << 60, writable: true));
 
@@ -143,7 +143,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Closed_region_has_no_address()
     {
-        using StoreFile file = StorePlatform.Current.Open(FilePath);
+        using StoreFile file = HostPlatform.Current.Open(FilePath);
         MappedRegion region = file.Map(4096, writable: true);
 
         region.Dispose();
@@ -156,7 +156,7 @@ public sealed unsafe class MappingTests : IDisposable
     [Fact]
     public void Closed_file_is_not_mapped()
     {
-        StoreFile file = StorePlatform.Current.Open(FilePath);
+        StoreFile file = HostPlatform.Current.Open(FilePath);
 
         file.Dispose();
         file.Dispose();

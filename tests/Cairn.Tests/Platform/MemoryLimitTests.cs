@@ -56,7 +56,7 @@ public sealed class MemoryLimitTests : IDisposable
     [Fact]
     public void Container_with_its_own_view_finds_its_limit_at_the_mount()
     {
-        // A private namespace shows the container's group as the root.
+        // In a private namespace, the container's group is the root.
         Write("proc/self/mountinfo", Version2Mount);
         Write("proc/self/cgroup", "0::/\n");
         Write("sys/fs/cgroup/memory.max", $"{256 * MiB}\n");
@@ -138,7 +138,7 @@ public sealed class MemoryLimitTests : IDisposable
     }
 
     [Fact]
-    public void This_machine_has_a_limit() => Assert.InRange(StorePlatform.Current.MemoryLimitBytes ?? 0, MiB, long.MaxValue);
+    public void This_machine_has_a_limit() => Assert.InRange(HostPlatform.Current.MemoryLimitBytes ?? 0, MiB, long.MaxValue);
 
     private void Write(string path, string text)
     {

@@ -3,7 +3,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>Files that have their name from the beginning, as those of the log.</summary>
+/// <summary>Files that have their name from the beginning, such as those of the log.</summary>
 [SupportedOSPlatform("linux")]
 public sealed class NamedFileTests : IDisposable
 {
@@ -16,7 +16,7 @@ public sealed class NamedFileTests : IDisposable
     [Fact]
     public void Created_file_is_empty_and_for_its_owner_only()
     {
-        using StoreFile? file = StorePlatform.Current.TryCreate(Target);
+        using StoreFile? file = HostPlatform.Current.TryCreate(Target);
 
         Assert.NotNull(file);
         Assert.Equal(0, file.Length);
@@ -30,7 +30,7 @@ public sealed class NamedFileTests : IDisposable
     {
         File.WriteAllText(Target, "first");
 
-        Assert.Null(StorePlatform.Current.TryCreate(Target));
+        Assert.Null(HostPlatform.Current.TryCreate(Target));
 
         Assert.Equal("first", File.ReadAllText(Target));
     }
@@ -40,14 +40,14 @@ public sealed class NamedFileTests : IDisposable
     {
         File.CreateSymbolicLink(Target, _directory["elsewhere"]);
 
-        Assert.Null(StorePlatform.Current.TryCreate(Target));
+        Assert.Null(HostPlatform.Current.TryCreate(Target));
     }
 
     [Fact]
     public void Creation_in_a_missing_directory_says_so()
     {
         DirectoryNotFoundException failure = Assert.Throws<DirectoryNotFoundException>(
-            () => StorePlatform.Current.TryCreate(Path.Combine(_directory.Path, "missing", "file")));
+            () => HostPlatform.Current.TryCreate(Path.Combine(_directory.Path, "missing", "file")));
 
         Assert.Contains("missing", failure.Message, StringComparison.Ordinal);
     }
@@ -60,7 +60,7 @@ public sealed class NamedFileTests : IDisposable
         const UnixFileMode Shared =
             UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead | UnixFileMode.GroupWrite;
         File.SetUnixFileMode(other, Shared);
-        using StoreFile file = StorePlatform.Current.TryCreate(Target)!;
+        using StoreFile file = HostPlatform.Current.TryCreate(Target)!;
 
         file.KeepPermissionsOf(other);
 
@@ -70,10 +70,10 @@ public sealed class NamedFileTests : IDisposable
     [Fact]
     public void Deleted_file_stays_with_those_who_have_it_open()
     {
-        using StoreFile file = StorePlatform.Current.TryCreate(Target)!;
+        using StoreFile file = HostPlatform.Current.TryCreate(Target)!;
         file.Write(0, "content"u8);
 
-        StorePlatform.Current.Delete(Target);
+        HostPlatform.Current.Delete(Target);
 
         Assert.Empty(_directory.FileNames);
         Assert.Equal(7, file.Length);
@@ -83,7 +83,7 @@ public sealed class NamedFileTests : IDisposable
     [Fact]
     public void Deleting_what_is_not_there_changes_nothing()
     {
-        StorePlatform.Current.Delete(Target);
+        HostPlatform.Current.Delete(Target);
 
         Assert.Empty(_directory.FileNames);
     }
@@ -96,15 +96,15 @@ public sealed class NamedFileTests : IDisposable
             File.WriteAllText(_directory[name], "");
         }
 
-        Assert.Equal(["store.log-1", "store.log-2"], StorePlatform.Current.ListNames(_directory.Path, "store.log-").Order(StringComparer.Ordinal));
-        Assert.Empty(StorePlatform.Current.ListNames(Path.Combine(_directory.Path, "missing"), "store"));
+        Assert.Equal(["store.log-1", "store.log-2"], HostPlatform.Current.ListNames(_directory.Path, "store.log-").Order(StringComparer.Ordinal));
+        Assert.Empty(HostPlatform.Current.ListNames(Path.Combine(_directory.Path, "missing"), "store"));
     }
 
     [Fact]
     public void Directory_can_be_flushed_and_a_missing_one_cannot()
     {
-        StorePlatform.Current.FlushDirectory(_directory.Path);
+        HostPlatform.Current.FlushDirectory(_directory.Path);
 
-        Assert.Throws<StoreException>(() => StorePlatform.Current.FlushDirectory(Path.Combine(_directory.Path, "missing")));
+        Assert.Throws<StoreException>(() => HostPlatform.Current.FlushDirectory(Path.Combine(_directory.Path, "missing")));
     }
 }

@@ -5,21 +5,21 @@ using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>What the second process of a platform test does.</summary>
+/// <summary>Implements the roles of child processes in platform tests.</summary>
 internal static partial class PlatformRoles
 {
     private const uint Nobody = 65534;
     private const int FileSizeLimit = 1; // RLIMIT_FSIZE
 
-    /// <summary>PATH OFFSET: locks the byte, says "held", keeps it until the input ends.</summary>
+    /// <summary>PATH OFFSET: locks the byte, prints "held", and keeps the lock until the input ends.</summary>
     public static void HoldByte(string[] args)
     {
-        using StoreFile file = StorePlatform.Current.Open(args[0]);
+        using StoreFile file = HostPlatform.Current.Open(args[0]);
         Console.WriteLine(file.TryLockByte(long.Parse(args[1], CultureInfo.InvariantCulture)) ? "held" : "refused");
         Console.ReadLine();
     }
 
-    /// <summary>DIRECTORY NAME: creates a file under a temporary name, says "created", keeps it until the input ends.</summary>
+    /// <summary>DIRECTORY NAME: creates a file under a temporary name, prints "created", and keeps it until the input ends.</summary>
     public static void HoldTemporaryName(string[] args)
     {
         using StoreFile file = LinuxPlatform.CreateTemporarilyNamed(args[0], args[1]);
@@ -27,24 +27,24 @@ internal static partial class PlatformRoles
         Console.ReadLine();
     }
 
-    /// <summary>DIRECTORY NAME: the same with a file that has no name at all.</summary>
+    /// <summary>DIRECTORY NAME: does the same with a file that has no name.</summary>
     public static void HoldUnnamedFile(string[] args)
     {
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(args[0], args[1]);
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(args[0], args[1]);
         file.Preallocate(0, 1 << 20);
         Console.WriteLine("created");
         Console.ReadLine();
     }
 
-    /// <summary>PATH: becomes a user without rights, opens the file, says which exception that gave.</summary>
+    /// <summary>PATH: becomes a user without rights, opens the file, and prints the type of the exception.</summary>
     public static void OpenAsNobody(string[] args)
     {
         BecomeNobody();
-        Console.WriteLine(Report(() => StorePlatform.Current.Open(args[0]).Dispose()));
-        Console.WriteLine(Report(() => StorePlatform.Current.CreateUnnamed(Path.GetDirectoryName(args[0])!, "x").Dispose()));
+        Console.WriteLine(Report(() => HostPlatform.Current.Open(args[0]).Dispose()));
+        Console.WriteLine(Report(() => HostPlatform.Current.CreateUnnamed(Path.GetDirectoryName(args[0])!, "x").Dispose()));
     }
 
-    /// <summary>PATH: becomes a user without rights if it may, opens the store, says which exception that gave.</summary>
+    /// <summary>PATH: becomes a user without rights if it can, opens the store, and prints the type of the exception.</summary>
     public static void OpenStoreAsNobody(string[] args)
     {
         if (Environment.IsPrivilegedProcess)
@@ -55,26 +55,26 @@ internal static partial class PlatformRoles
         Console.WriteLine(Report(() => CairnStore.Open(new StoreOptions { Path = args[0] }).Dispose()));
     }
 
-    /// <summary>DIRECTORY BYTES LIMIT: sets the largest size of a file, preallocates more, says which exception that gave.</summary>
+    /// <summary>DIRECTORY BYTES LIMIT: sets the maximum file size, preallocates more, and prints the type of the exception.</summary>
     public static void PreallocateWithLimit(string[] args)
     {
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(args[0], "limited");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(args[0], "limited");
         ulong limit = ulong.Parse(args[2], CultureInfo.InvariantCulture);
         LimitFileSize(limit);
         Console.WriteLine(Report(() => file.Preallocate(0, long.Parse(args[1], CultureInfo.InvariantCulture))));
         Console.WriteLine(file.Length);
     }
 
-    /// <summary>PATH: maps the file, says "waiting", waits on its first word while that is 0, says what came of it.</summary>
+    /// <summary>PATH: maps the file, prints "waiting", waits while the first word is 0, and prints the result.</summary>
     public static unsafe void WaitOnWord(string[] args)
     {
-        using StoreFile file = StorePlatform.Current.Open(args[0]);
+        using StoreFile file = HostPlatform.Current.Open(args[0]);
         MappedRegion region = file.Map(file.Length, writable: true);
         Console.WriteLine("waiting");
-        Console.WriteLine(StorePlatform.Current.WaitOnAddress((uint*)region.Address, 0, TimeSpan.FromMinutes(1)));
+        Console.WriteLine(HostPlatform.Current.WaitOnAddress((uint*)region.Address, 0, TimeSpan.FromMinutes(1)));
     }
 
-    /// <summary>The longest that a file may become by this process.</summary>
+    /// <summary>Limits the size of files that this process writes.</summary>
     public static void LimitFileSize(ulong bytes)
     {
         if (SetLimit(FileSizeLimit, [bytes, bytes]) != 0)
@@ -85,7 +85,7 @@ internal static partial class PlatformRoles
 
     private static void BecomeNobody()
     {
-        _ = StorePlatform.Current;
+        _ = HostPlatform.Current;
         if (SetUser(Nobody) != 0)
         {
             throw new InvalidOperationException($"setuid failed: {Marshal.GetLastPInvokeErrorMessage()}");

@@ -4,7 +4,7 @@ using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>P2: space is there before it is used, or the caller learns that it is not.</summary>
+/// <summary>P2: space is reserved before it is used, or the caller gets an error.</summary>
 public sealed class PreallocationTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -17,7 +17,7 @@ public sealed class PreallocationTests : IDisposable
     public void Preallocating_grows_the_file_with_zeros_and_keeps_what_is_there(string? parent)
     {
         using var directory = new TestDirectory(parent);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(directory.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(directory.Path, "store");
         file.Write(0, "present"u8);
 
         file.Preallocate(0, 100_000);
@@ -31,7 +31,7 @@ public sealed class PreallocationTests : IDisposable
     [Fact]
     public void Preallocating_inside_the_file_changes_neither_length_nor_bytes()
     {
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(_directory.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(_directory.Path, "store");
         byte[] bytes = [.. Enumerable.Range(0, 10_000).Select(i => (byte)i)];
         file.Write(0, bytes);
 
@@ -44,7 +44,7 @@ public sealed class PreallocationTests : IDisposable
     [Fact]
     public void Length_of_a_range_is_checked()
     {
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(_directory.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(_directory.Path, "store");
 
         Assert.Throws<ArgumentOutOfRangeException>(() => file.Preallocate(-1, 1));
         Assert.Throws<ArgumentOutOfRangeException>(() => file.Preallocate(0, -1));
@@ -55,7 +55,7 @@ public sealed class PreallocationTests : IDisposable
     public void Full_tmpfs_is_an_error_that_says_what_was_needed_and_where()
     {
         using var mount = TestMount.Tmpfs(1 << 20);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(mount.Path, "store");
         file.Preallocate(0, 512 << 10);
 
         var full = Assert.Throws<StoreException>(() => file.Preallocate(512 << 10, 1 << 20));
@@ -70,7 +70,7 @@ public sealed class PreallocationTests : IDisposable
     public void File_in_memory_takes_no_more_than_is_free()
     {
         using var directory = new TestDirectory("/dev/shm");
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(directory.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(directory.Path, "store");
         StorePlatform.FreeMemoryOverride = 100_000;
 
         var full = Assert.Throws<StoreException>(() => file.Preallocate(0, 100_001));
@@ -85,7 +85,7 @@ public sealed class PreallocationTests : IDisposable
     public void File_on_a_disk_may_be_larger_than_the_free_memory()
     {
         using TestMount mount = TestMount.Ext4(8 << 20);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(mount.Path, "store");
         StorePlatform.FreeMemoryOverride = 1;
 
         file.Preallocate(0, 100_000);
@@ -97,7 +97,7 @@ public sealed class PreallocationTests : IDisposable
     public void Failure_on_a_full_disk_gives_back_the_space_it_took()
     {
         using var mount = TestMount.Ext4(16 << 20);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(mount.Path, "store");
         file.Preallocate(0, 1 << 20);
         long freeBefore = new DriveInfo(mount.Path).TotalFreeSpace;
 
@@ -106,7 +106,7 @@ public sealed class PreallocationTests : IDisposable
         Assert.Contains("needs 1 GiB", full.Message, StringComparison.Ordinal);
         Assert.Equal(1 << 20, file.Length);
 
-        // All but a few blocks that the file system keeps for describing the file.
+        // Except for a few blocks that the file system uses to describe the file.
         Assert.InRange(new DriveInfo(mount.Path).TotalFreeSpace, freeBefore - (64 << 10), freeBefore);
     }
 
@@ -114,7 +114,7 @@ public sealed class PreallocationTests : IDisposable
     public void File_system_that_cannot_reserve_space_is_filled_with_zeros()
     {
         using var mount = TestMount.Ramfs();
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(mount.Path, "store");
         file.Write(0, "present"u8);
 
         file.Preallocate(0, 3_000_000);
@@ -142,11 +142,11 @@ public sealed class PreallocationTests : IDisposable
 
     [Theory]
     [InlineData(null)]
-    [InlineData("/dev/shm")] // tmpfs cannot zero a range by itself.
+    [InlineData("/dev/shm")] // tmpfs has no operation that zeroes a range.
     public void Zeroing_a_range_keeps_its_neighbours_and_the_length(string? parent)
     {
         using var directory = new TestDirectory(parent);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(directory.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(directory.Path, "store");
         byte[] bytes = new byte[20_000];
         Array.Fill(bytes, (byte)7);
         file.Write(0, bytes);
@@ -164,7 +164,7 @@ public sealed class PreallocationTests : IDisposable
     public void Zeroing_works_on_a_file_system_without_room_to_spare()
     {
         using var mount = TestMount.Tmpfs(1 << 20);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(mount.Path, "store");
         file.Preallocate(0, 1 << 20);
         file.Write(1000, "old"u8);
 
@@ -177,7 +177,7 @@ public sealed class PreallocationTests : IDisposable
     public void Write_to_a_full_file_system_is_an_error_that_says_so()
     {
         using var mount = TestMount.Tmpfs(64 << 10);
-        using StoreFile file = StorePlatform.Current.CreateUnnamed(mount.Path, "store");
+        using StoreFile file = HostPlatform.Current.CreateUnnamed(mount.Path, "store");
 
         var full = Assert.Throws<StoreException>(() => file.Write(0, new byte[128 << 10]));
 

@@ -4,7 +4,7 @@ using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>P3: a file gets its name in one step, complete, or not at all.</summary>
+/// <summary>P3: a file gets its name in one step, when it is complete.</summary>
 [SupportedOSPlatform("linux")]
 public sealed class PublishTests : IDisposable
 {
@@ -71,7 +71,7 @@ public sealed class PublishTests : IDisposable
     public void Replacing_takes_the_name_over_and_leaves_no_other(bool isTemporarilyNamed)
     {
         File.WriteAllText(Target, "first");
-        using StoreFile old = StorePlatform.Current.Open(Target);
+        using StoreFile old = HostPlatform.Current.Open(Target);
         using StoreFile file = Create("second", isTemporarilyNamed);
 
         Assert.True(file.TryPublish(Target, replace: true));
@@ -168,7 +168,7 @@ public sealed class PublishTests : IDisposable
 
         do
         {
-            using StoreFile file = StorePlatform.Current.Open(Target);
+            using StoreFile file = HostPlatform.Current.Open(Target);
             byte[] bytes = new byte[Bytes + 1];
             Assert.Equal(Bytes, file.Read(0, bytes));
             Assert.Equal(Bytes, bytes.AsSpan(0, Bytes).Count(bytes[0]));
@@ -229,7 +229,7 @@ public sealed class PublishTests : IDisposable
         string missing = _directory["missing"];
 
         var error = Assert.Throws<DirectoryNotFoundException>(
-            () => StorePlatform.Current.CreateUnnamed(missing, "store.cairn"));
+            () => HostPlatform.Current.CreateUnnamed(missing, "store.cairn"));
 
         Assert.Contains(Path.Combine(missing, "store.cairn"), error.Message, StringComparison.Ordinal);
         Assert.Contains("directory does not exist", error.Message, StringComparison.Ordinal);
@@ -252,7 +252,7 @@ public sealed class PublishTests : IDisposable
         using var mount = TestMount.Tmpfs(1 << 20);
         mount.MakeReadOnly();
 
-        var error = Assert.Throws<StoreException>(() => StorePlatform.Current.CreateUnnamed(mount.Path, "store"));
+        var error = Assert.Throws<StoreException>(() => HostPlatform.Current.CreateUnnamed(mount.Path, "store"));
 
         Assert.Contains("file system is read-only", error.Message, StringComparison.Ordinal);
     }
@@ -261,14 +261,14 @@ public sealed class PublishTests : IDisposable
     {
         StoreFile file = isTemporarilyNamed
             ? LinuxPlatform.CreateTemporarilyNamed(_directory.Path, name)
-            : StorePlatform.Current.CreateUnnamed(_directory.Path, name);
+            : HostPlatform.Current.CreateUnnamed(_directory.Path, name);
         file.Write(0, System.Text.Encoding.UTF8.GetBytes(content));
         return file;
     }
 
     private StoreFile CreateFilled(byte value, int bytes)
     {
-        StoreFile file = StorePlatform.Current.CreateUnnamed(_directory.Path, "store.cairn");
+        StoreFile file = HostPlatform.Current.CreateUnnamed(_directory.Path, "store.cairn");
         byte[] content = new byte[bytes];
         Array.Fill(content, value);
         file.Write(0, content);

@@ -26,7 +26,7 @@ public sealed class SeamTests
     [Fact]
     public void Boot_id_is_the_machines_and_stays_the_same()
     {
-        string bootId = StorePlatform.Current.BootId;
+        string bootId = HostPlatform.Current.BootId;
 
         Assert.Equal(36, bootId.Length);
         Assert.Equal(File.ReadAllText("/proc/sys/kernel/random/boot_id").Trim(), bootId);
@@ -41,17 +41,17 @@ public sealed class SeamTests
         string inFlow = await Task.Run(() =>
         {
             StorePlatform.BootIdOverride = Other;
-            return StorePlatform.Current.BootId;
+            return HostPlatform.Current.BootId;
         });
 
         Assert.Equal(Other, inFlow);
-        Assert.NotEqual(Other, StorePlatform.Current.BootId);
+        Assert.NotEqual(Other, HostPlatform.Current.BootId);
     }
 
     [Fact]
     public void Page_is_a_power_of_two_of_at_least_4_kib()
     {
-        Assert.InRange(StorePlatform.Current.PageSize, 4096, 1 << 20);
-        Assert.Equal(1, System.Numerics.BitOperations.PopCount((uint)StorePlatform.Current.PageSize));
+        Assert.InRange(HostPlatform.Current.PageSize, 4096, 1 << 20);
+        Assert.Equal(1, System.Numerics.BitOperations.PopCount((uint)HostPlatform.Current.PageSize));
     }
 }

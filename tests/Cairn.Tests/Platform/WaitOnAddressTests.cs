@@ -3,7 +3,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>Waiting on a word works across mappings and processes, and ends by itself.</summary>
+/// <summary>Waiting on a word works across mappings and processes, and ends at its time-out.</summary>
 public sealed class WaitOnAddressTests : IDisposable
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
@@ -15,7 +15,7 @@ public sealed class WaitOnAddressTests : IDisposable
     public WaitOnAddressTests()
     {
         File.WriteAllBytes(_directory["words"], new byte[4096]);
-        _file = StorePlatform.Current.Open(_directory["words"]);
+        _file = HostPlatform.Current.Open(_directory["words"]);
         _region = _file.Map(4096, writable: true);
     }
 
@@ -59,7 +59,7 @@ public sealed class WaitOnAddressTests : IDisposable
     [Fact]
     public async Task Waiter_is_woken_through_another_mapping_of_the_file()
     {
-        using StoreFile other = StorePlatform.Current.Open(_directory["words"]);
+        using StoreFile other = HostPlatform.Current.Open(_directory["words"]);
         MappedRegion sameWord = other.Map(4096, writable: true);
         Task<bool> waiter = OwnThread.Run(() => Wait(0, Long));
 
@@ -100,7 +100,7 @@ public sealed class WaitOnAddressTests : IDisposable
         Assert.Equal("True", await report);
     }
 
-    // The word never changes, so only a wake can end the wait before its time; one that comes before the wait is lost.
+    // The word never changes, so only a wake can end the wait early. A wake before the wait is lost, so this one is repeated.
     private static void WakeUntilCompleted(MappedRegion region, Task waiter)
     {
         while (!waiter.IsCompleted)
@@ -111,8 +111,8 @@ public sealed class WaitOnAddressTests : IDisposable
     }
 
     private static unsafe void Wake(MappedRegion region, bool all) =>
-        StorePlatform.Current.WakeByAddress((uint*)region.Address, all);
+        HostPlatform.Current.WakeByAddress((uint*)region.Address, all);
 
     private unsafe bool Wait(uint expected, TimeSpan timeout) =>
-        StorePlatform.Current.WaitOnAddress((uint*)_region.Address, expected, timeout);
+        HostPlatform.Current.WaitOnAddress((uint*)_region.Address, expected, timeout);
 }

@@ -3,7 +3,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Storage;
 
-/// <summary>I1: no number from the file becomes an address unchecked, also not one that has changed since it was checked.</summary>
+/// <summary>I1: no number from the file becomes an address without a check, even if the number has changed since it was checked.</summary>
 public sealed unsafe class StoreMemoryTests : StoreTest
 {
     [Theory]
@@ -29,12 +29,12 @@ public sealed unsafe class StoreMemoryTests : StoreTest
         Assert.Equal(layout.MaxSegments, memory.SegmentCount);
     }
 
-    // Between the look at the first page and the first use of what it says.
+    // Changes the file between the check of the first page and the first use of its content.
     private StoreFile Scribble(int count, out MappedRegion region, out StoreLayout layout)
     {
         layout = Store.Engine.Memory.Layout;
         Store.Dispose();
-        StoreFile file = StorePlatform.Current.Open(FilePath);
+        StoreFile file = HostPlatform.Current.Open(FilePath);
         region = file.Map(layout.MappedBytes, writable: true);
         ((Superblock*)region.Address)->SegmentCount = count;
         return file;

@@ -2,10 +2,10 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>The system's platform, but that it counts what is brought to the disk, and that a test decides how files beside the store fail.</summary>
+/// <summary>The system's platform, which also counts flushes to the disk and lets a test make operations on files beside the store fail.</summary>
 internal sealed class FaultyPlatform : StorePlatform
 {
-    private readonly StorePlatform _real = Current;
+    private readonly StorePlatform _real = HostPlatform.Current;
     private int _flushes;
 
     public override string BootId => _real.BootId;
@@ -14,33 +14,33 @@ internal sealed class FaultyPlatform : StorePlatform
 
     public override long? MemoryLimitBytes => _real.MemoryLimitBytes;
 
-    /// <summary>How often a file of the log was brought to the disk.</summary>
+    /// <summary>Gets the number of flushes of files of the log.</summary>
     public int Flushes => Volatile.Read(ref _flushes);
 
-    /// <summary>Called before a file of the log is brought to the disk; may throw.</summary>
+    /// <summary>Gets or sets the action before a flush of a file of the log; it may throw.</summary>
     public Action? OnFlush { get; set; }
 
-    /// <summary>Called before space is made for a file of the log; may throw.</summary>
+    /// <summary>Gets or sets the action before space is reserved for a file of the log; it may throw.</summary>
     public Action? OnPreallocate { get; set; }
 
-    /// <summary>Called before a file of the log is written to; may throw.</summary>
+    /// <summary>Gets or sets the action before a write to a file of the log; it may throw.</summary>
     public Action? OnWrite { get; set; }
 
-    /// <summary>Called before a file is made that gets its name later.</summary>
+    /// <summary>Gets or sets the action before the creation of a file that gets its name later.</summary>
     public Action? OnCreate { get; set; }
 
     public static StoreException Failed(string what) => new($"{what} failed, because the test says so.");
 
     public CairnStore OpenStore(StoreOptions options)
     {
-        Override = this;
+        HostPlatform.Override = this;
         try
         {
             return CairnStore.Open(options);
         }
         finally
         {
-            Override = null;
+            HostPlatform.Override = null;
         }
     }
 

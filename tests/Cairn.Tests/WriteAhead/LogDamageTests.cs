@@ -6,7 +6,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>Damage to records that were acknowledged is an error when the log is read: nothing of them is lost without a word.</summary>
+/// <summary>Damage to acknowledged records is an error when the log is read. No record is lost silently.</summary>
 public sealed class LogDamageTests : LoggedStoreTest
 {
     private const int Writes = 200;
@@ -46,6 +46,24 @@ public sealed class LogDamageTests : LoggedStoreTest
         Flip(piece, LogReplay.Of(FilePath).End - 100);
 
         Assert.Throws<StoreCorruptException>(() => OpenAfterRestart(Options));
+    }
+
+    [Fact]
+    public void Compaction_of_a_closed_store_leaves_the_damage_of_its_log_behind()
+    {
+        FillAndStop(Options, Writes);
+        Flip(FilePath + ".log-0000000001", LogReplay.Of(FilePath).End - 100);
+        Assert.False(CairnStore.Verify(FilePath).IsSound);
+
+        CairnStore.Compact(FilePath);
+
+        Assert.True(CairnStore.Verify(FilePath).IsSound);
+        using (CairnStore compacted = CairnStore.Open(Options))
+        {
+            RequireEverything(compacted);
+        }
+
+        Assert.True(CairnStore.Verify(FilePath).IsSound);
     }
 
     [Theory]
@@ -304,7 +322,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         RequireEverything(after);
         Assert.Equal(
             [LogFileHeader.FirstVersion, LogFileHeader.CurrentVersion],
-            LogFileSet.Find(StorePlatform.Current, FilePath).Files.Select(file => file.Header.FormatVersion).Distinct());
+            LogFileSet.Find(HostPlatform.Current, FilePath).Files.Select(file => file.Header.FormatVersion).Distinct());
     }
 
     [Fact]
@@ -324,7 +342,7 @@ public sealed class LogDamageTests : LoggedStoreTest
 
         using CairnStore again = OpenAfterRestart(options);
         Assert.Equal(ValueOf(1), again.Collection("books").Get("1"));
-        Assert.Equal(LogFileHeader.FirstVersion, Assert.Single(LogFileSet.Find(StorePlatform.Current, FilePath).Files).Header.FormatVersion);
+        Assert.Equal(LogFileHeader.FirstVersion, Assert.Single(LogFileSet.Find(HostPlatform.Current, FilePath).Files).Header.FormatVersion);
     }
 
     [Fact]
@@ -339,6 +357,20 @@ public sealed class LogDamageTests : LoggedStoreTest
         Assert.Contains("2", refused.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Store_whose_log_is_of_a_later_version_is_compacted_and_the_log_is_left_to_that_version()
+    {
+        FillAndStop(Options, 2);
+        string log = FilePath + ".log-0000000001";
+        Rewrite(log, version: LogFileHeader.CurrentVersion + 1);
+        byte[] before = File.ReadAllBytes(log);
+
+        Assert.Equal(2, CairnStore.Compact(FilePath).EntriesKept);
+
+        Assert.Equal(before, File.ReadAllBytes(log));
+        Assert.Throws<StoreVersionException>(() => OpenAfterRestart(Options));
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -348,9 +380,9 @@ public sealed class LogDamageTests : LoggedStoreTest
         RequireFound(null);
         var random = new Random(6);
         string last = LogNames.Last();
-        long end = LogReplay.Of(FilePath).End - LogFileSet.Find(StorePlatform.Current, FilePath).Files[^1].Header.StartPosition;
+        long end = LogReplay.Of(FilePath).End - LogFileSet.Find(HostPlatform.Current, FilePath).Files[^1].Header.StartPosition;
 
-        // A snapshot makes the records before it needless.
+        // The snapshot replaces the records before it.
         foreach (string name in hasSnapshot ? [Path.GetFileName(SnapshotPath), last] : LogNames.ToArray())
         {
             long at = LogFileHeader.PageBytes + (name == last ? end - 100 : random.Next(5_000));
@@ -390,7 +422,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         }
     }
 
-    // What the first version left: no marks in the map, and none in the records.
+    // The files of the first version: no marks in the map, and none in the records.
     private void MakeFirstVersion()
     {
         foreach (string name in LogNames.ToArray())
@@ -424,7 +456,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         File.WriteAllBytes(path, bytes);
     }
 
-    // As they are while the store is open.
+    // Copies the files in their state while the store is open.
     private string CopyFiles()
     {
         foreach (string path in Directory.GetFiles(DirectoryPath, "store.cairn*"))
@@ -435,7 +467,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         return PathOf("copy.cairn");
     }
 
-    // As a machine stops that has no time to close the store.
+    // As on a machine that stops without closing the store.
     private void FillAndStop(StoreOptions options, int writes, bool hasSnapshot = false)
     {
         CairnStore store = Open(options with { FlushOnClose = false });

@@ -3,7 +3,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>Whatever bytes a log consists of, reading it ends, with its whole records or with an error that names the file.</summary>
+/// <summary>Reading a log of arbitrary bytes ends, with its whole records or with an error that names the file.</summary>
 public sealed class LogFuzzTests : LoggedStoreTest
 {
     private const int Rounds = 300;
@@ -100,13 +100,13 @@ public sealed class LogFuzzTests : LoggedStoreTest
     private void Visit(byte[] bytes, LogRecordVisitor visitor, Action<StoreCorruptException>? onDamage)
     {
         File.WriteAllBytes(FilePath + ".log-0000000001", bytes);
-        LogFileSet files = LogFileSet.Find(StorePlatform.Current, FilePath, onDamage);
-        LogWalk.Read(StorePlatform.Current, files, files.Start, long.MaxValue, default, visitor, onDamage);
+        LogFileSet files = LogFileSet.Find(HostPlatform.Current, FilePath, onDamage);
+        LogWalk.Read(HostPlatform.Current, files, files.Start, long.MaxValue, default, visitor, onDamage);
     }
 
     private LogReader ReaderOf(byte[] bytes)
     {
         File.WriteAllBytes(PathOf("random"), bytes);
-        return LogReader.TryOpen(StorePlatform.Current.OpenReadOnly(PathOf("random")), ownsFile: true)!;
+        return LogReader.TryOpen(HostPlatform.Current.OpenReadOnly(PathOf("random")), ownsFile: true)!;
     }
 }

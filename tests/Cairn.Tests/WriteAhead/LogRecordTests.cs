@@ -175,7 +175,7 @@ public sealed class LogRecordTests : IDisposable
     [Fact]
     public void Reader_walks_all_records_and_stops_at_the_first_that_is_damaged()
     {
-        // Longer than the reader's buffer, with one record longer than that.
+        // Longer than the reader's buffer, and one record is longer than the buffer too.
         int[] lengths = [.. Enumerable.Range(0, 3000).Select(i => i == 1500 ? 3 << 20 : i % 997)];
         using StoreFile file = Write(lengths, out List<long> positions);
         using LogReader reader = LogReader.TryOpen(file, ownsFile: false)!;
@@ -209,7 +209,7 @@ public sealed class LogRecordTests : IDisposable
     [Fact]
     public void File_without_a_header_has_no_reader()
     {
-        using StoreFile file = StorePlatform.Current.TryCreate(_directory["empty"])!;
+        using StoreFile file = HostPlatform.Current.TryCreate(_directory["empty"])!;
 
         Assert.Null(LogReader.TryOpen(file, ownsFile: false));
     }
@@ -237,10 +237,10 @@ public sealed class LogRecordTests : IDisposable
         return body;
     }
 
-    // The last position is where the records end.
+    // The last position is the end of the records.
     private StoreFile Write(int[] lengths, out List<long> positions)
     {
-        StoreFile file = StorePlatform.Current.TryCreate(_directory["records"])!;
+        StoreFile file = HostPlatform.Current.TryCreate(_directory["records"])!;
         var page = new byte[LogFileHeader.PageBytes];
         LogFileHeader.Write(page, LogFileKind.Log, 1, Salt, 1, LogPath.FirstPosition, 0, []);
         file.Write(0, page);

@@ -1,3 +1,4 @@
+using Cairn.Platform;
 using Cairn.WriteAhead;
 
 namespace Cairn.Tests.WriteAhead;
@@ -18,7 +19,7 @@ public sealed class StoreLogTests : StoreTest
         Store.ClearAll();
         Store.Flush();
 
-        Assert.Empty(LogFileSet.Names(Cairn.Platform.StorePlatform.Current, FilePath));
+        Assert.Empty(LogFileSet.Names(Cairn.Platform.HostPlatform.Current, FilePath));
     }
 
     [Fact]
@@ -100,7 +101,7 @@ public sealed class StoreLogTests : StoreTest
         accounts.Set("longer than a file", TestBytes.Of(200_000));
         accounts.Set("last", [1]);
 
-        IReadOnlyList<string> names = LogFileSet.Names(Cairn.Platform.StorePlatform.Current, FilePath);
+        IReadOnlyList<string> names = LogFileSet.Names(Cairn.Platform.HostPlatform.Current, FilePath);
         Assert.True(names.Count > 5);
         Assert.All(names, name => Assert.True(new FileInfo(PathOf(name)).Length >= StoreOptions.SmallestLogFileBytes));
         LogReplay.Check(store, accounts);
@@ -310,14 +311,14 @@ public sealed class StoreLogTests : StoreTest
 
     private CairnStore Open(FaultyPlatform platform)
     {
-        FaultyPlatform.Override = platform;
+        HostPlatform.Override = platform;
         try
         {
             return Open(Options);
         }
         finally
         {
-            FaultyPlatform.Override = null;
+            HostPlatform.Override = null;
         }
     }
 

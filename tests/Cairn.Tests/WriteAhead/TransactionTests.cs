@@ -2,7 +2,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>Several writes that happen together or not at all.</summary>
+/// <summary>Several writes that all happen or do not happen at all.</summary>
 public sealed class TransactionTests : StoreTest
 {
     private static readonly CollectionOptions Logged = new() { Region = StoreRegion.Keep };
@@ -176,7 +176,7 @@ public sealed class TransactionTests : StoreTest
         Assert.True(Store.BeginTransaction().Set(accounts, "a", [1]).Set(accounts, "b", [2]).Commit());
 
         Assert.Equal([1], accounts.Get("a"));
-        Assert.Empty(LogFileSet.Names(Cairn.Platform.StorePlatform.Current, FilePath));
+        Assert.Empty(LogFileSet.Names(Cairn.Platform.HostPlatform.Current, FilePath));
     }
 
     [Fact]

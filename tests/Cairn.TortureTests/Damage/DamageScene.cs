@@ -1,18 +1,18 @@
-using Cairn.Concurrency;
 using Cairn.Opening;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.TortureTests.Kills;
 
 namespace Cairn.TortureTests.Damage;
 
 /// <summary>
-/// A store's file that was filled as a seed says, and left: closed, with or without everything on disk, or by a process that was killed
-/// between two operations or in the middle of one.
+/// A store's file, filled as a seed determines and then left: closed, with or without a flush to disk, or by a process that was killed
+/// between two operations or within one.
 /// </summary>
 internal sealed class DamageScene
 {
-    /// <summary>Further than any filling gets.</summary>
+    /// <summary>More steps than any filling takes.</summary>
     private const int MostSteps = 60_000;
 
     private readonly Random _random;
@@ -53,14 +53,14 @@ internal sealed class DamageScene
         }
     }
 
-    /// <summary>The file as it was left.</summary>
+    /// <summary>Gets the content of the file when it was left.</summary>
     public byte[] Bytes { get; }
 
     public StoreLayout Layout { get; }
 
     public int SegmentCount { get; }
 
-    /// <summary>What had been written when the file was left.</summary>
+    /// <summary>Gets the values that had been written when the file was left.</summary>
     public DamageValues Values { get; private set; } = new();
 
     public StoreOptions Options { get; }
@@ -69,13 +69,13 @@ internal sealed class DamageScene
 
     public ManualClock Clock { get; } = new();
 
-    /// <summary>How the file was left, for people.</summary>
+    /// <summary>Gets a description of how the file was left.</summary>
     public string Ending { get; private set; } = "closed";
 
     public static DamageScene Make(string path, int seed) => new(path, seed);
 
     /// <summary>
-    /// Deletes a store with the files beside it: a cache whose record was damaged may have become a collection that has a log.
+    /// Deletes a store and the files beside it. A collection of a cache may have a log, because damage to its record can change its kind.
     /// </summary>
     public static void DeleteStore(string path)
     {
@@ -117,16 +117,16 @@ internal sealed class DamageScene
         return _left!;
     }
 
-    // With a hash seed that follows from ours, or the same damage would meet other entries in another run.
+    // The hash seed follows from the test's seed. Otherwise the same damage would hit other entries in another run.
     private void Create()
     {
         StoreLayout layout = StoreLayout.Plan(Math.Max(Options.CapacityBytes, Options.MaxCapacityBytes), Options.AverageEntryBytes);
         using StoreFile file = StoreFormatter.CreateUnpublished(
-            StorePlatform.Current, _path, layout, layout.SegmentsWithin(Options.CapacityBytes), Clock, (ulong)_random.NextInt64() | 1);
+            HostPlatform.Current, _path, layout, layout.SegmentsWithin(Options.CapacityBytes), Clock, (ulong)_random.NextInt64() | 1);
         Assert.True(file.TryPublish(_path, replace: false));
     }
 
-    // A kill leaves what is in the file at that moment, and nobody's life. What comes after it has not happened.
+    // Simulates a kill: takes the content of the file at this moment. Everything that follows is ignored.
     private void Leave(DamageValues values, string how)
     {
         if (_left is null)

@@ -7,27 +7,27 @@ using Cairn.Caching.Local;
 using Cairn.Caching.Serialization;
 using Cairn.Caching.Stores;
 using Cairn.Caching.Tagging;
-using Cairn.Keys;
+using Cairn.Engine;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>What a broken hybrid cache leaves out.</summary>
+/// <summary>The step that a broken hybrid cache leaves out.</summary>
 internal enum HybridDefect
 {
     None,
 
-    /// <summary>Its hits do not ask for changes (ICoherence I1).</summary>
+    /// <summary>Its hits do not check for changes (ICoherence I1).</summary>
     HitsWithoutAsking,
 
-    /// <summary>It keeps what it read or made without a look at what was changed since (ICoherence I2).</summary>
+    /// <summary>It keeps a value that it read or created without checking for changes since then (ICoherence I2).</summary>
     KeepsWithoutLooking,
 
-    /// <summary>Its flights can be joined although another has changed the key (Flight I1).</summary>
+    /// <summary>Callers can join its flights although another cache has changed the key (Flight I1).</summary>
     JoinsAfterChange,
 }
 
-/// <summary>Deliberately broken twins of <see cref="CairnHybridCache"/> over a store file: between it and its coherence something is left out.</summary>
+/// <summary>Creates deliberately broken twins of <see cref="CairnHybridCache"/> over a store file: each leaves out a coherence step.</summary>
 internal static class BrokenHybrid
 {
     public static CairnHybridCache Create(CairnHybridCacheOptions options, CairnStore store, HybridDefect defect)
@@ -38,7 +38,7 @@ internal static class BrokenHybrid
         return cache;
     }
 
-    // What a sink does, but for the flights.
+    // Does what the real sink does, except for flights.
     [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_local")]
     private static extern ref LocalCache LocalOf(CairnHybridCache cache);
 

@@ -1,19 +1,20 @@
-using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Deliberately broken twins of what a holder of the lock does with an old value (SegmentEvictor.TryMove and TryDrop,
-/// StoreEngine.Append), each by a plain store where another may have cleared the slot; and of StoreEngine.Kill.
+/// Deliberately broken twins of the routines in which a lock holder treats an old value (SegmentEvictor.TryMove and TryDrop,
+/// StoreEngine.Append): they use a plain store where another thread may have cleared the slot. Also a twin of StoreEngine.Kill.
 /// </summary>
 internal static unsafe class BrokenHolders
 {
-    /// <summary>Carries the key's entry over to the end of the log, as eviction does with survivors.</summary>
+    /// <summary>Moves the key's entry to the end of the log, as eviction does with survivors.</summary>
     public static void Move(StoreEngine engine, in KeyRef key, bool isPlain)
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);
@@ -30,7 +31,7 @@ internal static unsafe class BrokenHolders
         engine.Leave(partition);
     }
 
-    /// <summary>Writes the key's value with another behind it.</summary>
+    /// <summary>Writes the key's value with another one appended.</summary>
     public static WriteStatus Append(StoreEngine engine, in KeyRef key, ReadOnlySpan<byte> addition, bool isPlain)
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);
@@ -41,7 +42,7 @@ internal static unsafe class BrokenHolders
         return isWritten ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
-    /// <summary>Writes an entry in the place of an old one, under the lock.</summary>
+    /// <summary>Writes an entry in the place of an old one, while holding the lock.</summary>
     public static bool TryWrite(
         StoreEngine engine, PartitionBlock* partition, in KeyRef key, in Located old, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second,
         bool isPlain)
@@ -63,7 +64,8 @@ internal static unsafe class BrokenHolders
     }
 
     /// <summary>
-    /// Removes the key's entry. True if it believes that it was this that did. Who waits for a lease is not told, if the entry was one.
+    /// Removes the key's entry. Returns true if it believes that this call removed it. If the entry was a lease, callers that wait for it are
+    /// not woken.
     /// </summary>
     public static bool Remove(StoreEngine engine, in KeyRef key, bool isPlain)
     {
@@ -74,7 +76,7 @@ internal static unsafe class BrokenHolders
         return isRemoved;
     }
 
-    /// <summary>Retracts the key's value without the lock, unless it is moved meanwhile: it does not look for it again then.</summary>
+    /// <summary>Retracts the key's value without the lock. If the value is moved meanwhile, it does not search for it again.</summary>
     public static void KillOnce(StoreEngine engine, in KeyRef key)
     {
         if (HashIndex.Find(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)

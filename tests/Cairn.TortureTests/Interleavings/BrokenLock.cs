@@ -1,15 +1,16 @@
 using Cairn.Concurrency;
 using Cairn.Platform;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>What a broken lock leaves out.</summary>
+/// <summary>The step that a broken lock leaves out.</summary>
 internal enum LockDefect
 {
     None,
 
-    /// <summary>It takes a word that it saw free by a plain store.</summary>
+    /// <summary>It acquires a word that it saw free by a plain store.</summary>
     TakesWithoutComparing,
 
     /// <summary>It takes over a word whose owner it saw dead by a plain store.</summary>
@@ -21,10 +22,10 @@ internal enum LockDefect
     /// <summary>It sets the waiters bit by a plain store.</summary>
     AnnouncesWithoutComparing,
 
-    /// <summary>It frees the word by a plain store, and wakes who had announced its sleep before it looked.</summary>
+    /// <summary>It frees the word by a plain store, and wakes only the waiters that had announced themselves before it looked.</summary>
     ReleasesWithoutExchanging,
 
-    /// <summary>It wakes nobody.</summary>
+    /// <summary>It wakes no waiter.</summary>
     ReleasesWithoutWaking,
 }
 

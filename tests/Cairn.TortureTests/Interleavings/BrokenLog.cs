@@ -1,45 +1,45 @@
-using Cairn.Concurrency;
 using Cairn.Engine;
-using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Platform;
+using Cairn.Segments;
+using Cairn.Steps;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>What a broken log does in the wrong order.</summary>
+/// <summary>The steps that a broken log performs in the wrong order.</summary>
 internal enum LogDefect
 {
     None,
 
-    /// <summary>The tail passes the record before it is written.</summary>
+    /// <summary>The tail passes the record before the record is written.</summary>
     MovesTailBeforeWriting,
 
-    /// <summary>The tail passes the record before the partition is told of it.</summary>
+    /// <summary>The tail passes the record before the partition notes the record as pending.</summary>
     StoresPendingAfterTail,
 
-    /// <summary>The partition forgets the record before its slot is stored.</summary>
+    /// <summary>The partition clears the pending record before the slot is stored.</summary>
     ClearsPendingBeforeSlot,
 
-    /// <summary>The slot is stored before there is a record.</summary>
+    /// <summary>The slot is stored before the record exists.</summary>
     StoresSlotBeforeTail,
 
-    /// <summary>The file is brought to the disk before the tail is read that is then said to be there.</summary>
+    /// <summary>The file is flushed before the tail is read that is then reported as durable.</summary>
     FlushesBeforeReadingTail,
 
-    /// <summary>Who waits reads the signal after it has looked whether its record is on the disk.</summary>
+    /// <summary>A waiter reads the signal after it has checked whether its record is durable.</summary>
     ReadsSignalLate,
 
-    /// <summary>Nobody is told that the log is on the disk.</summary>
+    /// <summary>It does not signal that the log is durable.</summary>
     RaisesNoSignal,
 }
 
-/// <summary>Deliberately broken twins of what StoreLog does when it appends (with StoreEngine.Write), and when it brings the log to the disk.</summary>
+/// <summary>Deliberately broken twins of StoreLog's append (with StoreEngine.Write) and of its flush to the disk.</summary>
 internal static unsafe class BrokenLog
 {
-    /// <summary>Writes an entry in the place of an old one, with its record. Nobody else appends meanwhile.</summary>
+    /// <summary>Writes an entry in the place of an old one, with its record. No other thread appends at the same time.</summary>
     public static void Set(StoreEngine engine, in KeyRef key, ReadOnlySpan<byte> value, LogDefect defect)
     {
         PartitionBlock* partition = engine.Enter(key.Place.Partition);
@@ -82,7 +82,7 @@ internal static unsafe class BrokenLog
         engine.Leave(partition);
     }
 
-    /// <summary>Brings the log to the disk, and says how far it is there.</summary>
+    /// <summary>Flushes the log to the disk and stores the position up to which it is durable.</summary>
     public static void Synchronise(StoreEngine engine, LogDefect defect)
     {
         LogBlock* block = &engine.Memory.Super->Log;
@@ -107,7 +107,7 @@ internal static unsafe class BrokenLog
         }
     }
 
-    /// <summary>Waits until another has brought the log to the disk.</summary>
+    /// <summary>Waits until another thread has flushed the log to the disk.</summary>
     public static void Wait(StoreEngine engine, long end, LogDefect defect)
     {
         LogBlock* block = &engine.Memory.Super->Log;

@@ -1,29 +1,29 @@
-using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>What a broken reader leaves out when it validates.</summary>
+/// <summary>The check that a broken reader leaves out of validation.</summary>
 internal enum ReaderDefect
 {
     None,
 
-    /// <summary>It believes what it read.</summary>
+    /// <summary>It does not validate.</summary>
     ValidatesNothing,
 
-    /// <summary>It looks at the bucket's version only.</summary>
+    /// <summary>It checks only the bucket's version.</summary>
     ForgetsTheSlot,
 
-    /// <summary>It looks at the slot only.</summary>
+    /// <summary>It checks only the slot.</summary>
     ForgetsTheVersion,
 }
 
 /// <summary>
-/// Deliberately broken twins of the routines that read without a lock (HashIndex.Find and Validate, StoreEngine.TryGet,
-/// TryGetPlain and TryPin). None looks at checksums, which would hide what validation let pass.
+/// Deliberately broken twins of the routines that read without a lock (HashIndex.Find and Validate, StoreEngine.TryGet, TryGetPlain and
+/// TryPin). None checks checksums, because those would hide errors of validation.
 /// </summary>
 internal static unsafe class BrokenReaders
 {
@@ -61,7 +61,7 @@ internal static unsafe class BrokenReaders
         return false;
     }
 
-    /// <summary>Takes a key for missing if only the versions have not changed, whatever became of the slot it looked into.</summary>
+    /// <summary>Reports a key as missing if only the versions are unchanged; it does not check the slot that it read.</summary>
     public static bool Contains(StoreMemory memory, in KeyRef key, ReaderDefect defect)
     {
         Bucket* primary = memory.BucketAt(key.Place.Partition, key.Place.Primary);

@@ -1,27 +1,27 @@
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>What a broken reader of the ring leaves out.</summary>
+/// <summary>The check that a broken reader of the ring leaves out.</summary>
 internal enum RingDefect
 {
     None,
 
-    /// <summary>It believes the cells it copied, whatever was posted meanwhile.</summary>
+    /// <summary>It trusts the cells that it copied, even if changes were posted meanwhile.</summary>
     DoesNotLookAgain,
 
-    /// <summary>It trusts every cell, also the one that may be written before the position moves.</summary>
+    /// <summary>It trusts every cell, including the one that may be overwritten before the position moves.</summary>
     TrustsTheOldestCell,
 
-    /// <summary>It takes the overrun word of when it ends for the one of when it began.</summary>
+    /// <summary>It reads the overrun word at its end instead of at its beginning.</summary>
     SkipsAnOverrun,
 }
 
-/// <summary>Deliberately broken twins of the two sides of <see cref="Invalidation.InvalidationRing"/>.</summary>
+/// <summary>Deliberately broken twins of the writer and the reader of <see cref="Invalidation.InvalidationRing"/>.</summary>
 internal static unsafe class BrokenRing
 {
-    /// <summary>Counts a change before its cell is stored (InvalidationRing I2).</summary>
+    /// <summary>Advances the position before the cell is stored (InvalidationRing I2).</summary>
     public static void Post(StoreMemory memory, PartitionBlock* partition, ulong keyHash)
     {
         ulong position = partition->RingPosition;
@@ -31,7 +31,7 @@ internal static unsafe class BrokenRing
         ProtocolHook.Reach(ProtocolStep.RingCellStored);
     }
 
-    /// <summary>As the real one, but for what it leaves out.</summary>
+    /// <summary>Reads the ring as the real reader does, without the check that <paramref name="defect"/> names.</summary>
     public static InvalidationStatus Read(
         StoreMemory memory, PartitionBlock* partition, ref InvalidationCursor cursor, Span<ulong> hashes, out int count, RingDefect defect)
     {

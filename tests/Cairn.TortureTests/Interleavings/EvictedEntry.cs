@@ -1,30 +1,30 @@
 using System.Globalization;
 using System.Text;
-using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Steps;
 using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// A key in a full store, whose entry the next few sets of other keys evict, or move if it was used, and whose bytes they then
-/// overwrite. All of it is done by the store itself.
+/// A key in a full store. The next few sets of other keys evict its entry, or move it if it was used, and then overwrite its bytes. The
+/// store itself performs all of this.
 /// </summary>
 internal sealed unsafe class EvictedEntry
 {
-    // Of the entry as of the fillers, so that each segment is used from end to end: three fit.
+    // The size of the entry and of the fillers, in bytes. Three of them fill a segment completely.
     private const int ValueBytes = 1_000;
     private const int Uses = 3;
 
-    // Far more than it takes.
+    // Upper bounds, far above the numbers that are needed.
     private const int MostFillers = 2_000;
     private const int MostSets = 20;
 
     private readonly Stage _stage;
     private int _filler;
 
-    /// <summary>Fills the store until the next sets take the entry's segment apart; that is the stage's beginning.</summary>
+    /// <summary>Fills the store until the next sets reclaim the entry's segment. That state is the stage's beginning.</summary>
     public EvictedEntry(Stage stage, bool isUsed)
     {
         _stage = stage;
@@ -36,7 +36,7 @@ internal sealed unsafe class EvictedEntry
         byte* place = Place();
         int gone = Fill(() => Place() != place);
 
-        // Again, up to the last set that leaves it where it is.
+        // Repeats the sets up to the last one that leaves the entry in place.
         stage.Reset();
         _filler = first;
         for (int i = 1; i < gone; i++)
@@ -57,7 +57,7 @@ internal sealed unsafe class EvictedEntry
         stage.Reset();
     }
 
-    /// <summary>Steps of the sets that change nothing a reader of the entry looks at.</summary>
+    /// <summary>Gets the steps of the sets that change nothing that a reader of the entry reads.</summary>
     public static IReadOnlyList<ProtocolStep> Quiet { get; } =
     [
         ProtocolStep.LockSeenFree, ProtocolStep.TailStored, ProtocolStep.CountersStored, ProtocolStep.RingCellStored,
@@ -66,17 +66,17 @@ internal sealed unsafe class EvictedEntry
 
     public CairnStore Store => _stage.Store;
 
-    /// <summary>The key; it does not move in memory.</summary>
+    /// <summary>Gets the key, pinned in memory.</summary>
     public byte[] Key { get; } = Stage.PinnedKey("evicted");
 
     public byte[] Value { get; } = [.. Enumerable.Range(1, ValueBytes).Select(i => (byte)i)];
 
     public KeyRef Ref => Stage.RefOf(Store, Key);
 
-    /// <summary>How many sets it takes until the entry is evicted or moved, and its bytes are overwritten.</summary>
+    /// <summary>Gets the number of sets until the entry is evicted or moved and its bytes are overwritten.</summary>
     public int Sets { get; }
 
-    /// <summary>The sets that do it.</summary>
+    /// <summary>Performs these sets.</summary>
     public void Evict()
     {
         for (int i = 0; i < Sets; i++)
@@ -85,7 +85,7 @@ internal sealed unsafe class EvictedEntry
         }
     }
 
-    /// <summary>What is wrong with the store when all is over.</summary>
+    /// <summary>Returns what is wrong with the store at the end; <see langword="null"/> if nothing is.</summary>
     public string? FindFault(bool areBooksExact = true)
     {
         long damaged = Store.GetStatistics().DamagedEntries;
@@ -93,7 +93,7 @@ internal sealed unsafe class EvictedEntry
         return damaged > 0 ? $"{damaged} damaged entries were met." : faults.Count > 0 ? faults[0] : null;
     }
 
-    // The number of sets until it is true.
+    // Returns the number of sets until the condition is true.
     private int Fill(Func<bool> isEnough)
     {
         for (int sets = 1; sets < MostFillers; sets++)
@@ -108,7 +108,7 @@ internal sealed unsafe class EvictedEntry
         throw new InvalidOperationException("The store is never full.");
     }
 
-    // Some fillers are used and survive: else the first segment that became spare would stay at the bottom of the spares.
+    // Some fillers are used and survive. Otherwise the first segment that became spare would stay at the bottom of the spares.
     private void Fill()
     {
         int filler = _filler++;

@@ -1,23 +1,23 @@
 using System.Runtime.CompilerServices;
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>Something that happens at the same time, from a beginning that is the same in every run.</summary>
-/// <param name="FindFault">What is wrong when all is over; null if nothing is.</param>
-/// <param name="Actors">Who acts.</param>
+/// <summary>Actions that run at the same time, from a state that is the same in every run.</summary>
+/// <param name="FindFault">Returns what is wrong at the end; <see langword="null"/> if nothing is.</param>
+/// <param name="Actors">The actions.</param>
 internal sealed record Scene(Func<string?> FindFault, params Action[] Actors);
 
-/// <summary>How far an exploration went.</summary>
-/// <param name="Orders">Orders that were run.</param>
-/// <param name="Steps">Steps they took in all.</param>
-/// <param name="Sleeps">How often an actor slept.</param>
+/// <summary>The extent of an exploration.</summary>
+/// <param name="Orders">The number of orders that were run.</param>
+/// <param name="Steps">The total number of their steps.</param>
+/// <param name="Sleeps">The number of times that an actor slept.</param>
 internal sealed record Explored(int Orders, long Steps, int Sleeps);
 
 /// <summary>
-/// Runs a scene in many orders of its actors' steps: in all with a few interruptions, then in random ones. A fault is reported with the
-/// order that leads to it and the command that repeats just that one.
+/// Runs a scene in many orders of its actors' steps: first in all orders with a few interruptions, then in random ones. The report of a
+/// fault contains the order that leads to it and the command that repeats only that order.
 /// </summary>
 internal sealed class Exploration
 {
@@ -34,23 +34,23 @@ internal sealed class Exploration
         _test = test;
     }
 
-    /// <summary>All orders are run that interrupt actors at most so often.</summary>
+    /// <summary>Gets the maximum number of interruptions in the orders that are run exhaustively.</summary>
     public int Interruptions { get; init; } = TortureRun.Count(2, 3);
 
-    /// <summary>How many random orders follow.</summary>
+    /// <summary>Gets the number of random orders that follow.</summary>
     public int RandomOrders { get; init; } = TortureRun.Count(100, 20_000);
 
-    /// <summary>How often a random order changes who comes first.</summary>
+    /// <summary>Gets the number of priority changes in a random order.</summary>
     public int Changes { get; init; } = 4;
 
-    /// <summary>Steps at which nobody else may go on.</summary>
+    /// <summary>Gets the steps at which no other actor may continue.</summary>
     public IReadOnlyList<ProtocolStep> Quiet { get; init; } = [];
 
-    /// <summary>The one order to run, if the environment names it.</summary>
+    /// <summary>Gets the single order to run, if the environment names one.</summary>
     private static Order? Given { get; } =
         Environment.GetEnvironmentVariable(OrderVariable) is { Length: > 0 } text ? Order.Parse(text) : null;
 
-    /// <summary>Nothing is wrong in any order.</summary>
+    /// <summary>Runs all orders and expects no fault in any of them.</summary>
     public Explored ExpectHolds(Func<Scene> arrange)
     {
         var tally = new Tally();
@@ -86,7 +86,7 @@ internal sealed class Exploration
         return tally.Result;
     }
 
-    /// <summary>Something is wrong in some order, and again when that is repeated from how it is printed.</summary>
+    /// <summary>Expects a fault in some order, and again when that order is repeated from its printed form.</summary>
     public void ExpectCaught(Func<Scene> arrange)
     {
         var chooser = new ExhaustiveChooser(Interruptions);
@@ -126,7 +126,7 @@ internal sealed class Exploration
     {
         public Explored Result { get; private set; } = new(0, 0, 0);
 
-        /// <summary>Counts a run, and returns its fault.</summary>
+        /// <summary>Counts a run and returns its fault.</summary>
         public string? Add(Outcome outcome)
         {
             Result = new Explored(

@@ -1,13 +1,13 @@
 using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Xunit.Abstractions;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The lock of a partition, handed over between openings, stolen from a dead owner, and inherited by the next holder of its slot:
-/// never two inside at once, and nobody who sleeps is forgotten. Broken twins let two in, or let one sleep.
+/// The lock of a partition, handed over between openings, taken over from a dead owner, and inherited by the next holder of the owner's
+/// slot. Two threads never hold it at once, and no sleeping waiter is forgotten. Broken twins admit two holders, or let one sleep.
 /// </summary>
 public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDisposable
 {
@@ -16,7 +16,7 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
 
     private readonly Stage _stage = new(Openings);
 
-    // The slot that the next opening takes; until then nobody's.
+    // The slot that the next opening takes. Until then no process has it.
     private static uint DeadSlot => Openings + 1;
 
     public void Dispose() => _stage.Dispose();
@@ -88,7 +88,7 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
 
     private Exploration Explore([CallerMemberName] string test = "") => new(output, test)
     {
-        // One step for the whole of a recovery: it is done under the lock.
+        // A whole recovery is one step, because it runs while the lock is held.
         Quiet = [RecoveryStarted, RecoveryQueuesRebuilt, RecoveryBucketChecked, RecoveryFinished],
     };
 
@@ -135,7 +135,7 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
         partitionLock.Release(_stage.Partition);
     }
 
-    // The next holder of the dead owner's slot, which cleans up after it first.
+    // The next holder of the dead owner's slot first cleans up after that owner.
     private void OpenAndWork(Inside inside)
     {
         using CairnStore store = ScheduledPlatform.OpenStore(_stage.Options with { TakesAnySlot = true });
@@ -143,7 +143,7 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
         Work(inside, store, rounds: 1);
     }
 
-    // What the lock protects.
+    // The state that the lock protects.
     private sealed class Inside
     {
         private int _count;

@@ -1,24 +1,24 @@
 using System.Runtime.CompilerServices;
-using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Storage;
 using Cairn.WriteAhead;
 using Microsoft.Win32.SafeHandles;
 using Xunit.Abstractions;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The log, while others look: what it says is what the partition shows, or who steals the partition knows of the difference; and what is said to be on the
-/// disk is there. Broken twins let a thief find a record that is none, or not find one that is; say too early that something is on the disk; or let one sleep.
+/// The log, observed while it is written. It agrees with the partition, or an opening that takes over the partition knows the difference. A
+/// record that is reported as durable is on the disk. Broken twins let a takeover find a record that does not exist or miss one that does,
+/// report durability too early, or let a waiter sleep.
 /// </summary>
 public sealed unsafe class LogInterleavingTests : IDisposable
 {
     private const int Looks = 3;
 
-    // More than the records of one run.
+    // More than the records of one run take.
     private const int ErasedBytes = 8 << 10;
 
     private static readonly byte[] Key = Stage.PinnedKey("key");
@@ -111,7 +111,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
 
     private Exploration Explore([CallerMemberName] string test = "") => new(_output, test)
     {
-        // Looking into the index is one step: what is looked at must be of one moment.
+        // Reading the index is one step, because the observer must see a single moment.
         Quiet = [ReadVersionLoaded, ReadSlotLoaded, ReadEntryFound, ReadEntryCopied, ReadValidated, BucketVersionRaised, TailStored, CountersStored],
         RandomOrders = TortureRun.Count(50, 20_000),
     };
@@ -123,7 +123,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
 
     private KeyRef RefOf(byte[] key) => _stage.Store.Engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, _kept[0].Number);
 
-    // One acts; the other looks, between any two of its steps, with the eyes of who would steal the partition now.
+    // One actor acts. Between any two of its steps, the other reads the partition as a takeover at that moment would.
     private Scene Watched(Action act)
     {
         string? fault = null;
@@ -150,7 +150,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
             });
     }
 
-    // What was appended before is waited for while another brings it to the disk.
+    // Waits for records that were appended before, while another actor flushes them to the disk.
     private Scene Waiting(LogDefect defect)
     {
         Scene scene = Arrange(
@@ -168,7 +168,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
         return new Scene(findFault, actors);
     }
 
-    // The store as it was, and no record of an earlier run behind its log.
+    // Restores the store, and erases records of earlier runs behind its log.
     private void Reset()
     {
         _stage.Reset();

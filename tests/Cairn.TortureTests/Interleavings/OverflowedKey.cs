@@ -2,10 +2,11 @@ using System.Globalization;
 using System.Runtime.CompilerServices;
 using Cairn.Indexing;
 using Cairn.Keys;
+using Cairn.Storage;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>A kept key in an overflow bucket, because its own buckets are full of others that are kept; and what happens to these.</summary>
+/// <summary>A kept key in an overflow bucket, because its own buckets are full of other kept keys, and changes to those.</summary>
 internal sealed unsafe class OverflowedKey
 {
     private readonly Stage _stage;
@@ -18,7 +19,7 @@ internal sealed unsafe class OverflowedKey
         _stage = stage;
         _kept = stage.Store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash });
 
-        // One more than both buckets hold, for a change.
+        // One more than both buckets hold, so that one can be exchanged.
         KeyPlacement own = Ref.Place;
         for (int i = 0; _neighbours.Count <= 2 * Bucket.Slots; i++)
         {
@@ -42,12 +43,12 @@ internal sealed unsafe class OverflowedKey
         stage.Keep();
     }
 
-    /// <summary>What the engine knows the key by.</summary>
+    /// <summary>Gets the engine's reference to the key.</summary>
     public KeyRef Ref => _stage.Store.Engine.Place((byte*)Unsafe.AsPointer(ref _key[0]), _key.Length, _kept.Number);
 
     public byte[]? Get() => _kept.Get(_key);
 
-    /// <summary>Makes room in the key's own buckets, gives it to another, and writes the key itself again.</summary>
+    /// <summary>Makes room in the key's own buckets, gives the room to another key, and writes the key itself again.</summary>
     public void Change()
     {
         Assert.True(_kept.Remove(_neighbours[1]));

@@ -1,26 +1,26 @@
 using System.Runtime.ExceptionServices;
 using System.Text;
-using Cairn.Concurrency;
+using Cairn.Steps;
 
 namespace Cairn.TortureTests.Interleavings;
 
-/// <summary>What came of one run of a schedule.</summary>
-/// <param name="Order">The order of its steps, which repeats it.</param>
-/// <param name="Story">The same in words: after which protocol step each actor went on.</param>
-/// <param name="Sleeps">How often an actor slept.</param>
-/// <param name="IsStuck">Whether it was ended because somebody slept whom nobody was left to wake.</param>
-/// <param name="Failure">What the first actor that failed threw.</param>
+/// <summary>The result of one run of a schedule.</summary>
+/// <param name="Order">The order of its steps, which repeats the run.</param>
+/// <param name="Story">The same order in words: the protocol step after which each actor continued.</param>
+/// <param name="Sleeps">The number of times that an actor slept.</param>
+/// <param name="IsStuck">Whether the run was ended because all remaining actors slept.</param>
+/// <param name="Failure">The exception of the first actor that failed.</param>
 internal sealed record ScheduleResult(Order Order, string Story, int Sleeps, bool IsStuck, ExceptionDispatchInfo? Failure);
 
-// Runs several actors, each on a thread of its own, in an order that a chooser decides: exactly one goes on at a time, from one
-// protocol step to its next. So a run is repeated by repeating its choices.
+// Runs several actors, each on its own thread, in an order that a chooser decides. Exactly one actor runs at a time, from one protocol step
+// to its next. A run is repeated by repeating its choices.
 //
-//   I1  Between two steps an actor runs alone; whatever it does there is one indivisible action of the schedule.
-//   I2  Time stands still: an actor that sleeps on an address (ScheduledPlatform) goes on when another wakes it, and never because
-//       its time is up. If all who are left sleep, the schedule is stuck, and ends.
+//   I1  Between two steps an actor runs alone. Everything that it does there is one indivisible action of the schedule.
+//   I2  Time stands still: an actor that sleeps on an address (ScheduledPlatform) continues when another actor wakes it, and never because
+//       of a time-out. If all remaining actors sleep, the schedule is stuck and ends.
 //
-// A schedule shows what happens when steps take turns, each of them visible to all before the next. What a processor
-// makes of it that keeps stores back, the models of docs/models tell.
+// A schedule shows what happens when steps alternate and each step is visible to all actors before the next. The models in docs/models cover
+// processors that delay stores.
 internal sealed unsafe class Schedule : IDisposable
 {
     private const int MostSteps = 100_000;
@@ -48,24 +48,24 @@ internal sealed unsafe class Schedule : IDisposable
         _actors = [.. actors.Select((action, number) => new Actor(this, number, action))];
     }
 
-    /// <summary>Whether this thread is one of a schedule's actors.</summary>
+    /// <summary>Gets whether this thread runs one of a schedule's actors.</summary>
     public static bool IsActor => t_actor is not null;
 
-    /// <summary>Runs the actors to their ends.</summary>
-    /// <param name="chooser">Who decides on the order.</param>
-    /// <param name="quiet">Steps at which nobody else may go on: there are too many of them.</param>
-    /// <param name="actors">What is done at the same time.</param>
-    /// <exception cref="InvalidOperationException">The schedule has no end, or the chooser's order does not fit.</exception>
+    /// <summary>Runs the actors until they end.</summary>
+    /// <param name="chooser">Decides the order.</param>
+    /// <param name="quiet">The steps at which no other actor may continue, because there are too many of them.</param>
+    /// <param name="actors">The actions that run at the same time.</param>
+    /// <exception cref="InvalidOperationException">The schedule does not end, or the chooser's order does not fit.</exception>
     public static ScheduleResult Run(IChooser chooser, IReadOnlyList<ProtocolStep> quiet, IReadOnlyList<Action> actors)
     {
         using var schedule = new Schedule(chooser, quiet, actors);
         return schedule.Run();
     }
 
-    /// <summary>A step of a test's own actor, at which another may go on.</summary>
+    /// <summary>A step of a test's own actor, at which another actor may continue.</summary>
     public static void Step() => t_actor?.Reach(ProtocolStep.None);
 
-    /// <summary>Sleeps, as the actor of this thread, until another wakes it; not at all if the word is not as expected.</summary>
+    /// <summary>Sleeps, as the actor of this thread, until another actor wakes it. Returns at once if the word is not as expected.</summary>
     public static void Sleep(uint* address, uint expected)
     {
         Step();
@@ -133,16 +133,16 @@ internal sealed unsafe class Schedule : IDisposable
             }
             catch (Exception error)
             {
-                // On an actor's thread, which must not end before it has given its turn to another.
+                // Runs on an actor's thread, which must pass its turn to another actor before it ends.
                 _error = error;
             }
         }
 
-        // One after the other ends.
+        // Ends the actors one after the other.
         return Array.Find(_actors, actor => !actor.IsOver)!;
     }
 
-    // Each opening has a mapping of its own: the place of a word in its page is the same in all.
+    // Each opening has its own mapping. The offset of a word in its page is the same in all of them.
     private static nuint BedOf(uint* address) => ((nuint)address % (nuint)ScheduledPlatform.Instance.PageSize) + 1;
 
     private string Story()
@@ -176,7 +176,7 @@ internal sealed unsafe class Schedule : IDisposable
 
         public int Number { get; }
 
-        /// <summary>The step it has reached.</summary>
+        /// <summary>Gets the step that the actor has reached.</summary>
         public ProtocolStep At { get; private set; }
 
         public bool IsOver { get; private set; }
@@ -191,7 +191,7 @@ internal sealed unsafe class Schedule : IDisposable
 
         public void Dispose() => _turn.Dispose();
 
-        /// <summary>On the actor's own thread: gives the turn to whoever is chosen, and waits for the next one.</summary>
+        /// <summary>On the actor's own thread: passes the turn to the chosen actor and waits for the next turn.</summary>
         public void Reach(ProtocolStep step)
         {
             if (_schedule._quiet.Contains(step))

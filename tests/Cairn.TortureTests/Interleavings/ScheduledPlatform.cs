@@ -3,11 +3,12 @@ using Cairn.Platform;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The system's platform, but that a schedule's actors sleep and wake as it decides, with no time passing; and that it tells how much of a log is on the disk.
+/// The system's platform with two changes: the schedule decides when its actors sleep and wake, and no time passes; and it records how much
+/// of a log is durable.
 /// </summary>
 internal sealed class ScheduledPlatform : StorePlatform
 {
-    private static readonly StorePlatform Real = Current;
+    private static readonly StorePlatform Real = HostPlatform.Current;
 
     private ScheduledPlatform()
     {
@@ -21,23 +22,23 @@ internal sealed class ScheduledPlatform : StorePlatform
 
     public override long? MemoryLimitBytes => Real.MemoryLimitBytes;
 
-    /// <summary>Says where the log that is watched ends; null while none is.</summary>
+    /// <summary>Gets or sets the function that returns the end of the observed log; <see langword="null"/> if no log is observed.</summary>
     public Func<long>? TailOfLog { get; set; }
 
-    /// <summary>Where it ended when a flush of it began that has ended.</summary>
+    /// <summary>Gets or sets the end of the log at the start of the last completed flush.</summary>
     public long FlushedTail { get; set; }
 
     /// <summary>Opens a store on this platform.</summary>
     public static CairnStore OpenStore(StoreOptions options)
     {
-        Override = Instance;
+        HostPlatform.Override = Instance;
         try
         {
             return CairnStore.Open(options);
         }
         finally
         {
-            Override = null;
+            HostPlatform.Override = null;
         }
     }
 

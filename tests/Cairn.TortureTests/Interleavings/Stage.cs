@@ -8,15 +8,15 @@ using Cairn.Storage;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// A store of one partition and a few segments, opened once or more, which every run of a schedule finds as it was made: the
-/// same bytes, the same time, and the same hashes, today and in any other process.
+/// A store of one partition and a few segments, opened once or more. Every run of a schedule starts from the same state: the same bytes, the
+/// same time, and the same hashes, in any process.
 /// </summary>
 internal sealed unsafe class Stage : IDisposable
 {
     private const ulong HashSeed = 0x5EED_0F_A_57A6E;
     private const int AverageEntryBytes = 128;
 
-    /// <summary>Of which a fifth is the index and what else comes before the segments.</summary>
+    /// <summary>The capacity in bytes. The index and other structures before the segments take a fifth of it.</summary>
     private const long CapacityBytes = 320 << 10;
 
     private readonly StoreDirectory _directory = new();
@@ -45,33 +45,33 @@ internal sealed unsafe class Stage : IDisposable
         Keep();
     }
 
-    /// <summary>How the stores are opened.</summary>
+    /// <summary>Gets the options of the stores.</summary>
     public StoreOptions Options { get; }
 
-    /// <summary>The first opening.</summary>
+    /// <summary>Gets the first opening.</summary>
     public CairnStore Store => _stores[0];
 
-    /// <summary>The only partition.</summary>
+    /// <summary>Gets the only partition.</summary>
     public PartitionBlock* Partition => Memory.Partition(0);
 
     public StoreMemory Memory => Store.Engine.Memory;
 
-    /// <summary>One of the openings.</summary>
+    /// <summary>Gets one of the openings.</summary>
     public CairnStore this[int opening] => _stores[opening];
 
-    /// <summary>The time, for all openings.</summary>
+    /// <summary>Gets the clock of all openings.</summary>
     public ManualClock Clock { get; } = new();
 
-    /// <summary>Makes a store whose hashes are always the same.</summary>
+    /// <summary>Creates a store whose hashes are always the same.</summary>
     public static void Create(StoreOptions options, ulong hashSeed)
     {
         StoreLayout layout = StoreLayout.Plan(options.CapacityBytes, options.AverageEntryBytes);
         using StoreFile file = StoreFormatter.CreateUnpublished(
-            StorePlatform.Current, options.Path, layout, layout.SegmentsWithin(options.CapacityBytes), options.Clock, hashSeed);
+            HostPlatform.Current, options.Path, layout, layout.SegmentsWithin(options.CapacityBytes), options.Clock, hashSeed);
         Assert.True(file.TryPublish(options.Path, replace: false));
     }
 
-    /// <summary>Frees every lock, whoever has it: a schedule that ended halfway would keep the stores from closing.</summary>
+    /// <summary>Frees every lock, even if it is held, because a schedule that ended halfway would prevent the stores from closing.</summary>
     public static void FreeLocks(CairnStore store)
     {
         for (int number = 0; number < store.PartitionCount; number++)
@@ -80,7 +80,7 @@ internal sealed unsafe class Stage : IDisposable
         }
     }
 
-    /// <summary>A key that does not move in memory, for <see cref="RefOf"/>.</summary>
+    /// <summary>Returns a key that is pinned in memory, for <see cref="RefOf"/>.</summary>
     public static byte[] PinnedKey(string key)
     {
         byte[] bytes = GC.AllocateArray<byte>(Encoding.UTF8.GetByteCount(key), pinned: true);
@@ -88,14 +88,14 @@ internal sealed unsafe class Stage : IDisposable
         return bytes;
     }
 
-    /// <summary>What an engine knows a pinned key by.</summary>
+    /// <summary>Returns the engine's reference to a pinned key.</summary>
     public static KeyRef RefOf(CairnStore store, byte[] key) =>
         store.Engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, collection: 0);
 
-    /// <summary>Makes what the store holds now the beginning of every run.</summary>
+    /// <summary>Makes the present content of the store the beginning of every run.</summary>
     public void Keep() => _beginning = Bytes().ToArray();
 
-    /// <summary>Brings the beginning back. Nobody else may be at work.</summary>
+    /// <summary>Restores the beginning. No other thread may use the store.</summary>
     public void Reset()
     {
         _beginning.CopyTo(Bytes());
@@ -107,7 +107,7 @@ internal sealed unsafe class Stage : IDisposable
 
     public void Dispose()
     {
-        // What a broken twin left, such as a lock that nobody has, would keep the stores from closing.
+        // A broken twin may leave, for example, a lock without a holder, which would prevent the stores from closing.
         Reset();
         foreach (CairnStore store in _stores)
         {

@@ -1,17 +1,17 @@
 using System.Globalization;
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Xunit.Abstractions;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process is killed in the middle of a backup, or of a restore: the store goes on as if nothing had been, and of either there is nothing of its name, or
-/// all of it.
+/// A process is killed during a backup or a restore. The store continues as if nothing had happened. A file with the name of the backup or
+/// of the restored store does not exist, or is complete.
 /// </summary>
 public sealed class BackupDeathTests(ITestOutputHelper output)
 {
-    // Of a restore; None is any moment at which it tells how far it is.
+    // The steps of a restore. None stands for any moment at which it reports progress.
     private static readonly ProtocolStep[] Restoring = [None, LogRecordReplayed, CloseFlushed, CloseMarked];
 
     [Fact]
@@ -22,7 +22,7 @@ public sealed class BackupDeathTests(ITestOutputHelper output)
         int found = 0;
         for (int death = 0; death < TortureRun.Count(6, 500); death++)
         {
-            // Now when the one that copies tells how far it is, now while others write, wherever the copying is then.
+            // Half of the victims die when the copying reports progress, the other half while others write, at any point of the copying.
             ProtocolStep step = death % 2 == 0 ? None : LogTailMoved;
             Die("backup-victim", directory.Path, step, torture.Random.Next(1, step == None ? 12 : 200), torture.Random);
 
@@ -54,7 +54,7 @@ public sealed class BackupDeathTests(ITestOutputHelper output)
             StoreOptions options = LogRoles.RestoredIn(directory.Path);
             if (step == None && File.Exists(options.Path))
             {
-                CheckStore(options, directory.Path); // It told of its end, too.
+                CheckStore(options, directory.Path); // The victim died when the restore reported its end.
             }
 
             Assert.Empty(Directory.GetFiles(directory.Path, Path.GetFileName(options.Path) + "*"));
@@ -75,7 +75,7 @@ public sealed class BackupDeathTests(ITestOutputHelper output)
         store.Backup(LogRoles.BackupOf(directory));
     }
 
-    // Whatever moment the backup is of, it has all of a transaction or nothing.
+    // A backup of any moment has all of a transaction or nothing of it.
     private static void CheckRestored(string directory)
     {
         StoreOptions options = LogRoles.RestoredIn(directory);

@@ -1,17 +1,17 @@
 using System.Globalization;
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Xunit.Abstractions;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process dies at every step of making a snapshot, and of building a store anew: what it had acknowledged is there, and what is there is what
-/// snapshot and log say.
+/// A process dies at every step of writing a snapshot and of rebuilding a store. Everything that it had acknowledged is there, and the store
+/// contains what snapshot and log contain.
 /// </summary>
 public sealed class CheckpointDeathTests(ITestOutputHelper output)
 {
-    // Of who opens a closed store whose log is gone. Until the last of them the file says that it is closed.
+    // The steps of opening a closed store whose log is missing. Until the last of them the file is marked as closed.
     private static readonly ProtocolStep[] Establishing =
         [LogDisowned, CheckpointStarted, CheckpointCopied, CheckpointFlushed, CheckpointNamed, LogEstablished, LogFileDeleting, LogAdopted];
 
@@ -59,7 +59,7 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
 
                 Die(directory.Path, step, torture.Random);
 
-                // What was closed counts even if the machine restarts now, and nothing that the dead began makes it seem old.
+                // The content of a closed store counts even if the machine restarts now. Nothing that the dead process began makes it look outdated.
                 using CairnStore store = LogRoles.OpenOn(directory.Path, isRestarted: losesLog && torture.Random.Next(2) == 0);
                 Assert.True(!losesLog || store.Warnings.Count == 0, string.Join(" ", store.Warnings));
                 using var work = new LogWork(store, directory.Path);
@@ -74,7 +74,7 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
         }
     }
 
-    // What is left of it is no more than pieces before the last.
+    // The remaining files are at most pieces before the last one.
     private static void LoseLog(string directory, Random random)
     {
         StoreOptions options = LogRoles.OptionsFor(directory) with { FlushOnClose = true };

@@ -1,45 +1,45 @@
 using System.Diagnostics;
 using System.Globalization;
-using Cairn.Concurrency;
 using Cairn.Platform;
+using Cairn.Steps;
 
 namespace Cairn.TortureTests.Kills;
 
-/// <summary>What a victim does until it dies.</summary>
+/// <summary>The task that a victim performs until it dies.</summary>
 internal enum VictimTask
 {
     /// <summary>Reads and writes.</summary>
     Work,
 
-    /// <summary>Reads and writes many values that are long, but shorter than a segment.</summary>
+    /// <summary>Reads and writes many long values that are shorter than a segment.</summary>
     WriteGaps,
 
-    /// <summary>Works a little, closes the store, and opens it again.</summary>
+    /// <summary>Works briefly, closes the store, and opens it again.</summary>
     Reopen,
 
-    /// <summary>The same, after a restart of the machine.</summary>
+    /// <summary>Does the same as <see cref="Reopen"/>, after a restart of the machine.</summary>
     ReopenAfterRestart,
 
-    /// <summary>Writes while another of its threads keeps the lock.</summary>
+    /// <summary>Writes while another of its threads holds the lock.</summary>
     WriteWithoutLock,
 }
 
-/// <summary>What the other processes of a kill test do.</summary>
+/// <summary>Implements the roles of child processes in kill tests.</summary>
 internal static class KillRoles
 {
-    /// <summary>A boot id that no machine has.</summary>
+    /// <summary>A boot id that differs from that of every machine.</summary>
     private const string AnotherBoot = "11111111-2222-3333-4444-555555555555";
 
     private const int OperationsPerOpening = 40;
 
     private const int OperationsBeforeLock = 1_000;
 
-    /// <summary>Of how many operations a victim that was to die in them gives up.</summary>
+    /// <summary>The number of operations after which a victim that should have died in them gives up.</summary>
     private const int MostOperations = 100_000;
 
     /// <summary>
-    /// DIRECTORY WORKERS SEED TASK STEP NTH: opens the store, says "open", does its task after a line of input. Wherever it is, it says
-    /// "dying" when a protocol reaches the step for the n-th time, and kills itself there.
+    /// DIRECTORY WORKERS SEED TASK STEP NTH: opens the store, prints "open", and performs its task after a line of input. When a protocol reaches
+    /// the step for the n-th time, it prints "dying" and kills itself there.
     /// </summary>
     public static void Victim(string[] args)
     {
@@ -81,7 +81,7 @@ internal static class KillRoles
             {
                 for (int i = 0; i < OperationsBeforeLock; i++)
                 {
-                    work.DoNext(); // Values that can be retracted.
+                    work.DoNext(); // Creates values that can be retracted.
                 }
 
                 KeepLock(new KillWork(store, journal, worker: 2, new Random(1), sizes), ProtocolHook.Handler!);
@@ -107,7 +107,7 @@ internal static class KillRoles
         });
     }
 
-    /// <summary>DIRECTORY WORKERS SEED WORKER: works on its keys until it is killed; worker 0, whose keys are the test's own, only reads.</summary>
+    /// <summary>DIRECTORY WORKERS SEED WORKER: works on its keys until it is killed. Worker 0 only reads: its keys are the test's own.</summary>
     public static void Worker(string[] args)
     {
         KillRun run = KillRun.Parse(args[0], args[1]);
@@ -139,7 +139,7 @@ internal static class KillRoles
         Console.WriteLine("dying");
         Process.GetCurrentProcess().Kill();
 
-        // The signal is on its way: no step follows.
+        // The signal has been sent: no further step follows.
         Thread.Sleep(Timeout.Infinite);
     }
 
@@ -165,7 +165,7 @@ internal static class KillRoles
         isTaken.Wait();
     }
 
-    // So that it does not outlive the test run.
+    // Ends the process with its input, so that it does not outlive the test run.
     private static void EndWithInput() => new Thread(() =>
     {
         while (Console.In.ReadLine() is not null)
@@ -181,7 +181,7 @@ internal static class KillRoles
         {
             action();
         }
-#pragma warning disable CA1031 // Whatever it is, the test is told, and fails.
+#pragma warning disable CA1031 // Reports any exception to the test, which then fails.
         catch (Exception fault)
 #pragma warning restore CA1031
         {

@@ -1,14 +1,14 @@
 using System.Globalization;
 using Cairn.Concurrency;
-using Cairn.Engine;
+using Cairn.Steps;
 using Xunit.Abstractions;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process dies at every step of logging: what it had acknowledged is there, a transaction is there as a whole or not at all, and what is
-/// there is what the log says.
+/// A process dies at every step of logging. Everything that it had acknowledged is there, a transaction is there as a whole or not at all, and
+/// the store contains what the log contains.
 /// </summary>
 public sealed class LogDeathTests(ITestOutputHelper output)
 {
@@ -18,7 +18,7 @@ public sealed class LogDeathTests(ITestOutputHelper output)
         LogSynchronising, LogSynchronised,
     ];
 
-    // What is written with the locks in hand and no record, or with one.
+    // Steps that are passed while the locks are held, with or without a record.
     private static readonly ProtocolStep[] Locked = [LockTaken, EntryCopied, SlotStored, SlotCleared, CountersStored, SegmentOpened, WatermarkRaised, RunPublished];
 
     private static readonly ProtocolStep[] Repairing = [LogTailRepaired, LogRedone];
@@ -67,7 +67,7 @@ public sealed class LogDeathTests(ITestOutputHelper output)
         {
             foreach (ProtocolStep step in order)
             {
-                // Now one who was there all the time finds what the dead left, now one who comes to a store that nobody has open.
+                // The state that a dead process leaves is found either by an existing opening, or by the first process that opens the store again.
                 if (torture.Random.Next(3) == 0)
                 {
                     store?.Dispose();
@@ -104,17 +104,17 @@ public sealed class LogDeathTests(ITestOutputHelper output)
 
     private static void Check(CairnStore store, string directory)
     {
-        // Steals whatever the dead held, and recovers it.
+        // Takes over all locks that the dead process held, and recovers their partitions.
         var hold = new PartitionHold(store.PartitionCount);
         hold.AddAll();
         Assert.True(store.Engine.TryHold(hold));
         store.Engine.EndHold(hold);
         using var work = new LogWork(store, directory);
-        work.WriteAnything(); // The log's lock, too: what was written behind the tail is gone then.
+        work.WriteAnything(); // Takes the log's lock too. Its holder removes records written behind the tail.
         work.Check();
         LogReplay.Check(store, work.Collections);
 
-        // Its next holder cleans up after who died with an owner slot.
+        // The next holder of an owner slot cleans up after the process that died with it.
         using (CairnStore.Open(LogRoles.OptionsFor(directory) with { TakesAnySlot = true }))
         {
             StoreAudit.Check(store, areBooksExact: false);

@@ -1,11 +1,11 @@
 using System.Diagnostics;
 using System.Globalization;
-using Cairn.Concurrency;
 using Cairn.Platform;
+using Cairn.Steps;
 
 namespace Cairn.TortureTests.Kills;
 
-/// <summary>What the other processes of a test of the log do.</summary>
+/// <summary>Implements the roles of child processes in tests of the log.</summary>
 internal static class LogRoles
 {
     private const long CapacityBytes = 2L << 20;
@@ -19,7 +19,7 @@ internal static class LogRoles
         CheckpointsByItself = false,
     };
 
-    /// <summary>Opens the store, as on a machine that has restarted since if that is wanted.</summary>
+    /// <summary>Opens the store; if <paramref name="isRestarted"/>, as on a machine that has restarted since.</summary>
     public static CairnStore OpenOn(string directory, bool isRestarted)
     {
         StorePlatform.BootIdOverride = isRestarted ? Guid.NewGuid().ToString() : null;
@@ -33,15 +33,15 @@ internal static class LogRoles
         }
     }
 
-    /// <summary>Where the backup of the store in a directory is.</summary>
+    /// <summary>Returns the path of the backup of the store in a directory.</summary>
     public static string BackupOf(string directory) => Path.Combine(directory, "store.backup");
 
-    /// <summary>The store that is made from it.</summary>
+    /// <summary>Returns the options of the store that is restored from the backup.</summary>
     public static StoreOptions RestoredIn(string directory) => OptionsFor(directory) with { Path = Path.Combine(directory, "restored.cairn") };
 
     /// <summary>
-    /// DIRECTORY SEED STEP NTH: makes backups while it writes to logged collections; kills itself when the step is reached for the n-th time, or, where
-    /// there is none, when the copying tells for the n-th time how far it is.
+    /// DIRECTORY SEED STEP NTH: makes backups while it writes to logged collections. Kills itself when the step is reached for the n-th time or,
+    /// without a step, when the copying reports progress for the n-th time.
     /// </summary>
     public static void BackupVictim(string[] args)
     {
@@ -64,7 +64,7 @@ internal static class LogRoles
         Console.WriteLine("never reached");
     }
 
-    /// <summary>The same of who makes a store from the backup.</summary>
+    /// <summary>DIRECTORY SEED STEP NTH: creates a store from the backup, and kills itself in the same way.</summary>
     public static void RestoreVictim(string[] args)
     {
         IProgress<StoreProgress> death = DieAt(args);
@@ -85,7 +85,7 @@ internal static class LogRoles
         using var work = new LogWork(store, args[0]);
         if (step == ProtocolStep.LogWaiting)
         {
-            // Somebody must wait for another.
+            // One thread must wait for another.
             CairnCollection waiting = store.Collection("first");
             new Thread(() =>
             {
@@ -140,7 +140,7 @@ internal static class LogRoles
                 Console.WriteLine("dying");
                 Process.GetCurrentProcess().Kill();
 
-                // The signal is on its way: no step follows.
+                // The signal has been sent: no further step follows.
                 Thread.Sleep(Timeout.Infinite);
             }
         }

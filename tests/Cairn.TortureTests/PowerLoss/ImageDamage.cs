@@ -5,8 +5,8 @@ using Cairn.WriteAhead;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// Damage to what a loss of power left of a log: one bit that changed in a record, a file that was cut, or one that is missing. Undoing it brings the
-/// files back as they were.
+/// Damage to a log that a loss of power left: one changed bit in a record, a truncated file, or a missing one. Undoing the damage restores
+/// the files.
 /// </summary>
 internal sealed class ImageDamage
 {
@@ -23,13 +23,13 @@ internal sealed class ImageDamage
 
     public string What { get; }
 
-    /// <summary>Whether the files say that the disk had what is damaged now. If not, it cannot be told from a torn tail.</summary>
+    /// <summary>Gets whether the files say that the damaged part was durable. If not, the damage looks like a torn tail.</summary>
     public bool IsProvable { get; }
 
-    /// <summary>Damages a file of the log in a directory. Null if there is no log.</summary>
-    /// <param name="directory">With one store.</param>
-    /// <param name="random">Chooses.</param>
-    /// <param name="durable">Below which position the files say that everything was on the disk (<see cref="DurableOf"/>).</param>
+    /// <summary>Damages a file of the log in a directory. Returns <see langword="null"/> if there is no log.</summary>
+    /// <param name="directory">A directory with one store.</param>
+    /// <param name="random">Chooses the damage.</param>
+    /// <param name="durable">The position up to which the files mark everything as durable (<see cref="DurableOf"/>).</param>
     public static ImageDamage? Do(string directory, Random random, long durable)
     {
         if (FilesOf(directory) is not { IsEmpty: false } files)
@@ -55,7 +55,7 @@ internal sealed class ImageDamage
         }
     }
 
-    /// <summary>Below which position the files in a directory say that everything was on the disk.</summary>
+    /// <summary>Returns the position up to which the files in a directory mark everything as durable.</summary>
     public static long DurableOf(string directory)
     {
         if (FilesOf(directory) is not { IsEmpty: false } files)
@@ -64,11 +64,11 @@ internal sealed class ImageDamage
         }
 
         long durable = Math.Max(
-            LogPromise.OfFile(StorePlatform.Current, files.StorePath, files.All.First().Header.LogId).Durable, files.Files.Count == 0 ? 0 : files.Files[^1].Header.StartPosition);
+            LogPromise.OfFile(HostPlatform.Current, files.StorePath, files.All.First().Header.LogId).Durable, files.Files.Count == 0 ? 0 : files.Files[^1].Header.StartPosition);
         foreach (LogFileInfo file in files.Files)
         {
             durable = Math.Max(durable, file.Header.SealedDurable);
-            using LogReader reader = LogFileSet.Open(StorePlatform.Current, file);
+            using LogReader reader = LogFileSet.Open(HostPlatform.Current, file);
             while (reader.TryRead(out LogRecord record) || reader.TrySkip(out _))
             {
                 durable = Math.Max(durable, record.Durable);
@@ -99,7 +99,7 @@ internal sealed class ImageDamage
 
     private static long EndOf(LogFileInfo file)
     {
-        using LogReader reader = LogFileSet.Open(StorePlatform.Current, file);
+        using LogReader reader = LogFileSet.Open(HostPlatform.Current, file);
         while (reader.TryRead(out _))
         {
         }
@@ -110,6 +110,6 @@ internal sealed class ImageDamage
     private static LogFileSet? FilesOf(string directory)
     {
         string? store = Directory.GetFiles(directory, "*.cairn").SingleOrDefault();
-        return store is null || new FileInfo(store).Length < StoreLayout.SuperblockBytes ? null : LogFileSet.Find(StorePlatform.Current, store);
+        return store is null || new FileInfo(store).Length < StoreLayout.SuperblockBytes ? null : LogFileSet.Find(HostPlatform.Current, store);
     }
 }

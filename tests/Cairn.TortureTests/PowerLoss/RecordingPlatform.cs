@@ -4,11 +4,11 @@ using Cairn.Storage;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// The system's platform in one directory, but that it writes down what would reach the disk, and that the machine may be another each time.
+/// The system's platform for one directory. It also records what would reach the disk, and it has a boot id of its own.
 /// </summary>
 internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
 {
-    private readonly StorePlatform _real = Current;
+    private readonly StorePlatform _real = HostPlatform.Current;
 
     private readonly Lock _lock = new();
     private readonly Lock _rangeLock = new();
@@ -16,7 +16,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
     private readonly Dictionary<int, StoreFile> _watched = [];
     private readonly string _directory;
 
-    /// <summary>Begins with what is in the directory, all of it on the disk.</summary>
+    /// <summary>Creates a platform. The content of the directory counts as durable.</summary>
     public RecordingPlatform(string directory, string bootId)
     {
         _directory = directory;
@@ -39,17 +39,17 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
     /// <summary>Opens a store on this platform.</summary>
     public CairnStore OpenStore(StoreOptions options) => On(() => CairnStore.Open(options));
 
-    /// <summary>Does something on this platform.</summary>
+    /// <summary>Runs a function on this platform.</summary>
     public T On<T>(Func<T> action)
     {
-        Override = this;
+        HostPlatform.Override = this;
         try
         {
             return action();
         }
         finally
         {
-            Override = null;
+            HostPlatform.Override = null;
         }
     }
 
@@ -121,7 +121,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         }
     }
 
-    // Of a mapped file, which is the store's, the first page is looked at through a mapping of our own.
+    // The first page of a mapped file, which is the store's, is observed through a separate mapping.
     private void Watch(StoreFile file, int number)
     {
         lock (_lock)
@@ -178,7 +178,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
             }
             catch (StoreException)
             {
-                bytes = bytes[..(bytes.Length / 2)]; // A disk that becomes full takes what it can.
+                bytes = bytes[..(bytes.Length / 2)]; // A disk that becomes full writes as much as it can.
                 Real.Write(offset, bytes);
                 Recorder.Add(DiskChangeKind.Written, number, offset, bytes);
                 throw;
@@ -211,7 +211,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         {
             Recorder.Fault?.Invoke(DiskChangeKind.RangeFlushed, Path);
 
-            // One at a time: bytes that were looked at earlier must not replace those of a flush that began later.
+            // One flush at a time: bytes that were read earlier must not replace those of a flush that began later.
             lock (platform._rangeLock)
             {
                 long end = Math.Min(offset + length, Length);

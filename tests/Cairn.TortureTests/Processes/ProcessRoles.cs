@@ -1,14 +1,14 @@
 using System.Text;
-using Cairn.Concurrency;
+using Cairn.Steps;
 
 namespace Cairn.TortureTests.Processes;
 
-/// <summary>What the other processes of these tests do.</summary>
+/// <summary>Implements the roles of child processes in these tests.</summary>
 internal static class ProcessRoles
 {
     /// <summary>
-    /// PATH OPERATION KEY STEP: opens the store and says "open"; after a line of input does the operation, and stops itself when that first
-    /// reaches the step; says what came of it; closes the store when the input ends. If the operation is "open", it stops while opening.
+    /// PATH OPERATION KEY STEP: opens the store and prints "open". After a line of input performs the operation, and stops itself when that first
+    /// reaches the step. Prints the result, and closes the store at the end of input. If the operation is "open", it stops while opening.
     /// </summary>
     public static void StopAt(string[] args)
     {
@@ -29,7 +29,7 @@ internal static class ProcessRoles
         Console.ReadLine();
     }
 
-    /// <summary>PATH KEY...: pins the values of the keys, stops itself, and says whether they are what they were.</summary>
+    /// <summary>PATH KEY...: pins the values of the keys, stops itself, and then prints whether they are unchanged.</summary>
     public static void StopWithPins(string[] args)
     {
         using CairnStore store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false });
@@ -43,7 +43,7 @@ internal static class ProcessRoles
     }
 
     /// <summary>
-    /// PATH: opens the store and says "open", or what the exception was; then does what each line of input says: set KEY VALUE, get KEY.
+    /// PATH: opens the store and prints "open" or the exception; then performs each line of input: set KEY VALUE, get KEY.
     /// </summary>
     public static void Serve(string[] args)
     {

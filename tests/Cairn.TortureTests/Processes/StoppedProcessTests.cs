@@ -1,17 +1,17 @@
 using System.Diagnostics;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Processes;
 
 /// <summary>
-/// A process is stopped (SIGSTOP) at a chosen step, which is not dead: nothing is taken from it, the others go on as far as they can within
-/// their time-outs, and when it goes on it does no harm. What is expected is the table of docs/reference/unusual-situations.md.
+/// A process is stopped (SIGSTOP) at a chosen step. It is not dead: no other process takes over its locks, the others continue as far as
+/// they can within their time-outs, and the process causes no harm when it continues. docs/reference/unusual-situations.md has the expected results.
 /// </summary>
 public sealed class StoppedProcessTests : IDisposable
 {
     private static readonly TimeSpan LockTimeout = TimeSpan.FromMilliseconds(20);
 
-    // Far more than the time-out, and far less than for ever.
+    // Far longer than the time-out, but limited.
     private static readonly TimeSpan Soon = TimeSpan.FromMinutes(1);
 
     private readonly StoreDirectory _directory = new();
@@ -28,7 +28,7 @@ public sealed class StoppedProcessTests : IDisposable
     [Theory]
     [InlineData("set", nameof(LockTaken), "True", "stopped's")]
     [InlineData("set", nameof(BucketVersionRaised), "True", "stopped's")]
-    [InlineData("set", nameof(SlotStored), "True", null)] // Set before the removal below, which therefore removed it.
+    [InlineData("set", nameof(SlotStored), "True", null)] // The set precedes the removal below, which therefore removed it.
     [InlineData("set", nameof(LockReleasing), "True", null)]
     [InlineData("append", nameof(EntryCopied), "NotFound", null)]
     [InlineData("append", nameof(RingCellStored), "Stored", null)]
@@ -118,7 +118,7 @@ public sealed class StoppedProcessTests : IDisposable
         long before = store.GetStatistics().FileBytes;
         using ChildProcess stopped = StopAt("fill", "none", nameof(Growing));
 
-        // What he holds beside the gate is one partition's lock.
+        // Besides the gate, the stopped process holds one partition's lock.
         int dropped = Enumerable.Range(0, 3_000).Count(i => !store.Set($"{i}", TestBytes.Of(1_000)));
 
         Assert.Equal(before, store.GetStatistics().FileBytes);
@@ -159,7 +159,7 @@ public sealed class StoppedProcessTests : IDisposable
         Assert.False(store.Set(keys.OfStopped, "dropped"u8));
         Assert.Null(store.GetString(keys.OfStopped));
         Assert.False(store.Set(keys.Locked[0], "dropped"u8));
-        Assert.False(store.Set(keys.Locked[1], TestBytes.Of(100_000))); // In a run of segments.
+        Assert.False(store.Set(keys.Locked[1], TestBytes.Of(100_000))); // The value needs a run of segments.
         Assert.True(store.Remove(keys.Locked[2]));
         Assert.All(keys.Locked[..3], key => Assert.False(store.Contains(key)));
         Assert.Equal(InvalidationStatus.Overrun, store.ReadInvalidations(0, ref cursor, stackalloc ulong[8], out _));
@@ -223,6 +223,6 @@ public sealed class StoppedProcessTests : IDisposable
         return store;
     }
 
-    /// <summary>Keys of the first partition, whose lock the stopped process holds, and of the others.</summary>
+    /// <summary>Keys of the first partition, whose lock the stopped process holds, and keys of other partitions.</summary>
     private sealed record Keys(string OfStopped, string[] Locked, string[] Free);
 }

@@ -1,20 +1,19 @@
-using Cairn.Concurrency;
-using Cairn.TortureTests.Histories;
+using Cairn.Steps;
 using Cairn.TortureTests.Workloads;
 using Xunit.Abstractions;
-using static Cairn.Concurrency.ProtocolStep;
+using static Cairn.Steps.ProtocolStep;
 
 namespace Cairn.TortureTests.Processes;
 
 /// <summary>
-/// One of several processes that work on the same keys stops itself (SIGSTOP) at a step, the others do all their work meanwhile, and then it
-/// goes on from there: each key's history is that of a register that may lose its value.
+/// One of several processes that work on the same keys stops itself (SIGSTOP) at a step. The others do all their work meanwhile, and then it
+/// continues. The history of each key is that of a register that may lose its value.
 /// </summary>
 public sealed class StoppedWorkerTests(ITestOutputHelper output)
 {
     private const int Others = 2;
 
-    // Not each is reached in each run: whether anything survives an eviction is up to chance.
+    // Not every run reaches every step: for example, an entry survives an eviction only by chance.
     private static readonly ProtocolStep[] Steps =
     [
         LockTaken, EntryCopied, TailStored, BucketVersionRaised, SlotStored, SlotCleared, CountersStored, RingCellStored, RingPositionStored,
@@ -39,13 +38,13 @@ public sealed class StoppedWorkerTests(ITestOutputHelper output)
         Assert.InRange(stops, order.Length / 2, order.Length);
     }
 
-    /// <summary>False if the step was not reached.</summary>
+    /// <summary>Runs the processes. Returns false if the step was not reached.</summary>
     private static async Task<bool> Work(TortureRun run, ProtocolStep step)
     {
         using var crew = new Crew();
         WorkerOptions Choose(WorkerOptions worker) => worker with
         {
-            CapacityBytes = 2 << 20, // Eight partitions, and soon full.
+            CapacityBytes = 2 << 20, // Eight partitions, which are soon full.
             Operations = 2_500,
             Seed = run.Random.Next(),
             LockTimeoutMs = 2,

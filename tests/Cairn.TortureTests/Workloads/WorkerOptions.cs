@@ -1,30 +1,30 @@
 using System.Globalization;
-using Cairn.Concurrency;
+using Cairn.Steps;
 
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>What a worker process is asked to do; passed to it as arguments.</summary>
+/// <summary>The options of a worker process, passed to it as arguments.</summary>
 internal sealed record WorkerOptions
 {
-    /// <summary>The store's file.</summary>
+    /// <summary>Gets the path of the store's file.</summary>
     public required string StorePath { get; init; }
 
-    /// <summary>Where its threads' journals go.</summary>
+    /// <summary>Gets the directory for the journals of the worker's threads.</summary>
     public required string JournalDirectory { get; init; }
 
-    /// <summary>A number that no other worker of the run has; its threads count on from sixteen times that.</summary>
+    /// <summary>Gets a number that no other worker of the run has. Its threads are numbered from sixteen times that number.</summary>
     public required int Worker { get; init; }
 
     public int Seed { get; init; }
 
     public int Threads { get; init; } = 1;
 
-    /// <summary>Operations of each thread; then the worker closes the store.</summary>
+    /// <summary>Gets the number of operations of each thread. After them the worker closes the store.</summary>
     public int Operations { get; init; } = 1000;
 
     public int Keys { get; init; } = 32;
 
-    /// <summary>Only keys of this partition; -1 for all.</summary>
+    /// <summary>Gets the partition whose keys are used; -1 for all keys.</summary>
     public int Partition { get; init; } = -1;
 
     public int LongestValue { get; init; } = 60_000;
@@ -39,10 +39,10 @@ internal sealed record WorkerOptions
 
     public bool IsReader { get; init; }
 
-    /// <summary>The step at which the worker stops itself (SIGSTOP), once.</summary>
+    /// <summary>Gets the step at which the worker stops itself (SIGSTOP), once.</summary>
     public ProtocolStep StopAt { get; init; }
 
-    /// <summary>At which time that the step is reached while it works; from 1.</summary>
+    /// <summary>Gets the occurrence of the step at which the worker stops, from 1.</summary>
     public int Reach { get; init; } = 1;
 
     public StoreOptions StoreOptions => new()

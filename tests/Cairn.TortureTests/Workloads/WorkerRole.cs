@@ -1,4 +1,4 @@
-using Cairn.Concurrency;
+using Cairn.Steps;
 using Cairn.TortureTests.Histories;
 
 namespace Cairn.TortureTests.Workloads;
@@ -11,7 +11,7 @@ internal static class WorkerRole
     private static volatile bool s_isCounting;
 
     /// <summary>
-    /// Opens the store and says "open"; after a line of input works; says "done", or what went wrong; after another line closes the store.
+    /// Opens the store and prints "open"; works after a line of input; prints "done" or the error; closes the store after another line.
     /// </summary>
     public static void Work(string[] arguments)
     {

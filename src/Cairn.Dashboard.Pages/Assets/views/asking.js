@@ -1,8 +1,8 @@
-// A view that asks for something of its own, again and again while it is seen.
+// A view with its own periodic request while it is visible.
 import { el, setText } from '../dom.js';
 import { pace } from '../pace.js';
 
-/** Calls `load` now and every so often, and `draw` with what it gave; says so where it failed. */
+/** Calls `load` now and periodically, and `draw` with its result. Shows the error if it fails. */
 export function asking(root, load, draw, intervalMs = 2000) {
   const error = el('p', { class: 'error', hidden: true });
   root.prepend(error);
@@ -23,13 +23,13 @@ export function asking(root, load, draw, intervalMs = 2000) {
       error.hidden = true;
     } catch (failure) {
       setText(error, failure.message);
-      error.hidden = failure.status === 0; // The frame says that the server does not answer.
+      error.hidden = failure.status === 0; // The frame reports that the server does not answer.
     } finally {
       isAsking = false;
     }
   }
   ask();
-  setTimeout(ask, Math.min(700, intervalMs / 2)); // Rates need two looks.
+  setTimeout(ask, Math.min(700, intervalMs / 2)); // Rates need two samples.
   const timer = setInterval(ask, intervalMs);
   return {
     refresh: ask,

@@ -1,4 +1,4 @@
-// The caches of an application: both levels, and what they spared.
+// The caches of an application: both levels, and the work that they save.
 import { el, setText } from '../dom.js';
 import { TimeChart } from '../charts.js';
 import { facts } from './facts.js';

@@ -1,4 +1,4 @@
-// Who is connected.
+// The connected clients.
 import { el, table } from '../dom.js';
 import { get } from '../api.js';
 import { asking } from './asking.js';
@@ -17,6 +17,6 @@ export function clients(root) {
       { label: 'Idle', isNumber: true, cell: client => span(client.idleMs) },
       { label: 'Received', isNumber: true, cell: client => bytes(client.received) },
       { label: 'Sent', isNumber: true, cell: client => bytes(client.sent) },
-    ], answer.clients, 'Nobody is connected.'));
+    ], answer.clients, 'No client is connected.'));
   });
 }

@@ -1,13 +1,13 @@
-// How often each command is asked for, and how long it takes.
+// The rate and the latency of each command.
 import { el, table } from '../dom.js';
 import { get } from '../api.js';
 import { asking } from './asking.js';
 import { count, duration, exact, span } from '../format.js';
 
-const shortest = 3; // 1 µs, as a power of ten of nanoseconds
+const shortest = 3; // 1 µs, as the decimal logarithm of nanoseconds
 const longest = 8; // 100 ms
 
-// From the median to one in a thousand, on a logarithmic scale.
+// Draws the latencies from the median to the 99.9th percentile on a logarithmic scale.
 function rangePicture(command) {
   const x = ns => Math.min(100, Math.max(0, (Math.log10(Math.max(1, ns)) - shortest) / (longest - shortest) * 100));
   const svg = el('svg', { class: 'range', viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true', focusable: 'false' },
@@ -22,7 +22,7 @@ function rangePicture(command) {
 
 export function commands(root) {
   const note = el('p', { class: 'hint' });
-  const room = el('div', { class: 'card flush many', role: 'region', 'aria-label': 'Commands', tabindex: '0' }); // Scrolls in a narrow window.
+  const room = el('div', { class: 'card flush many', role: 'region', 'aria-label': 'Commands', tabindex: '0' }); // Scrolls if the window is narrow.
   root.append(note, room);
   let before = new Map();
   let beforeAt = 0;

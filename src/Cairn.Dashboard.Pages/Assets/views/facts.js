@@ -1,7 +1,7 @@
-// A card of figures that change, each under its name.
+// A card of named figures that change.
 import { el, setText } from '../dom.js';
 
-/** A card with this title for pairs of id and label; `set(id, text)` changes one. */
+/** Returns a card with this title for pairs of id and label. `set(id, text)` changes one figure. */
 export function facts(title, pairs) {
   const values = new Map(pairs.map(([id]) => [id, el('dd', {}, '–')]));
   const list = el('dl', { class: 'facts' }, pairs.map(([id, label]) => el('div', {}, el('dt', {}, label), values.get(id))));

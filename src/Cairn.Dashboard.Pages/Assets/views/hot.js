@@ -1,4 +1,4 @@
-// The keys that requests name most often, while this is looked at.
+// The most frequent keys of requests, sampled while this view is open.
 import { el, setText, table } from '../dom.js';
 import { get } from '../api.js';
 import { asking } from './asking.js';

@@ -1,6 +1,6 @@
-// Looking for keys, looking at values, and removing them.
+// Searches for keys, shows values, and removes entries.
 //
-// The value that is shown belongs to a key of the list: it goes when a search shows its key no longer, so that "Delete" never acts on a
+// The shown value always belongs to a key of the list. It is closed when a search no longer shows its key, so that "Delete" never acts on a
 // key that the page does not list.
 import { el, announce, setText } from '../dom.js';
 import { post } from '../api.js';
@@ -53,13 +53,13 @@ export function keys(root, context) {
   let looks = 0;
   let dialog = null;
   let isOver = false;
-  let chosen = null; // The key, and its collection, whose value is shown or asked for.
+  let chosen = null; // The key, with its collection, whose value is shown or requested.
   let position = 0;
   let found = 0;
-  let searched = collection.value; // What the list is of, which the fields above may differ from by now:
-  let match = ''; // a collection, and what its keys match.
+  let searched = collection.value; // The collection of the list. The fields above may have changed since the search.
+  let match = ''; // The pattern of the list.
 
-  // The server searches for a moment at a time; this goes on until there is a page full, or nothing left.
+  // The server limits the time of each request. The search continues until the page is full or there are no more keys.
   async function search(isNew) {
     clearTimeout(typing);
     const mine = ++turn;
@@ -71,7 +71,7 @@ export function keys(root, context) {
     const wanted = found + pageSize;
     const name = isNew ? collection.value : searched;
     if (name !== searched) {
-      close(); // A key of the same name is another entry there.
+      close(); // In another collection, the same key is another entry.
     }
     searched = name;
     let isFirst = isNew;
@@ -137,11 +137,11 @@ export function keys(root, context) {
     detail.replaceChildren(el('p', { class: 'hint' }, text));
   }
 
-  // Shows the value of a key of the list. A key that a link leads to becomes the list.
+  // Shows the value of a key of the list. If a link opens a key, the list contains only that key.
   async function open(id, name, isChosen, isLink = false) {
     const mine = ++looks;
     if (chosen !== keyOf(id, name)) {
-      detail.replaceChildren(el('p', { class: 'hint' }, 'Reading…')); // Not the value of another key.
+      detail.replaceChildren(el('p', { class: 'hint' }, 'Reading…')); // Otherwise the value of the previous key would stay visible.
     }
     chosen = keyOf(id, name);
     mark();

@@ -1,4 +1,4 @@
-// Who are you?
+// The login form.
 import { el, setText } from '../dom.js';
 import { post } from '../api.js';
 

@@ -1,4 +1,4 @@
-// Where the bytes are: by segment, by age, by what is left of their lives; and, when asked for, entry by entry.
+// The use of memory by segment, by age and by remaining lifetime, and a key space analysis on request.
 import { el, card, table, announce } from '../dom.js';
 import { bars } from '../charts.js';
 import { get, post } from '../api.js';
@@ -16,7 +16,7 @@ const kinds = {
 };
 const mostCells = 2048;
 
-// Each segment a small square, the fuller the darker; of a large store, each square some segments.
+// Draws a small square for each segment. A fuller segment is darker. In a large store, a square stands for several segments.
 function segmentMap(memory) {
   const together = Math.ceil(memory.map.length / mostCells);
   const cells = [];
@@ -99,7 +99,7 @@ export function memory(root) {
       parts: [{ value: age.liveBytes, tone: 'moss' }, { value: age.deadBytes, tone: 'sand' }],
       text: age.liveBytes + age.deadBytes === 0 ? '–' : `${bytes(age.liveBytes)} live${age.deadBytes ? `, ${bytes(age.deadBytes)} garbage` : ''}`,
     })), { head: ['Age', 'Bytes'] });
-    // Of a large store a part of the index is read, and the rest is taken to be like it.
+    // In a large store, only a part of the index is read, and the figures are extrapolated.
     const isWhole = answer.searched === 1;
     const number = isWhole ? exact : value => `about ${count(Math.round(value / answer.searched))}`;
     const lives = bars('Entries by when they expire', answer.lives.map(life => ({

@@ -1,4 +1,4 @@
-// What a server, or a store file, is doing.
+// The activity of a server or a store file.
 import { el, setText } from '../dom.js';
 import { TimeChart } from '../charts.js';
 import { facts } from './facts.js';

@@ -1,10 +1,10 @@
-// A value, as text, as JSON or as bytes.
+// Shows a value as text, as JSON or as bytes.
 import { el } from '../dom.js';
 
 const hexStep = 4096;
 const longestJson = 200_000;
 
-/** Characters that would not be seen, or would change how others are shown, as something that is seen. */
+/** Replaces characters that are invisible, or that change the display of others, by visible ones. */
 export function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b-\u001f]/g, letter => String.fromCharCode(0x2400 + letter.charCodeAt(0)))
     .replace(/\u007f/g, '\u2421')
@@ -51,7 +51,7 @@ function hexView(bytes) {
   const pre = el('pre', { class: 'hex' });
   const more = el('button', { type: 'button', class: 'plain', onclick: show }, 'Show more bytes');
   const wrapper = el('div', {}, pre, more);
-  const width = matchMedia('(min-width: 1500px)').matches ? 16 : 8; // What a line has room for.
+  const width = matchMedia('(min-width: 1500px)').matches ? 16 : 8; // The number of bytes that fit on a line.
   let shown = 0;
   function show() {
     const end = Math.min(bytes.length, shown + hexStep);
@@ -70,7 +70,7 @@ function hexView(bytes) {
   return wrapper;
 }
 
-/** Tabs with the forms in which the value can be read; the best one is shown. */
+/** Returns tabs with the possible forms of a value. The most suitable one is selected. */
 export function preview(bytes, isWhole) {
   const text = decode(bytes);
   const json = isWhole ? parse(text) : undefined;

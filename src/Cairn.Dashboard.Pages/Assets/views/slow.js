@@ -1,4 +1,4 @@
-// The requests that took long.
+// The slow requests.
 import { el, table } from '../dom.js';
 import { get } from '../api.js';
 import { asking } from './asking.js';
@@ -15,7 +15,7 @@ export function slow(root) {
       : `The latest requests that took ${answer.thresholdNs === 0 ? 'any time at all' : `${duration(answer.thresholdNs)} or longer`}; ${exact(answer.total)} since the start. (batch) stands for requests that were slow together and cannot be told apart.`;
     const newest = JSON.stringify([answer.total, answer.requests.length, answer.requests[0]?.id]);
     if (newest === shown) {
-      return; // Who reads it is not disturbed.
+      return; // An unchanged table is not replaced, so that the user can read and select it.
     }
     shown = newest;
     room.replaceChildren(table('Slow requests', [

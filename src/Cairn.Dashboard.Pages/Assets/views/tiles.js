@@ -1,8 +1,8 @@
-// Figures in large, each with a line of what it was.
+// Large figures, each with a chart of its history.
 import { el, setText } from '../dom.js';
 import { sparkline } from '../charts.js';
 
-/** Tiles { id, label, tone }; `set(id, value, note, history)` changes one. */
+/** Shows tiles { id, label, tone }. `set(id, value, note, history)` changes one. */
 export class Tiles {
   #tiles = new Map();
 

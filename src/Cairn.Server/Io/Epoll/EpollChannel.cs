@@ -1,19 +1,21 @@
 using System.Net;
 using Cairn.Platform.Linux;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Io.Epoll;
 
 internal sealed unsafe class EpollChannel : IoChannel
 {
-    // Segments given to the kernel at once.
+    // The maximum number of segments per send.
     private const int VectorsAtOnce = 16;
 
     private readonly EpollLoop _loop;
     private readonly PeerAddress _peer;
     private bool _isReceiveEnded;
 
-    public EpollChannel(EpollLoop loop, ClientConnection connection, int descriptor)
+    public EpollChannel(EpollLoop loop, IIoConnection connection, int descriptor)
     {
         _loop = loop;
         Connection = connection;
@@ -21,13 +23,13 @@ internal sealed unsafe class EpollChannel : IoChannel
         _peer = LinuxSockets.PeerOf(descriptor);
     }
 
-    public ClientConnection Connection { get; }
+    public IIoConnection Connection { get; }
 
     public int Descriptor { get; }
 
     public override int UndeliveredBytes => LinuxSockets.UndeliveredBytes(Descriptor);
 
-    /// <summary>Its name in events: slot and generation.</summary>
+    /// <summary>Gets or sets the channel's name in events: slot and generation.</summary>
     public ulong Slot { get; set; }
 
     public bool IsOpen { get; private set; } = true;
@@ -82,14 +84,14 @@ internal sealed unsafe class EpollChannel : IoChannel
         return true;
     }
 
-    /// <summary>The client will send nothing more; it stays readable, so it is not asked again.</summary>
+    /// <summary>Stops watching for input after the client has ended its side. The descriptor would stay readable.</summary>
     public void EndReceive()
     {
         _isReceiveEnded = true;
         Watch(EpollNative.Modify);
     }
 
-    /// <summary>The kernel takes output again.</summary>
+    /// <summary>Continues to send when the kernel takes output again.</summary>
     public void OnWritable()
     {
         if (!IsBlocked)
@@ -112,7 +114,7 @@ internal sealed unsafe class EpollChannel : IoChannel
         uint events = (IsReceivePaused || _isReceiveEnded ? 0 : EpollNative.In) | (IsBlocked ? EpollNative.Out : 0);
         if (EpollNative.Control(_loop.Descriptor, operation, Descriptor, events, Slot) != 0)
         {
-            // Out of kernel memory: the connection would never be heard of again.
+            // The kernel is out of memory. No more events would arrive for this connection.
             _loop.Worker.OnReset(Connection);
         }
     }

@@ -1,14 +1,15 @@
-// epoll, level triggered: the kernel says which descriptors are ready, and each is received from until the worker's receive
-// buffer is full or all had their turn. Sending happens at once; only a client that does not take what it is sent is
-// waited for.
+// epoll, level triggered. The kernel reports the descriptors that are ready. The loop receives from each of them until the worker's
+// receive buffer is full or all had their turn. Sending happens at once. The loop waits only for clients that do not read.
 //
-//   I1  What was received in a turn lies in the receive buffer, one after the other, until the turn ends.
-//   I2  An event names a channel by its slot and the slot's generation, so that one for a channel closed meanwhile is void.
+//   I1  The input of a turn is in the receive buffer, one piece after the other, until the turn ends.
+//   I2  An event names a channel by its slot and the slot's generation, so an event for a channel closed since has no effect.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Io.Epoll;
 
@@ -17,11 +18,12 @@ internal sealed unsafe class EpollLoop : IoLoop
     private const int EventsAtOnce = 512;
     private const int ReceiveBytes = 256 << 10;
 
-    // One connection's share of the receive buffer in a turn; the buffer is full when it has less left.
+    // The maximum and minimum share of one connection in the receive buffer in a turn. With less than the minimum left, the buffer is
+    // full.
     private const int LargestReceiveBytes = 32 << 10;
     private const int SmallestReceiveBytes = 16 << 10;
 
-    // What an event's data says: a slot with its generation, or one of these.
+    // The data of an event: a slot with its generation, or one of these.
     private const ulong WakeData = ulong.MaxValue;
     private const ulong FirstListenerData = 1UL << 63;
 
@@ -29,7 +31,7 @@ internal sealed unsafe class EpollLoop : IoLoop
     private readonly byte[] _events = GC.AllocateUninitializedArray<byte>(EventsAtOnce * 16, pinned: true);
     private readonly Block _received = new(ReceiveBytes);
     private readonly ChannelSlots<EpollChannel> _slots = new();
-    private Worker _worker = null!; // Set by Open.
+    private IIoWorker _worker = null!; // Set by Open.
     private int _epoll = -1;
     private int _wake = -1;
     private int _eventCount;
@@ -37,7 +39,7 @@ internal sealed unsafe class EpollLoop : IoLoop
     private int _receivedBytes;
     private bool _isAcceptPaused;
 
-    /// <summary>Why it cannot be used here; null if it can.</summary>
+    /// <summary>Gets the reason why epoll cannot be used on this machine; null if it can.</summary>
     public static string? Obstacle => LinuxNative.IsSupportedArchitecture && OperatingSystem.IsLinux()
         ? null
         : $"epoll cannot be used on {RuntimeInformation.OSDescription} ({RuntimeInformation.ProcessArchitecture}).";
@@ -46,11 +48,11 @@ internal sealed unsafe class EpollLoop : IoLoop
 
     public override bool IsAcceptPaused => _isAcceptPaused;
 
-    public Worker Worker => _worker;
+    public IIoWorker Worker => _worker;
 
     public int Descriptor => _epoll;
 
-    public override void Open(Worker worker)
+    public override void Open(IIoWorker worker)
     {
         _worker = worker;
         _epoll = EpollNative.Create(EpollNative.CloseOnExec);
@@ -90,7 +92,7 @@ internal sealed unsafe class EpollLoop : IoLoop
         }
     }
 
-    public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection)
+    public override IoChannel Adopt(AcceptedSocket socket, IIoConnection connection)
     {
         var channel = new EpollChannel(this, connection, socket.Descriptor);
         channel.Slot = _slots.Add(channel);
@@ -104,7 +106,7 @@ internal sealed unsafe class EpollLoop : IoLoop
             _nextEvent = 0;
             fixed (byte* events = _events)
             {
-                _eventCount = Math.Max(0, EpollNative.Wait(_epoll, events, EventsAtOnce, timeoutMs)); // Interrupted: nothing happened.
+                _eventCount = Math.Max(0, EpollNative.Wait(_epoll, events, EventsAtOnce, timeoutMs)); // Negative: interrupted.
             }
         }
 
@@ -172,7 +174,7 @@ internal sealed unsafe class EpollLoop : IoLoop
         {
             if ((events & (EpollNative.Error | EpollNative.HangUp)) != 0)
             {
-                _worker.OnReset(channel.Connection); // Nobody is left to read what waits.
+                _worker.OnReset(channel.Connection); // The client has gone and cannot read the waiting output.
             }
 
             return;
@@ -199,7 +201,7 @@ internal sealed unsafe class EpollLoop : IoLoop
 
     private void Accept(Listener listener)
     {
-        // Bounded, or a storm of new clients would keep the others waiting; who is left is reported again.
+        // Limited, so that many new clients at once do not delay the others. epoll reports the remaining clients again.
         for (int i = 0; i < 64; i++)
         {
             int descriptor = LinuxSockets.Accept(
@@ -221,7 +223,7 @@ internal sealed unsafe class EpollLoop : IoLoop
                 }
             }
 
-            return; // Or none waits, or a client has gone already.
+            return; // Also if no client waits, or if a client has already gone.
         }
     }
 

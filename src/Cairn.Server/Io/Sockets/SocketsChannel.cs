@@ -1,10 +1,12 @@
-// A connection as a socket of .NET. The socket does not block: what can be done at once is done by the worker. Only waiting
-// is asynchronous, for input with an empty receive, which holds no buffer, and for room with a send of what was left over.
+// A connection as a socket of .NET. The socket does not block: the worker does everything that is possible at once. Only waiting is
+// asynchronous. An empty receive, which holds no buffer, waits for input. A send of the remaining output waits for room.
 //
-//   I1  At most one receive and one send are under way; the connection's output is let go when none is.
+//   I1  At most one receive and one send are in progress. The connection's output is released when none is.
 using System.Net;
 using System.Net.Sockets;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Io.Sockets;
 
@@ -18,10 +20,10 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
     private bool _isSending;
     private bool _wantsInput;
     private bool _isInputEnded;
-    private bool _isReadable; // In the loop's list.
+    private bool _isReadable; // Whether it is in the loop's list.
     private bool _isClosed;
 
-    public SocketsChannel(SocketsLoop loop, ClientConnection connection, Socket socket)
+    public SocketsChannel(SocketsLoop loop, IIoConnection connection, Socket socket)
     {
         _loop = loop;
         _socket = socket;
@@ -37,14 +39,14 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
         catch (SocketException)
         {
-            // The client has gone already, which receiving will tell.
+            // The client has already gone. Receiving reports it.
         }
 
         _receive.SetBuffer(Memory<byte>.Empty);
         _receive.Completed += (_, _) => _loop.Add(SocketsLoop.EventKind.Readable, this);
     }
 
-    public ClientConnection Connection { get; }
+    public IIoConnection Connection { get; }
 
     public override IPEndPoint? Remote { get; }
 
@@ -74,7 +76,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         AwaitInput();
     }
 
-    // A thread of the runtime tells of input, and is late when the others of its pool are busy.
+    // A thread of the runtime reports input. It is late when the other threads of its pool are busy.
     public override bool CollectUnread()
     {
         if (!_wantsInput || _isInputEnded || _isClosed || !HasUnread())
@@ -144,13 +146,13 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
         else
         {
-            Shutdown(SocketShutdown.Both); // Ends what is under way. Disposing now could reset the connection, and cost the client its replies.
+            Shutdown(SocketShutdown.Both); // Ends the requests. Disposing now could reset the connection and lose replies.
         }
 
         return false;
     }
 
-    /// <summary>When nothing is under way.</summary>
+    /// <summary>Disposes the socket. No request may be in progress.</summary>
     public void Dispose()
     {
         _socket.Dispose();
@@ -160,10 +162,10 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
 
     public int Receive(Span<byte> buffer, out SocketError error) => _socket.Receive(buffer, SocketFlags.None, out error);
 
-    /// <summary>The client will send nothing more.</summary>
+    /// <summary>Records that the client has ended its side of the connection.</summary>
     public void EndReceive() => _isInputEnded = true;
 
-    /// <summary>Has the loop told when there is input, unless it must not be received.</summary>
+    /// <summary>Makes the runtime report the next input, unless receiving is paused or has ended.</summary>
     public void AwaitInput()
     {
         if (_isReceiving || _isReadable || !_wantsInput || _isInputEnded || _isClosed)
@@ -190,7 +192,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
         else
         {
-            MakeReadable(); // Also if it failed: receiving then says how.
+            MakeReadable(); // Also after a failure: receiving then returns the error.
         }
     }
 
@@ -226,7 +228,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
         catch (SocketException)
         {
-            return false; // The client has gone already, which receiving will tell.
+            return false; // The client has already gone. Receiving reports it.
         }
     }
 
@@ -238,7 +240,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
         catch (SocketException)
         {
-            // The client has gone already, which receiving will tell.
+            // The client has already gone. Receiving reports it.
         }
     }
 
@@ -250,7 +252,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         }
         catch (SocketException)
         {
-            // The client has gone already.
+            // The client has already gone.
         }
     }
 
@@ -282,7 +284,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         _isSending = true;
         if (!_socket.SendAsync(_send))
         {
-            _loop.Add(SocketsLoop.EventKind.Sent, this); // Not now: the caller is sending.
+            _loop.Add(SocketsLoop.EventKind.Sent, this); // Not called directly, because the caller is still sending.
         }
     }
 

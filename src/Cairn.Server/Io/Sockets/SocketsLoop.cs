@@ -1,12 +1,13 @@
-// The sockets of .NET, for systems whose own interfaces are not used directly. The runtime's threads only tell that
-// something is ready; receiving, executing and sending happen on the worker's thread, in batches as with the other loops.
+// The sockets of .NET, for systems whose own interfaces the server does not use directly. The runtime's threads only report that a socket
+// is ready. Receiving, executing and sending happen on the worker's thread, in batches as with the other loops.
 //
-//   I1  What was received in a turn lies in the receive buffer, one after the other, until the turn ends.
-//   I2  Before the thread waits it says so, and then looks at the queue once more; whoever adds to the queue looks whether
-//       it waits afterwards. So one of the two sees the other.
+//   I1  The input of a turn is in the receive buffer, one piece after the other, until the turn ends.
+//   I2  Before the thread waits, it sets a flag and then checks the queue once more. A thread that adds to the queue checks the
+//       flag afterwards. So at least one of the two sees the other.
 using System.Collections.Concurrent;
 using System.Net.Sockets;
 using System.Runtime.InteropServices;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 
@@ -16,7 +17,8 @@ internal sealed unsafe class SocketsLoop : IoLoop
 {
     private const int ReceiveBytes = 256 << 10;
 
-    // One connection's share of the receive buffer in a turn; the buffer is full when it has less left.
+    // The maximum and minimum share of one connection in the receive buffer in a turn. With less than the minimum left, the buffer is
+    // full.
     private const int LargestReceiveBytes = 32 << 10;
     private const int SmallestReceiveBytes = 16 << 10;
 
@@ -25,13 +27,13 @@ internal sealed unsafe class SocketsLoop : IoLoop
     private readonly Queue<SocketsChannel> _readable = new();
     private readonly List<SocketsAcceptor> _acceptors = [];
     private readonly Block _received = new(ReceiveBytes);
-    private Worker _worker = null!; // Set by Open.
+    private IIoWorker _worker = null!; // Set by Open.
     private int _receivedBytes;
     private int _isWaiting;
     private bool _isAcceptPaused;
     private bool _isListening;
 
-    /// <summary>What a runtime's thread tells.</summary>
+    /// <summary>The events that the runtime's threads report.</summary>
     public enum EventKind
     {
         Readable,
@@ -43,9 +45,9 @@ internal sealed unsafe class SocketsLoop : IoLoop
 
     public override bool IsAcceptPaused => _isAcceptPaused;
 
-    public Worker Worker => _worker;
+    public IIoWorker Worker => _worker;
 
-    public override void Open(Worker worker) => _worker = worker;
+    public override void Open(IIoWorker worker) => _worker = worker;
 
     public override void Listen(Listener listener)
     {
@@ -70,7 +72,7 @@ internal sealed unsafe class SocketsLoop : IoLoop
         }
     }
 
-    public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection) =>
+    public override IoChannel Adopt(AcceptedSocket socket, IIoConnection connection) =>
         new SocketsChannel(this, connection, socket.Socket!);
 
     public override bool Collect(int timeoutMs)
@@ -82,7 +84,7 @@ internal sealed unsafe class SocketsLoop : IoLoop
 
         _worker.OnAwake();
 
-        // Those of this moment: events that come of them have the next turn.
+        // Only the events of this moment. Events that result from them belong to the next turn.
         for (int count = _events.Count; count > 0 && _events.TryDequeue(out Event happened); count--)
         {
             Dispatch(happened);
@@ -111,33 +113,33 @@ internal sealed unsafe class SocketsLoop : IoLoop
         _received.Free();
     }
 
-    /// <summary>Any thread.</summary>
+    /// <summary>Adds an event to the queue. Thread-safe.</summary>
     public void Add(EventKind kind, SocketsChannel? channel, SocketsAcceptor? acceptor = null)
     {
         _events.Enqueue(new Event { Kind = kind, Channel = channel, Acceptor = acceptor });
 
-        // Full fence (the exchange); pairs with the one in Wait (I2). Without it, the flag could be read before the event can
-        // be seen, and the worker would wait with an event in its queue.
+        // Full fence (the exchange); pairs with the one in Wait (I2). Without it, this thread could read the flag before its event is
+        // visible, and the worker would wait with an event in its queue.
         if (Interlocked.Exchange(ref _isWaiting, 0) != 0)
         {
             _signal.Set();
         }
     }
 
-    /// <summary>Something can be received from the channel now.</summary>
+    /// <summary>Adds a channel that has input to receive.</summary>
     public void AddReadable(SocketsChannel channel) => _readable.Enqueue(channel);
 
     private void Wait(int timeoutMs)
     {
-        // Full fence (the exchange); pairs with the one in Add (I2). Without it, the queue could be looked at before the flag
-        // can be seen, and an event in between would wait for the end of the wait.
+        // Full fence (the exchange); pairs with the one in Add (I2). Without it, the worker could check the queue before the flag is
+        // visible, and an event in between would wait until the wait ends.
         Interlocked.Exchange(ref _isWaiting, 1);
         if (_events.IsEmpty)
         {
             _signal.Wait(timeoutMs);
         }
 
-        // A stale 1 costs a needless signal. What was signalled so far is looked at from here on.
+        // A stale 1 only costs an unnecessary signal. The events of all signals up to here are handled after the reset.
         Volatile.Write(ref _isWaiting, 0);
         _signal.Reset();
     }
@@ -199,7 +201,7 @@ internal sealed unsafe class SocketsLoop : IoLoop
 
     private void Accept(SocketsAcceptor acceptor)
     {
-        // Bounded, or a storm of new clients would keep the others waiting.
+        // Limited, so that many new clients at once do not delay the others.
         for (int i = 0; _isListening && acceptor.TryStart(); i++)
         {
             Deal(acceptor);
@@ -232,7 +234,7 @@ internal sealed unsafe class SocketsLoop : IoLoop
                 _worker.OnAcceptFailed(acceptor.Listener, "too many open files, or no memory");
                 break;
             default:
-                socket?.Dispose(); // Nobody listens any more, or the client has gone already.
+                socket?.Dispose(); // The server has stopped listening, or the client has already gone.
                 break;
         }
     }

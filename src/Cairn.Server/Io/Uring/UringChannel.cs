@@ -1,4 +1,4 @@
-// A connection's requests to the ring. At most one of each kind is under way:
+// A connection's requests to the ring. At most one of each kind is in progress:
 //
 //   receive   none --Start, Resume--> armed --no more--> none          (armed again unless paused or ended)
 //                                       | Pause: cancel
@@ -8,11 +8,13 @@
 //                              +--> waiting in the kernel --all--> none
 //
 //   I1  One send at a time: a second one could overtake the rest of the first.
-//   I2  Output that a send names stays where it is until the send completes.
-//   I3  The descriptor is closed when no request is under way: until then the kernel would keep it open anyway.
+//   I2  Output that a send names keeps its address until the send completes.
+//   I3  The descriptor is closed when no request is in progress. Until then the kernel would keep the socket open anyway.
 using System.Net;
 using Cairn.Platform.Linux;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Io.Uring;
 
@@ -29,7 +31,7 @@ internal sealed unsafe class UringChannel : IoChannel
     private bool _isSending;
     private bool _isClosed;
 
-    public UringChannel(UringLoop loop, ClientConnection connection, int descriptor)
+    public UringChannel(UringLoop loop, IIoConnection connection, int descriptor)
     {
         _loop = loop;
         Connection = connection;
@@ -37,22 +39,22 @@ internal sealed unsafe class UringChannel : IoChannel
         _peer = LinuxSockets.PeerOf(descriptor);
     }
 
-    public ClientConnection Connection { get; }
+    public IIoConnection Connection { get; }
 
     public int Descriptor { get; }
 
     public override int UndeliveredBytes => LinuxSockets.UndeliveredBytes(Descriptor);
 
-    /// <summary>Its name in requests.</summary>
+    /// <summary>Gets or sets the channel's name in requests.</summary>
     public ulong Name { get; set; }
 
-    /// <summary>The kernel had no buffer left for what arrived; receiving goes on when there are some.</summary>
+    /// <summary>Gets or sets whether the kernel had no buffer for input. Receiving continues when there are buffers.</summary>
     public bool IsStarved { get; set; }
 
-    /// <summary>The number of the latest send.</summary>
+    /// <summary>Gets the number of the latest send.</summary>
     public uint Sends { get; private set; }
 
-    /// <summary>Whether there is more to do when the send has succeeded.</summary>
+    /// <summary>Gets whether there is more to do when the send has succeeded.</summary>
     public bool IsSendAwaited => Connection.AwaitsSent || Connection.WireOutput.UnsentBytes != _sendBytes;
 
     public override IPEndPoint? Remote => _peer.ToEndPoint();
@@ -77,7 +79,7 @@ internal sealed unsafe class UringChannel : IoChannel
     public override void ResumeReceive()
     {
         _wantsInput = true;
-        Receive(); // If a cancellation is under way, then when it is done.
+        Receive(); // If a cancellation is in progress, receiving continues when it has completed.
     }
 
     public override void Send()
@@ -88,7 +90,7 @@ internal sealed unsafe class UringChannel : IoChannel
         }
         else if (IsBlocked)
         {
-            Connection.WireOutput.MoveToOwnBlocks(); // What the send names lies in such blocks already (I2).
+            Connection.WireOutput.MoveToOwnBlocks(); // The output that the present send names is already in such blocks (I2).
         }
     }
 
@@ -108,11 +110,11 @@ internal sealed unsafe class UringChannel : IoChannel
             return true;
         }
 
-        LinuxSockets.ShutdownBoth(Descriptor); // Ends what is under way.
+        LinuxSockets.ShutdownBoth(Descriptor); // Ends the requests in progress.
         return false;
     }
 
-    /// <summary>Receives, unless it does already or must not.</summary>
+    /// <summary>Starts to receive, unless receiving is already in progress, is paused or has ended.</summary>
     public void Receive()
     {
         if (_isReceiving || !_wantsInput || _isInputEnded || _isClosed)
@@ -168,7 +170,7 @@ internal sealed unsafe class UringChannel : IoChannel
         LetGoIfIdle();
     }
 
-    /// <summary>This send is over; if it has not told that it failed, all was sent.</summary>
+    /// <summary>Completes a send for which the kernel posted no completion: everything was sent.</summary>
     public void OnNothingSaid(uint send)
     {
         if (_isSending && send == Sends)

@@ -1,17 +1,19 @@
-// io_uring: one call per turn submits what the turn prepared (sends, mostly) and waits for what happens next. Receiving and
-// accepting are requested once and go on for as long as the connection does.
+// io_uring: one call per turn submits the requests that the turn prepared (mostly sends) and waits for the next events. Requests to
+// receive and to accept are submitted once and remain active until the connection ends.
 //
-//   I1  What was received in a turn lies in the kernel's buffers until the turn ends, when they are given back.
-//   I2  A request names its channel by slot; a channel keeps its slot until none of its requests is under way.
-//   I3  A send is first tried without waiting, so it is over when the call that submits it returns. It says nothing if all
-//       was sent; a completion of it tells what was not. Else the completions of sends would end each wait at once, and
-//       every turn would take a second call. But where something is to follow when all is sent, nothing is waited for.
-//   I4  What I3's send did not get rid of is sent again by a request that waits in the kernel until the client takes it.
+//   I1  The input of a turn is in the kernel's buffers until the turn ends. Then the buffers are given back.
+//   I2  A request names its channel by slot. A channel keeps its slot while one of its requests is in progress.
+//   I3  A send first tries without waiting, so it is over when the call that submits it returns. It posts a completion only if
+//       it did not send everything. If successful sends posted completions, these would end each wait at once, and every turn
+//       would need a second call. If the worker has to act after a send, the loop does not wait in the next call.
+//   I4  The output that I3's send left over is sent by a second request, which waits in the kernel until the client reads.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
+using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Io.Uring;
 
@@ -22,12 +24,12 @@ internal sealed unsafe class UringLoop : IoLoop
     private const int MostBuffers = 2048;
     private const ushort BufferGroup = 0;
 
-    // Segments of one send, and sends of several segments at once.
+    // The maximum number of segments per send, and of sends with several segments that are prepared at the same time.
     private const int VectorsAtOnce = 16;
     private const int MessagesAtOnce = 64;
     private static readonly int MessageBytes = sizeof(LinuxSockets.MessageHeader) + (VectorsAtOnce * sizeof(LinuxSockets.IoVector));
 
-    // The kernel works off about so many completions at a time, and leaves the others for the next call.
+    // The kernel processes about this many completions per call, and leaves the others for the next call.
     private const int WorkAtOnce = 16;
 
     private const int KindShift = 56;
@@ -38,11 +40,11 @@ internal sealed unsafe class UringLoop : IoLoop
     private readonly List<Listener> _listeners = [];
     private readonly List<bool> _isAccepting = [];
     private readonly List<UringChannel> _starved = [];
-    private readonly List<Tried> _tried = []; // I3; prepared, perhaps submitted.
-    private readonly List<Tried> _awaited = []; // I3; submitted for sure.
+    private readonly List<Tried> _tried = []; // I3; prepared, possibly submitted.
+    private readonly List<Tried> _awaited = []; // I3; certainly submitted.
     private int[] _used = new int[MostBuffers];
     private int _usedCount;
-    private Worker _worker = null!; // This and what follows is set by Open.
+    private IIoWorker _worker = null!; // This and the following fields are set by Open.
     private UringRing _ring = null!;
     private UringBuffers _buffers = null!;
     private byte* _messages;
@@ -77,9 +79,9 @@ internal sealed unsafe class UringLoop : IoLoop
 
     public override bool IsAcceptPaused => _isAcceptPaused;
 
-    public Worker Worker => _worker;
+    public IIoWorker Worker => _worker;
 
-    public override void Open(Worker worker)
+    public override void Open(IIoWorker worker)
     {
         _worker = worker;
         UringRing? ring = null;
@@ -127,7 +129,7 @@ internal sealed unsafe class UringLoop : IoLoop
                 entry->Address = UserData(Request.Accept, (ulong)i);
             }
 
-            // A request under way keeps the socket open; now it refuses at once.
+            // A request in progress keeps the socket open. After the shutdown, the socket refuses clients at once.
             LinuxSockets.ShutdownBoth(_listeners[i].Descriptor);
         }
 
@@ -143,7 +145,7 @@ internal sealed unsafe class UringLoop : IoLoop
         }
     }
 
-    public override IoChannel Adopt(AcceptedSocket socket, ClientConnection connection)
+    public override IoChannel Adopt(AcceptedSocket socket, IIoConnection connection)
     {
         var channel = new UringChannel(this, connection, socket.Descriptor);
         channel.Name = _slots.Add(channel);
@@ -163,14 +165,14 @@ internal sealed unsafe class UringLoop : IoLoop
         bool isAll = _ring.Unsubmitted == 0 && !_ring.HasOverflow;
         if (_ring.Unsubmitted == 0)
         {
-            _awaited.AddRange(_tried); // Not those that come of what is dispatched now.
+            _awaited.AddRange(_tried); // Without the sends that result from the completions dispatched below.
             _tried.Clear();
         }
 
         int count = _ring.CompletionCount();
         for (int i = 0; i < count; i++)
         {
-            // A copy: what follows may submit, and so let the kernel write on.
+            // A copy, because dispatching may submit, and the kernel may then overwrite the completion.
             UringNative.Completion completion = _ring.Completion(i);
             Dispatch(completion);
         }
@@ -232,7 +234,7 @@ internal sealed unsafe class UringLoop : IoLoop
         NativeMemory.Free(_wakeCount);
     }
 
-    // --- The channels' side ---
+    // --- Members for the channels ---
 
     public void PrepareReceive(UringChannel channel)
     {
@@ -251,8 +253,8 @@ internal sealed unsafe class UringLoop : IoLoop
         entry->Address = UserData(Request.Receive, channel.Name);
     }
 
-    /// <summary>Sends the first segments of the channel's output.</summary>
-    /// <returns>How many bytes that is.</returns>
+    /// <summary>Prepares a send of the first segments of the channel's output.</summary>
+    /// <returns>The number of bytes of these segments.</returns>
     public long PrepareSend(UringChannel channel, bool mayWait)
     {
         OutputBuffer output = channel.Connection.WireOutput;
@@ -271,7 +273,7 @@ internal sealed unsafe class UringLoop : IoLoop
         }
         else if ((_features & UringFeatures.SilentSends) != 0)
         {
-            // Asked for all, it fails if it sends less; only failures tell.
+            // With WaitAll, a send that cannot send everything fails. Only failures post a completion.
             entry->OperationFlags = LinuxSockets.NoSignal | LinuxSockets.DontWait | LinuxSockets.WaitAll;
             entry->Flags = UringNative.EntrySilentSuccess;
             _tried.Add(new Tried(channel, channel.Sends));
@@ -322,7 +324,8 @@ internal sealed unsafe class UringLoop : IoLoop
     {
         while (_ring.Unsubmitted > 0)
         {
-            // Too many completions wait to be seen for the kernel to take more: it must be asked to move some over.
+            // Busy: the kernel takes no more entries because too many completions wait. A call that collects lets it move some of them
+            // over.
             bool isBusy = _ring.Enter(minimum: 0, timeoutMs: 0, collects: false) is LinuxErrors.Busy;
             if (isBusy)
             {
@@ -347,7 +350,7 @@ internal sealed unsafe class UringLoop : IoLoop
         return false;
     }
 
-    // I3: sends that were submitted and said nothing have sent all.
+    // I3: a submitted send without a completion has sent everything.
     private void CompleteTried()
     {
         foreach (ref readonly Tried tried in CollectionsMarshal.AsSpan(_awaited))
@@ -462,7 +465,7 @@ internal sealed unsafe class UringLoop : IoLoop
         entry->Length = sizeof(ulong);
     }
 
-    // The number tells a send from those before and after it.
+    // The number distinguishes a send from those before and after it.
     [StructLayout(LayoutKind.Auto)]
     private readonly record struct Tried(UringChannel Channel, uint Send);
 }

@@ -1,6 +1,7 @@
-// What io_uring can do here is tried, not concluded from the kernel's version: distributions carry features back, and
-// containers take them away.
+// The features of io_uring are tried. The kernel's version does not tell them: distributions port features back, and containers remove
+// them.
 using Cairn.Platform.Linux;
+using Cairn.Server.Platform;
 
 namespace Cairn.Server.Io.Uring;
 
@@ -11,7 +12,7 @@ internal static unsafe class UringProbe
     // More than a socket takes at once.
     private const int LongSendBytes = 8 << 20;
 
-    /// <summary>What can be used of what is allowed; or why nothing can.</summary>
+    /// <summary>Returns the allowed features that work on this machine, or the reason why io_uring does not work.</summary>
     public static (UringFeatures Features, string? Obstacle) Run(UringFeatures allowed)
     {
         if (!OperatingSystem.IsLinux() || !LinuxNative.IsSupportedArchitecture)
@@ -29,7 +30,7 @@ internal static unsafe class UringProbe
                 features &= ~UringFeatures.SilentSends;
             }
 
-            // Last: what is left of its request must not be taken for an answer to another.
+            // This test is the last, so that later completions of its request are not mistaken for answers to another test.
             if ((features & UringFeatures.MultishotReceive) != 0 && !ReceivesAgainAndAgain(ring))
             {
                 features &= ~UringFeatures.MultishotReceive;
@@ -43,7 +44,7 @@ internal static unsafe class UringProbe
         }
     }
 
-    // A kernel that does not know multishot receive refuses it; one that does receives two messages through one request.
+    // A kernel without multishot receive rejects it. A kernel with it receives two messages through one request.
     private static bool ReceivesAgainAndAgain(UringRing ring) => WithPair((receiver, sender) =>
     {
         UringNative.Entry* entry = ring.Prepare();
@@ -61,8 +62,8 @@ internal static unsafe class UringProbe
             completion.Result == 1 && (completion.Flags & UringNative.CompletionMore) != 0;
     }
 
-    // A send that finds room for a part must tell of exactly that part; one that finds room for all must tell nothing. Early
-    // kernels lose the part.
+    // A send with room for a part must report exactly that part. A send with room for everything must report nothing. Early kernels lose
+    // the report of the part.
     private static bool TellsOnlyFailures(UringRing ring) => WithPair((receiver, sender) =>
     {
         byte[] bytes = new byte[LongSendBytes];

@@ -1,12 +1,13 @@
 using System.Globalization;
+using System.Numerics;
 using Cairn.Protocol;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
-// CONFIG. Most settings are given when the server starts and can be read here. Those of the slow log and the classes of keyspace
-// events can be changed.
+// CONFIG. Most settings are set when the server starts and can only be read here. The settings of the slow log and the classes of
+// keyspace events can be changed.
 internal static class ConfigCommands
 {
     private const CommandFlags Flags = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Admin | CommandFlags.NoScript;
@@ -40,7 +41,7 @@ internal static class ConfigCommands
         new("tracking-table-max-keys", server => Number(server.Tracking.MostKeys)),
     ];
 
-    // Each may keep some kilobytes.
+    // Each request may take some kilobytes.
     private const int MostSlowRequests = 65_536;
 
     public static CommandInfo All { get; } = new()
@@ -59,30 +60,37 @@ internal static class ConfigCommands
 
     private static void Get(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        List<Setting> found = [];
-        foreach (Setting setting in s_settings)
+        // The tally has one bit for each matching setting.
+        for (int i = session.BeginAt(2); i < arguments.Count; i++)
         {
-            bool isWanted = false;
-            for (int i = 2; i < arguments.Count && !isWanted; i++)
+            if (session.MustPause(i, ref writer, s_settings.Length))
             {
-                isWanted = KeyFilter.Glob(Text.Latin(arguments[i]).ToLowerInvariant()).Matches(Text.Bytes(setting.Name));
+                return;
             }
 
-            if (isWanted)
+            if (!Text.TryReadPattern(Text.Bytes(Text.Latin(arguments[i]).ToLowerInvariant()), out KeyFilter? filter, ref writer))
             {
-                found.Add(setting);
+                return;
+            }
+
+            for (int setting = 0; setting < s_settings.Length; setting++)
+            {
+                session.Tally |= filter.Matches(Text.Bytes(s_settings[setting].Name)) ? 1L << setting : 0;
             }
         }
 
-        writer.WriteMapHeader(found.Count);
-        foreach (Setting setting in found)
+        writer.WriteMapHeader(BitOperations.PopCount((ulong)session.Tally));
+        for (int setting = 0; setting < s_settings.Length; setting++)
         {
-            writer.WriteText(setting.Name);
-            writer.WriteText(setting.Get(session.Server));
+            if ((session.Tally & (1L << setting)) != 0)
+            {
+                writer.WriteText(s_settings[setting].Name);
+                writer.WriteText(s_settings[setting].Get(session.Server));
+            }
         }
     }
 
-    // All are looked at before any is set. One that would change nothing is accepted.
+    // All settings are checked before any is changed. A setting that keeps its value is accepted.
     private static void Set(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         if (arguments.Count % 2 != 0)
@@ -175,12 +183,12 @@ internal static class ConfigCommands
 
     private static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
 
-    /// <summary>Checks a value. Returns the mistake, or null and the change to make.</summary>
+    /// <summary>Checks a value. Returns the error, or null and the change to make.</summary>
     private delegate string? PrepareChange(RespServer server, ReadOnlySpan<byte> text, out Action? change);
 
     private sealed record Setting(string Name, Func<RespServer, string> Get)
     {
-        /// <summary>Null if it is given when the server starts.</summary>
+        /// <summary>Gets the function that prepares a change; null if the setting cannot be changed while the server runs.</summary>
         public PrepareChange? Prepare { get; init; }
     }
 }

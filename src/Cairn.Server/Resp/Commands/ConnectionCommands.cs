@@ -6,11 +6,17 @@ using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>What concerns the connection itself.</summary>
+/// <summary>Commands about the connection itself.</summary>
 internal static class ConnectionCommands
 {
     private const CommandFlags AnyTime = CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast;
     private const CommandFlags OfClient = CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale;
+
+    private const int LongestName = 1024;
+    private const string ClientNames = "Client names";
+
+    // The same number as for other commands that cannot pause.
+    private const int MaxListedIds = 65_536;
 
     public static CommandInfo[] All { get; } =
     [
@@ -47,7 +53,7 @@ internal static class ConnectionCommands
         },
     ];
 
-    // Only reached with the container's name alone, which has too few arguments.
+    // Only called with the container's name alone, which is too few arguments.
     private static void Container(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
         writer.WriteError(RespErrors.Syntax);
 
@@ -74,7 +80,7 @@ internal static class ConnectionCommands
         }
         else if (!session.IsResp3 && session.SubscriptionCount > 0)
         {
-            // So that it can be told from messages.
+            // The array distinguishes the reply from messages.
             writer.WriteArrayHeader(2);
             writer.WriteBulk("pong"u8);
             writer.WriteBulk(arguments.Count == 2 ? arguments[1] : default);
@@ -151,13 +157,10 @@ internal static class ConnectionCommands
             }
             else if (arguments.Is(i, "setname"u8) && left >= 1)
             {
-                if (!IsName(arguments[i + 1]))
+                if (!TryReadName(arguments[++i], ClientNames, out name, ref writer))
                 {
-                    writer.WriteError("ERR Client names cannot contain spaces, newlines or special characters."u8);
                     return;
                 }
-
-                name = Text.Latin(arguments[++i]);
             }
             else
             {
@@ -219,6 +222,16 @@ internal static class ConnectionCommands
 
     private static void Reset(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        while (session.SubscriptionCount > 0)
+        {
+            if (session.MustPause(1, ref writer))
+            {
+                return;
+            }
+
+            session.UnsubscribeFirst();
+        }
+
         session.Reset(ref writer);
         writer.WriteSimple("RESET"u8);
     }
@@ -240,14 +253,11 @@ internal static class ConnectionCommands
 
     private static void SetName(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!IsName(arguments[2]))
+        if (TryReadName(arguments[2], ClientNames, out string name, ref writer))
         {
-            writer.WriteError("ERR Client names cannot contain spaces, newlines or special characters."u8);
-            return;
+            session.ClientName = name;
+            writer.WriteOk();
         }
-
-        session.ClientName = Text.Latin(arguments[2]);
-        writer.WriteOk();
     }
 
     private static void SetInfo(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -259,19 +269,18 @@ internal static class ConnectionCommands
             return;
         }
 
-        if (!IsName(arguments[3]))
+        if (!TryReadName(arguments[3], isName ? "lib-name" : "lib-ver", out string name, ref writer))
         {
-            writer.WriteError(Text.Bytes($"ERR {(isName ? "lib-name" : "lib-ver")} cannot contain spaces, newlines or special characters."));
             return;
         }
 
         if (isName)
         {
-            session.LibraryName = Text.Latin(arguments[3]);
+            session.LibraryName = name;
         }
         else
         {
-            session.LibraryVersion = Text.Latin(arguments[3]);
+            session.LibraryVersion = name;
         }
 
         writer.WriteOk();
@@ -295,6 +304,12 @@ internal static class ConnectionCommands
         }
         else if (arguments.Count > 3 && arguments.Is(2, "id"u8))
         {
+            if (arguments.Count - 3 > MaxListedIds)
+            {
+                writer.WriteError(Text.Bytes($"ERR CLIENT LIST ID takes at most {MaxListedIds} IDs"));
+                return;
+            }
+
             wanted = [];
             for (int i = 3; i < arguments.Count; i++)
             {
@@ -526,7 +541,25 @@ internal static class ConnectionCommands
         }
     }
 
-    private static bool IsName(ReadOnlySpan<byte> name) => name.IndexOfAnyExceptInRange((byte)'!', (byte)'~') < 0;
+    // Names are copied into lists of clients and into the slow log. So they have a limit, unlike in Redis.
+    private static bool TryReadName(ReadOnlySpan<byte> bytes, string what, out string name, ref RespWriter writer)
+    {
+        name = "";
+        if (bytes.Length > LongestName)
+        {
+            writer.WriteError(Text.Bytes($"ERR a name has at most {LongestName} bytes"));
+            return false;
+        }
+
+        if (bytes.IndexOfAnyExceptInRange((byte)'!', (byte)'~') >= 0)
+        {
+            writer.WriteError(Text.Bytes($"ERR {what} cannot contain spaces, newlines or special characters."));
+            return false;
+        }
+
+        name = Text.Latin(bytes);
+        return true;
+    }
 
     private static string Describe(RespSession session)
     {

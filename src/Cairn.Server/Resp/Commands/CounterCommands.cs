@@ -1,10 +1,11 @@
 using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Notifications;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>Numbers that are added to. Each reads, adds, and writes if nobody else wrote in between.</summary>
+/// <summary>Commands that add to numbers. Each reads, adds, and writes if the entry has not changed since.</summary>
 internal static class CounterCommands
 {
     private const CommandFlags Flags = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;

@@ -1,10 +1,10 @@
-using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Notifications;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>When keys expire.</summary>
+/// <summary>Commands about the expiration of keys.</summary>
 internal static class ExpirationCommands
 {
     private const CommandFlags Writes = CommandFlags.Write | CommandFlags.Fast;
@@ -33,7 +33,7 @@ internal static class ExpirationCommands
         IfEarlier = 8,
     }
 
-    /// <summary>Reports that a key has another time to live. A moment in the past has removed the key.</summary>
+    /// <summary>Reports the new expiration of a key. An expiration in the past has removed the key.</summary>
     public static void Notify(RespSession session, ReadOnlySpan<byte> key, in ResolvedExpiration expiration) =>
         session.Events.Notify(
             EventClasses.Generic, expiration.IsNever ? "persist"u8 : expiration.IsPast ? "del"u8 : "expire"u8, key);
@@ -75,7 +75,7 @@ internal static class ExpirationCommands
                 return;
             }
 
-            // A moment in the past removes the key.
+            // An expiration in the past removes the key.
             ResolvedExpiration expiration = keys.At(moment);
             WriteStatus status = keys.Touch(arguments[1], expiration, info.Version);
             if (status == WriteStatus.Stored)

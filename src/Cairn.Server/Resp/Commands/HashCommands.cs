@@ -5,17 +5,18 @@ using Cairn.Server.Resp.Hashes;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>Hashes. Reads look at the entry in place; a change writes it anew if nobody else did in between.</summary>
+/// <summary>Commands on hashes. Reads access the entry in place. A change writes the whole entry anew if it has not changed since it was
+/// read.</summary>
 internal static class HashCommands
 {
     private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
     private const CommandFlags ReadsAll = CommandFlags.ReadOnly | CommandFlags.RepliesValues;
     private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;
 
-    // Of HMGET.
+    // The index of the first field of HMGET.
     private const int FirstField = 2;
 
-    // A field is looked for among so many in the time that an ordinary key takes.
+    // The number of fields that are searched in the time of one ordinary key.
     private const int FieldsOfElement = 4096;
 
     public static CommandInfo[] All { get; } =
@@ -37,7 +38,7 @@ internal static class HashCommands
         Make("hscan", -3, CommandFlags.ReadOnly, Scan),
     ];
 
-    /// <summary>A hash that is longer than the store has them.</summary>
+    /// <summary>Gets the error for a hash that is too long for the store.</summary>
     public static ReadOnlySpan<byte> TooLong => "ERR a hash has at most 1 MiB, its directory counted"u8;
 
     private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) => new()
@@ -45,7 +46,7 @@ internal static class HashCommands
         Name = name, Arity = arity, Flags = flags, Group = "hash", Handler = handler, FirstKey = 1, LastKey = 1, KeyStep = 1,
     };
 
-    // True if the key has a hash, or nothing. Else the error is written.
+    // Returns true if the key has a hash, or does not exist. If not, writes the error.
     private static bool IsHash(scoped in PinnedEntry entry, ref RespWriter writer)
     {
         if (!entry.IsFound || entry.Info.Type == EntryType.Hash)
@@ -57,7 +58,7 @@ internal static class HashCommands
         return false;
     }
 
-    // Takes the key's hash into the editor. False if it has none that can be changed; the error is written then.
+    // Loads the key's hash into the editor. Returns false, and writes the error, if the key holds something else.
     private static bool TryLoad(RespSession session, ReadOnlySpan<byte> key, out EntryInfo info, ref RespWriter writer)
     {
         using PinnedEntry entry = session.Keys.Pin(key);
@@ -71,8 +72,8 @@ internal static class HashCommands
         return true;
     }
 
-    // Writes the editor's hash. False if the key was changed meanwhile: then load and edit again. Whatever else happened is final;
-    // isStored tells whether the reply is still to be written.
+    // Writes the editor's hash. Returns false if the key has changed since it was loaded. The caller then loads and edits it again. Every
+    // other result is final. If isStored is true, the caller writes the reply.
     private static bool TrySave(
         RespSession session, ReadOnlySpan<byte> key, in EntryInfo old, out bool isStored, ref RespWriter writer)
     {
@@ -115,7 +116,7 @@ internal static class HashCommands
         }
     }
 
-    // The hash goes with its last field.
+    // A hash without fields is removed.
     private static void NotifyDeletion(RespSession session, ReadOnlySpan<byte> key, int removedFields)
     {
         Notify(session, key, removedFields > 0, "hdel"u8);
@@ -214,7 +215,7 @@ internal static class HashCommands
         }
     }
 
-    // A hash is one value, so all fields are of one moment: a reply in pieces is made from a copy.
+    // A hash is one value, so all fields must be consistent. A reply in pieces is created from a copy.
     private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         if (session.ReplySource.IsHeld)
@@ -235,7 +236,7 @@ internal static class HashCommands
         }
     }
 
-    // False if the command must return. Before the first field nothing is written, so that the hash may change until then.
+    // Returns false if the command must return. Nothing is written before the first field, so the hash may change until then.
     private static bool TryWriteFields(RespSession session, HashView hash, scoped in RespArguments arguments, ref RespWriter writer)
     {
         for (int i = Math.Max(session.ResumeAt, FirstField - 1); i < arguments.Count; i++)
@@ -271,7 +272,7 @@ internal static class HashCommands
         }
     }
 
-    // At most: what the fields and values take, each with a header.
+    // An upper limit: the fields and values, each with a header.
     private static long ReplyBytesOf(HashView hash, int bytes) => bytes + (hash.Count * 2L * RespWriter.MaxHeaderBytes);
 
     private static void GetAll(
@@ -313,7 +314,7 @@ internal static class HashCommands
         }
     }
 
-    // A change is made at one moment, during which the worker serves nobody else.
+    // A change is atomic. The worker serves no other client during it.
     private static bool AreFewFields(int count, ref RespWriter writer)
     {
         if (count > HashView.MaxFields)
@@ -500,10 +501,13 @@ internal static class HashCommands
                 return;
             }
 
-            filter = KeyFilter.Glob(arguments[i + 1]);
+            if (!Text.TryReadPattern(arguments[i + 1], out filter, ref writer))
+            {
+                return;
+            }
         }
 
-        // All at once, as Redis does with a hash of few fields.
+        // Returns all fields in one reply, as Redis does with a hash of few fields.
         var hash = new HashView(entry.Bytes);
         int matches = 0;
         for (int i = 0; i < hash.Count; i++)

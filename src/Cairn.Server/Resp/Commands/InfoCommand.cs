@@ -2,17 +2,18 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using Cairn.Protocol;
+using Cairn.Server.Exposition;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Resp.Commands;
 
-// INFO, in Redis' sections and with Redis' names, for the programs that read it. What has no meaning here is left out, or has the
-// value that it has in a Redis in which nothing of the kind happens.
+// INFO, with the sections and names of Redis, for programs that read it. Values without a meaning here are left out, or have the value
+// that they have in an idle Redis.
 internal static class InfoCommand
 {
     private const double BytesPerUnit = 1024;
 
-    // Those that are told when none is named; the others only by name, or with ALL or EVERYTHING.
+    // Each section with its name, and whether it is included by default. The others are included by name, or with ALL or EVERYTHING.
     private static readonly Section[] s_sections =
     [
         new("Server", true, Server), new("Clients", true, Clients), new("Memory", true, Memory), new("Persistence", true, _ => Persistence),
@@ -31,8 +32,17 @@ internal static class InfoCommand
 
     private static string[] Replication => ["role:master", "connected_slaves:0", "master_failover_state:no-failover", "master_repl_offset:0"];
 
+    // Each name is compared with each section, in one turn.
+    private const int MaxNames = 1_024;
+
     public static void Info(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        if (arguments.Count - 1 > MaxNames)
+        {
+            writer.WriteError(Text.Bytes($"ERR INFO takes at most {MaxNames} sections"));
+            return;
+        }
+
         var text = new StringBuilder();
         foreach (Section section in s_sections)
         {
@@ -51,7 +61,7 @@ internal static class InfoCommand
         writer.WriteVerbatim(Text.Bytes(text.ToString()), "txt"u8);
     }
 
-    /// <summary>Entries that RESP sees: those of the store's own collection.</summary>
+    /// <summary>Returns the number of entries that RESP clients see: those of the store's default collection.</summary>
     public static long CountKeys(StoreStatistics statistics) => Math.Max(
         0,
         statistics.Entries - statistics.Collections.Where(collection => collection.Name.Length > 0).Sum(collection => collection.Entries));

@@ -4,17 +4,17 @@ using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>Keys, whatever they hold.</summary>
+/// <summary>Commands on keys of any type.</summary>
 internal static class KeyCommands
 {
     private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
     private const CommandFlags Writes = CommandFlags.Write;
 
-    // A scan that finds little still ends soon.
+    // Limits the buckets that SCAN visits, so that a scan that finds few keys ends soon.
     private const int BucketsPerWantedKey = 10;
     private const int FewestBuckets = 4096;
 
-    // One that finds much, too: COUNT is a hint.
+    // Limits the reply, so that a scan that finds many keys also ends soon. COUNT is only a hint.
     private const int LongestScanBytes = 1 << 20;
 
     public static CommandInfo[] All { get; } =
@@ -222,7 +222,13 @@ internal static class KeyCommands
     private static void Keys(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
-        KeyScan scan = session.BeginScan(session.ResumeAt == 0 ? KeyFilter.Glob(arguments[1]) : null, type: null);
+        KeyFilter? filter = null;
+        if (session.ResumeAt == 0 && !Text.TryReadPattern(arguments[1], out filter, ref writer))
+        {
+            return;
+        }
+
+        KeyScan scan = session.BeginScan(filter, type: null);
         while (!scan.IsWriting && scan.Bucket < engine.BucketCount)
         {
             if (session.MustPause(1, ref writer, scan.Visit(engine)))
@@ -241,7 +247,7 @@ internal static class KeyCommands
         WriteKeys(session, scan, isScan: false, ref writer);
     }
 
-    // The scan's keys, after its cursor if it has one.
+    // Writes the scan's keys, after its cursor if it has one.
     private static void WriteKeys(RespSession session, KeyScan scan, bool isScan, ref RespWriter writer)
     {
         if (!scan.IsWriting)
@@ -303,7 +309,10 @@ internal static class KeyCommands
             }
             else if (arguments.Is(i, "match"u8))
             {
-                filter = KeyFilter.Glob(arguments[i + 1]);
+                if (!Text.TryReadPattern(arguments[i + 1], out filter, ref writer))
+                {
+                    return;
+                }
             }
             else if (arguments.Is(i, "type"u8))
             {
@@ -338,7 +347,7 @@ internal static class KeyCommands
         WriteKeys(session, scan, isScan: true, ref writer);
     }
 
-    // The first key from a random place on: not every key is as likely as every other. The tally is that place.
+    // Returns the first key after a random bucket, so keys are not equally probable. The tally holds this bucket.
     private static void RandomKey(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
@@ -410,7 +419,7 @@ internal static class KeyCommands
         }
     }
 
-    // The store keeps how often an entry was used, not when.
+    // The store records how often an entry was used, not when.
     private static void IdleTime(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
         WriteNumberIfFound(session, arguments, 0, ref writer);
 

@@ -3,13 +3,16 @@ using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>Messages to whoever listens now.</summary>
+/// <summary>Commands for messages to the present subscribers.</summary>
 internal static class PubSubCommands
 {
     private const CommandFlags AnyTime = CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale;
     private const CommandFlags Subscriptions = AnyTime | CommandFlags.NoScript | CommandFlags.Subscribed;
 
     private const int KeptReceivers = 1024;
+
+    // Every message is compared with every pattern, in the turn of its sender.
+    private const int MostPatterns = 1024;
 
     public static CommandInfo[] All { get; } =
     [
@@ -40,9 +43,42 @@ internal static class PubSubCommands
     {
         for (int i = Math.Max(session.ResumeAt, 1); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
+            if (!MaySubscribe(session, arguments[i], isPattern, ref writer))
+            {
+                return;
+            }
+
             session.Subscribe(Text.Latin(arguments[i]), isPattern);
             WriteChange(session, kind, arguments[i], ref writer);
         }
+    }
+
+    // Returns false after writing the error. Earlier subscriptions of the same command stay.
+    private static bool MaySubscribe(RespSession session, ReadOnlySpan<byte> name, bool isPattern, ref RespWriter writer)
+    {
+        if (!isPattern)
+        {
+            return IsChannel(name, ref writer);
+        }
+
+        if (session.Subscriptions(isPattern: true).Count >= MostPatterns)
+        {
+            writer.WriteError(Text.Bytes($"ERR a client subscribes to at most {MostPatterns} patterns"));
+            return false;
+        }
+
+        return Text.TryReadPattern(name, out _, ref writer);
+    }
+
+    private static bool IsChannel(ReadOnlySpan<byte> name, ref RespWriter writer)
+    {
+        if (name.Length <= KeySpace.MaxKeyBytes)
+        {
+            return true;
+        }
+
+        writer.WriteError(RespErrors.ChannelTooLong);
+        return false;
     }
 
     private static void Unsubscribe(
@@ -90,6 +126,11 @@ internal static class PubSubCommands
 
     private static void Publish(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        if (!IsChannel(arguments[1], ref writer))
+        {
+            return;
+        }
+
         List<(RespSession Session, string? Pattern)> receivers = session.Receivers;
         receivers.Clear();
         session.Server.Messages.FindReceivers(arguments[1], receivers);
@@ -112,7 +153,7 @@ internal static class PubSubCommands
         }
 
         writer.WriteInteger(receivers.Count);
-        receivers.Clear(); // Keeps no session alive that has ended.
+        receivers.Clear(); // Does not keep ended sessions alive.
         if (receivers.Capacity > KeptReceivers)
         {
             receivers.TrimExcess();
@@ -127,8 +168,13 @@ internal static class PubSubCommands
             return;
         }
 
-        PubSubHub messages = session.Server.Messages;
-        IReadOnlyList<string> channels = messages.FindChannels(arguments.Count == 3 ? KeyFilter.Glob(arguments[2]) : null);
+        KeyFilter? filter = null;
+        if (arguments.Count == 3 && !Text.TryReadPattern(arguments[2], out filter, ref writer))
+        {
+            return;
+        }
+
+        IReadOnlyList<string> channels = session.Server.Messages.FindChannels(filter);
         long bytes = channels.Sum(channel => (long)channel.Length + RespWriter.MaxHeaderBytes);
         if (bytes > session.MaxReplyBytes)
         {

@@ -3,11 +3,12 @@ using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Hashes;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;
 
-// EVAL and its like. Lua is not executed; one script is known by its digest, because Microsoft's IDistributedCache for Redis sets
-// entries with it in its versions 6 to 8. With KEYS[1] and ARGV[1..4] it does what this does:
+// EVAL and related commands. The server does not execute Lua. It knows one script by its digest: the script with which Microsoft's
+// IDistributedCache for Redis, versions 6 to 8, sets entries. With KEYS[1] and ARGV[1..4], the script has this effect:
 //
 //   HSET KEYS[1] absexp ARGV[1] sldexp ARGV[2] data ARGV[4]; unless ARGV[3] is -1, EXPIRE KEYS[1] ARGV[3]; return 1
 internal static class ScriptCommands
@@ -15,7 +16,7 @@ internal static class ScriptCommands
     private const CommandFlags Flags = CommandFlags.NoScript | CommandFlags.Stale;
     private const int DigestBytes = 20;
 
-    // Arguments of the known script: the command's name, the script, the number of keys, the key, then ARGV.
+    // The arguments of the known script: the command's name, the script, the number of keys, the key, and ARGV.
     private const int KeyArgument = 3;
     private const int KnownArguments = 8;
 
@@ -36,7 +37,7 @@ internal static class ScriptCommands
         },
     ];
 
-    /// <summary>The known script's digest, as clients write it.</summary>
+    /// <summary>Gets the known script's digest, as clients write it.</summary>
     public static ReadOnlySpan<byte> KnownDigest => "3915ee22fda531a1d5661f2523d0443fd35ff0a4"u8;
 
     private static ReadOnlySpan<byte> NotExecuted =>
@@ -50,7 +51,7 @@ internal static class ScriptCommands
 
     private static void EvaluateDigest(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        // What is no digest is told before the number of keys is looked at, any other script after it.
+        // An invalid digest is reported before the number of keys is checked; an unknown digest is reported afterwards.
         bool isKnown = Text.EqualsIgnoreCase(arguments[1], KnownDigest);
         if (arguments[1].Length != 2 * DigestBytes || (!isKnown && IsCountValid(arguments, ref writer)))
         {
@@ -109,7 +110,7 @@ internal static class ScriptCommands
         return false;
     }
 
-    // One write, so nobody sees the fields without the expiration.
+    // One write, so no reader sees the fields without the expiration.
     private static void SetEntry(RespSession session, scoped in RespArguments arguments, long seconds, ref RespWriter writer)
     {
         KeySpace keys = session.Keys;
@@ -168,7 +169,7 @@ internal static class ScriptCommands
         return text.SequenceEqual(KnownDigest);
     }
 
-#pragma warning disable CA5350 // The digest names scripts in this protocol; nothing is kept secret by it.
+#pragma warning disable CA5350 // The digest only names scripts in this protocol. It protects no secret.
     private static void WriteDigest(ReadOnlySpan<byte> script, Span<byte> text)
     {
         Span<byte> digest = stackalloc byte[DigestBytes];

@@ -1,20 +1,21 @@
 using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Notifications;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>Values: reading, writing, and parts of them.</summary>
+/// <summary>Commands that read and write values and parts of values.</summary>
 internal static class StringCommands
 {
     private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
     private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom;
 
-    // Behind a value: its line end, and what its header may be longer than guessed.
+    // The bytes behind a value: its line end, and the difference between its header's length and the prediction.
     private const int SpareBytes = 10;
 
-    // Of MSET and MSETNX.
-    private const int MaxPairs = 65_536;
+    // The maximum number of pairs of MSET and MSETNX.
+    public const int MaxPairs = 65_536;
 
     // A header of nine digits, and the spare bytes.
     private const int FrameBytes = 32;
@@ -39,12 +40,12 @@ internal static class StringCommands
         Make("setrange", 4, Writes, SetRange),
     ];
 
-    /// <summary>Writes a key's value, or null, straight from the store.</summary>
-    /// <param name="session">Whose reply it is.</param>
+    /// <summary>Copies a key's value, or null, directly from the store to the reply.</summary>
+    /// <param name="session">The session that replies.</param>
     /// <param name="key">The key.</param>
-    /// <param name="writer">Where to.</param>
-    /// <param name="isHashNull">A hash is written as null, not as an error.</param>
-    /// <param name="element">With which a reply of several elements goes on, if there is no memory for this one now.</param>
+    /// <param name="writer">The writer of the reply.</param>
+    /// <param name="isHashNull">Whether a hash is written as null, instead of an error.</param>
+    /// <param name="element">The element at which a reply of several elements continues if there is no memory for this one now.</param>
     /// <returns>False if the command must return, because there is no memory.</returns>
     public static bool WriteValue(
         RespSession session, ReadOnlySpan<byte> key, ref RespWriter writer, bool isHashNull = false, int element = 1)
@@ -96,7 +97,7 @@ internal static class StringCommands
         int actualDigits = CountDigits(length);
         if (actualDigits != digits)
         {
-            // The guess was wrong. One move, and the next value of such a length is in its place at once.
+            // The prediction was wrong. The value is moved once. The next value of such a length is at the right place at once.
             room.Slice(digits + 3, length).CopyTo(room[(actualDigits + 3)..]);
         }
 
@@ -245,7 +246,7 @@ internal static class StringCommands
 
     private static void NotifySet(RespSession session, ReadOnlySpan<byte> key) => session.Events.Notify(EventClasses.Strings, "set"u8, key);
 
-    // Redis sets the value and then the time. A value whose time had passed when it was written has expired at once.
+    // Redis sets the value and then the expiration. A value that has expired when it is written expires at once.
     private static void NotifyIfStored(RespSession session, ReadOnlySpan<byte> key, WriteStatus status, in ResolvedExpiration expiration)
     {
         if (status != WriteStatus.Stored || !session.Events.IsOn)
@@ -463,7 +464,7 @@ internal static class StringCommands
         }
     }
 
-    // Pairs that are set at one moment, during which the worker serves nobody else.
+    // Pairs are set atomically. The worker serves no other client during that time.
     private static bool AreFewPairs(scoped in RespArguments arguments, string name, ref RespWriter writer)
     {
         if (arguments.Count % 2 == 0)

@@ -3,10 +3,13 @@ using Cairn.Server.Resp.Tracking;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>CLIENT TRACKING, and what belongs to it.</summary>
+/// <summary>CLIENT TRACKING and related commands.</summary>
 internal static class TrackingCommands
 {
     private const CommandFlags Flags = CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale;
+
+    // Each prefix is compared with the other prefixes of its client, and with every key that changes.
+    private const int MostPrefixes = 256;
 
     public static CommandInfo[] All { get; } =
     [
@@ -139,6 +142,10 @@ internal static class TrackingCommands
         {
             writer.WriteError("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."u8);
         }
+        else if (after.Prefixes.Length > MostPrefixes)
+        {
+            writer.WriteError(Text.Bytes($"ERR a client follows at most {MostPrefixes} prefixes"));
+        }
         else
         {
             return IsDistinct(before?.Prefixes ?? [], prefixes, ref writer);
@@ -179,7 +186,7 @@ internal static class TrackingCommands
         writer.WriteError(Text.Bytes(
             $"ERR Prefix '{Text.Latin(prefix)}' overlaps with {what} '{Text.Latin(other)}'. Prefixes for a single client must not overlap."));
 
-    // Who is told of all changes is told of every key, or of those that the user may use.
+    // In broadcast mode, a client without prefixes receives all keys, or all keys that its user may access.
     private static bool TryLimit(RespSession session, ref TrackingState state, List<byte[]> prefixes, ref RespWriter writer)
     {
         if (!state.IsBroadcast)

@@ -1,17 +1,20 @@
 using System.Collections.Concurrent;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Resp.PubSub;
 
-/// <summary>A channel and a message on their way to several clients. A short one is used again when the last of them has it, and a long one
-/// is freed then.</summary>
+/// <summary>A channel and a message on their way to several clients. After the last client has received it, a short one is reused and a
+/// long one is freed.</summary>
 internal sealed class PublishedMessage
 {
     private const int ShortestBytes = 256;
 
-    // What is longer is not worth keeping, nor are more than are ever under way at a time.
+    // Longer messages are not worth keeping. More messages than these are never in transit at the same time.
     private const int KeptBytes = 16 << 10;
     private const int KeptMessages = 256;
+
+    // The approximate size of a message's heap objects, besides its block.
+    private const int ObjectBytes = 128;
 
     private static readonly ConcurrentQueue<PublishedMessage> s_free = new();
 
@@ -29,12 +32,16 @@ internal sealed class PublishedMessage
 
     public ReadOnlySpan<byte> Message => Content[_channelBytes..];
 
-    /// <summary>Bytes of both.</summary>
+    /// <summary>Gets the number of bytes of both.</summary>
     public int Bytes => _channelBytes + _messageBytes;
 
     private Span<byte> Content => _block!.Span[..Bytes];
 
-    /// <summary>Takes copies, which the account counts. The caller is a holder, until it calls <see cref="Release"/>.</summary>
+    /// <summary>Gets the memory that the message uses. A short message uses much more than its bytes.</summary>
+    public int Cost => _block!.Length + ObjectBytes;
+
+    /// <summary>Copies a channel and a message. The account counts the copy. The caller is a holder until it calls
+    /// <see cref="Release"/>.</summary>
     public static PublishedMessage Rent(ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message, MemoryAccount account)
     {
         PublishedMessage rented = s_free.TryDequeue(out PublishedMessage? free) ? free : new PublishedMessage();
@@ -49,16 +56,16 @@ internal sealed class PublishedMessage
         rented._messageBytes = message.Length;
         rented._holders = 1;
         rented._account = account;
-        account.Add(length);
+        account.Add(rented.Cost);
         channel.CopyTo(rented.Content);
         message.CopyTo(rented.Content[channel.Length..]);
         return rented;
     }
 
-    /// <summary>Counts one holder more. Any thread that holds it.</summary>
+    /// <summary>Adds a holder. Called by a thread that already holds the message.</summary>
     public void Hold() => Interlocked.Increment(ref _holders);
 
-    /// <summary>Counts one holder less. Any thread.</summary>
+    /// <summary>Removes a holder. Thread-safe.</summary>
     public void Release()
     {
         if (Interlocked.Decrement(ref _holders) != 0)
@@ -66,7 +73,7 @@ internal sealed class PublishedMessage
             return;
         }
 
-        _account!.Add(-Bytes);
+        _account!.Add(-Cost);
         _account = null;
         if (_block!.Length <= KeptBytes && s_free.Count < KeptMessages)
         {

@@ -1,12 +1,17 @@
 namespace Cairn.Server.Resp.Tracking;
 
-// Which clients have read which keys: so many keys and bytes at most, in the order in which they came. One that comes when all places are
-// taken gets that of the key that has been there longest, whose clients are told that it changed. So does one for which bytes lack.
-internal sealed class TrackedKeys(int mostKeys, long mostBytes)
+// Records which clients have read which keys, up to a number of keys and of bytes, in order of arrival. If all places are taken, or bytes
+// are missing, the oldest key loses its place, and its clients receive an invalidation.
+//
+// A reader is identified by its number, so the table keeps no ended session alive. Ended readers are removed each time the number of a
+// key's readers has doubled. So there are at most as many ended readers as others, or FewestPruned.
+internal sealed class TrackedKeys(int mostKeys, long mostBytes, Func<long, bool> isHere)
 {
-    // What a key costs beyond its bytes, and a reader after the first.
+    // The memory of a key beyond its bytes, and of each reader after the first.
     private const int KeyBytes = 128;
-    private const int ReaderBytes = 16;
+    private const int ReaderBytes = 48;
+
+    private const int FewestPruned = 32;
 
     private readonly Dictionary<ulong, int> _places = [];
     private readonly Stack<int> _free = new();
@@ -14,24 +19,25 @@ internal sealed class TrackedKeys(int mostKeys, long mostBytes)
     private int _used;
     private int _oldest;
 
-    /// <summary>Memory that it takes.</summary>
+    /// <summary>Gets the memory that the table uses.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Whether keys must be removed.</summary>
+    /// <summary>Gets whether keys must be removed.</summary>
     public bool IsTooLong => Bytes > mostBytes;
 
-    /// <summary>How many keys are remembered.</summary>
+    /// <summary>Gets the number of keys in the table.</summary>
     public int Count => _places.Count;
 
-    /// <summary>Places that were ever used, for who looks at all of them.</summary>
+    /// <summary>Gets the number of places that were ever used, for callers that visit all of them.</summary>
     public int Places => _used;
 
     public ref TrackedKey At(int place) => ref _keys[place];
 
-    /// <summary>The key's place; -1 if it is not remembered.</summary>
+    /// <summary>Returns the key's place, or -1 if it is not in the table.</summary>
     public int Find(ulong hash) => _places.TryGetValue(hash, out int place) ? place : -1;
 
-    /// <summary>A place to be used by the next new key. Unless it is empty, what is there must be told and removed first.</summary>
+    /// <summary>Returns the place for the next new key. If the place is not empty, the caller first invalidates and removes its
+    /// key.</summary>
     public int NextPlace()
     {
         if (_free.TryPeek(out int place))
@@ -55,7 +61,7 @@ internal sealed class TrackedKeys(int mostKeys, long mostBytes)
         return oldest;
     }
 
-    /// <summary>The place of the key that has been there longest, or nearly so. There must be one.</summary>
+    /// <summary>Returns the place of the oldest key, or of a nearly as old one. There must be one.</summary>
     public int OldestPlace()
     {
         while (true)
@@ -69,16 +75,27 @@ internal sealed class TrackedKeys(int mostKeys, long mostBytes)
         }
     }
 
-    public void AddReader(int place, RespSession session)
+    public void AddReader(int place, long reader)
     {
-        if (_keys[place].AddReader(session))
+        ref TrackedKey key = ref _keys[place];
+        if (key.First == reader || key.More?.Contains(reader) == true)
         {
-            Bytes += ReaderBytes;
+            return;
         }
+
+        key.More ??= [];
+        if (key.More.Count >= Math.Max(FewestPruned, key.PruneAt))
+        {
+            Bytes -= ReaderBytes * (long)key.More.RemoveWhere(other => !isHere(other));
+            key.PruneAt = 2 * key.More.Count;
+        }
+
+        key.More.Add(reader);
+        Bytes += ReaderBytes;
     }
 
-    /// <summary>Remembers a key at the place that <see cref="NextPlace"/> gave.</summary>
-    public void Add(int place, ulong hash, byte[] key, bool wasThere, RespSession session)
+    /// <summary>Adds a key at the place that <see cref="NextPlace"/> returned.</summary>
+    public void Add(int place, ulong hash, byte[] key, bool wasThere, long reader)
     {
         if (_free.TryPeek(out int free) && free == place)
         {
@@ -87,7 +104,7 @@ internal sealed class TrackedKeys(int mostKeys, long mostBytes)
 
         _places.Add(hash, place);
         Bytes += key.Length + KeyBytes;
-        _keys[place] = new TrackedKey { Hash = hash, Key = key, WasThere = wasThere, First = session };
+        _keys[place] = new TrackedKey { Hash = hash, Key = key, WasThere = wasThere, First = reader };
     }
 
     public void Remove(int place)
@@ -115,26 +132,18 @@ internal struct TrackedKey
 {
     public ulong Hash;
 
-    /// <summary>Null at a place that is not used.</summary>
+    /// <summary>The key; null at an empty place.</summary>
     public byte[]? Key;
 
     /// <summary>Whether the key was in the store when it was read.</summary>
     public bool WasThere;
 
-    public RespSession First;
+    /// <summary>The number of the first reader.</summary>
+    public long First;
 
-    /// <summary>The other readers; null if there are none.</summary>
-    public List<RespSession>? More;
+    /// <summary>The numbers of the other readers; null if there are none.</summary>
+    public HashSet<long>? More;
 
-    /// <summary>False if it is known as one.</summary>
-    public bool AddReader(RespSession session)
-    {
-        if (First == session || More?.Contains(session) == true)
-        {
-            return false;
-        }
-
-        (More ??= []).Add(session);
-        return true;
-    }
+    /// <summary>The number of other readers at which ended ones are removed again.</summary>
+    public int PruneAt;
 }

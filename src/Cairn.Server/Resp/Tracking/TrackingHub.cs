@@ -1,28 +1,29 @@
 using Cairn.Engine;
-using Cairn.Server.Connections;
+using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Resp.Tracking;
 
-// Tells clients which keys have changed. Changes are read from the store's rings, so whoever made them is noticed: any session, of
-// either protocol, and other processes. A ring tells a key's hash; the name comes from what clients have read, from the index, or
-// from the command that removed the key.
+// Sends invalidations to tracking clients. The hub reads changes from the store's invalidation rings, so it sees the changes of all
+// writers: sessions of both protocols, and other processes. A ring contains a key's hash. The hub gets the name from the keys that
+// clients have read, from the index, or from the command that removed the key.
 //
-//   written here through RESP     told before the writer has its reply
-//   written otherwise             told when the rings are looked at next, every few milliseconds
-//   expired, evicted              told when the key's turn comes to be looked at, about every second
-//   a ring that was overrun       everything remembered of its partition is told
-//   all rings overrun: emptied    clients are told to drop everything
+//   a key written here through RESP     invalidated before the writer gets its reply
+//   a key written otherwise             invalidated when the rings are read next, every few milliseconds
+//   a key that expired or was evicted   invalidated when the key is checked next, about every second
+//   an overrun ring                     all tracked keys of its partition are invalidated
+//   all rings overrun: store emptied    clients must discard everything
 //
-//   I1  A key is remembered before it is read, and changes are told by what comes after the replies at hand: a client never keeps a
-//       value that changed without being told later.
-//   I2  Who has partitions held may take this lock; who has this lock takes no partition's.
-//   I3  While a partition has a writer, that holds it, and the changes of others were told before: what is found is its own.
+//   I1  A key is added before it is read, and invalidations follow the replies in the output. So a client never keeps a value that
+//       has changed without a later invalidation.
+//   I2  A thread that holds partitions may take this lock. A thread that holds this lock takes no partition lock.
+//   I3  While a partition has a writer, the writer holds it, and the changes of others were already sent. So every change found is
+//       the writer's own.
 internal sealed class TrackingHub : IDisposable
 {
-    /// <summary>Keys that are remembered.</summary>
+    /// <summary>The default maximum number of tracked keys.</summary>
     public const int DefaultMostKeys = 262_144;
 
-    /// <summary>Bytes of keys that are remembered, and of who read them.</summary>
+    /// <summary>The default maximum number of bytes of tracked keys and their readers.</summary>
     public const long DefaultMostBytes = 64 << 20;
 
     private const int MostNames = 4096;
@@ -36,7 +37,8 @@ internal sealed class TrackingHub : IDisposable
     private readonly KeySpace _keySpace;
     private readonly TrackedKeys _keys;
     private readonly List<RespSession> _trackers = [];
-    private readonly Dictionary<ulong, byte[]> _names = []; // Of keys that commands are about to change, for broadcasts.
+    private readonly Dictionary<ulong, byte[]> _names = []; // Names of keys that commands are about to change, for broadcasts.
+    private readonly HashSet<(ulong Hash, RespSession? Writer)> _told = []; // Sent to broadcast clients in this round.
     private readonly InvalidationCursor[] _cursors;
     private readonly RespSession?[] _writers; // By partition (I3).
     private readonly List<int> _overrun = [];
@@ -52,7 +54,7 @@ internal sealed class TrackingHub : IDisposable
     {
         _server = server;
         _keySpace = new KeySpace(server.Store, server.MaxValueBytes);
-        _keys = new TrackedKeys(mostKeys, mostBytes);
+        _keys = new TrackedKeys(mostKeys, mostBytes, id => server.TryFind(id, out _));
         _cursors = new InvalidationCursor[server.Store.PartitionCount];
         _writers = new RespSession?[_cursors.Length];
         _timer = server.Clock.CreateTimer(_ => Tick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
@@ -61,16 +63,16 @@ internal sealed class TrackingHub : IDisposable
 
     public int MostKeys { get; }
 
-    /// <summary>Whether any client follows changes.</summary>
+    /// <summary>Gets whether any client tracks keys.</summary>
     public bool IsActive => _trackerCount > 0;
 
-    /// <summary>Whether any client is told of changes of keys that it has not read.</summary>
+    /// <summary>Gets whether any client is in broadcast mode, which includes keys that it has not read.</summary>
     public bool HasBroadcasts => _broadcastCount > 0;
 
-    /// <summary>Clients that follow changes.</summary>
+    /// <summary>Gets the number of clients that track keys.</summary>
     public int TrackerCount => _trackerCount;
 
-    /// <summary>Keys remembered.</summary>
+    /// <summary>Gets the number of tracked keys.</summary>
     public int KeyCount
     {
         get
@@ -82,7 +84,19 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    /// <summary>A client follows changes from now on, otherwise than before, or no more.</summary>
+    /// <summary>Gets the approximate memory that the tracked keys use.</summary>
+    public long KeyBytes
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _keys.Bytes;
+            }
+        }
+    }
+
+    /// <summary>Starts, changes or ends the tracking of a client.</summary>
     public void Change(RespSession session, TrackingState? before, TrackingState? after)
     {
         lock (_lock)
@@ -114,12 +128,12 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    /// <summary>A client is about to read this key (I1).</summary>
+    /// <summary>Adds a key that a client is about to read (I1).</summary>
     public void Remember(RespSession session, TrackingState state, ReadOnlySpan<byte> key)
     {
         bool isThere = _keySpace.TryGetInfo(key, out EntryInfo info);
 
-        // Who is told of all changes must still hear that the key expired.
+        // A broadcast client must still receive the invalidation when the key expires.
         if (state.IsBroadcast && !(isThere && info.DeadlineUnixMs != long.MaxValue && state.IsWanted(key)))
         {
             return;
@@ -131,7 +145,7 @@ internal sealed class TrackingHub : IDisposable
             int place = _keys.Find(hash);
             if (place >= 0)
             {
-                _keys.AddReader(place, session);
+                _keys.AddReader(place, session.Peer.Id);
                 _keys.At(place).WasThere |= isThere;
                 KeepWithinBytes(session.Peer.Held.Account);
                 return;
@@ -143,12 +157,12 @@ internal sealed class TrackingHub : IDisposable
                 TellReaders(place, isChange: false);
             }
 
-            _keys.Add(place, hash, key.ToArray(), isThere, session);
+            _keys.Add(place, hash, key.ToArray(), isThere, session.Peer.Id);
             KeepWithinBytes(session.Peer.Held.Account);
         }
     }
 
-    // The table counts against the memory of all connections, but connections cannot give it back: so it has a limit of its own.
+    // The table counts against the memory of all connections, but connections cannot free it. So it has a limit of its own.
     private void KeepWithinBytes(MemoryAccount account)
     {
         while (_keys.IsTooLong)
@@ -166,7 +180,7 @@ internal sealed class TrackingHub : IDisposable
         _countedBytes = _keys.Bytes;
     }
 
-    /// <summary>A command is about to change this key, and may remove it.</summary>
+    /// <summary>Records the name of a key that a command is about to change or remove.</summary>
     public void NoteName(ReadOnlySpan<byte> key)
     {
         lock (_lock)
@@ -175,25 +189,26 @@ internal sealed class TrackingHub : IDisposable
             if (_names.Count >= MostNames || _nameBytes > MostNameBytes)
             {
                 _nameBytes = key.Length;
-                _names.Clear(); // Not known any more: then who is told of all changes drops everything.
+                _names.Clear(); // The names are lost. Then broadcast clients must discard everything.
             }
 
             _names[_keySpace.PlaceOf(key).Hash] = key.ToArray();
         }
     }
 
-    /// <summary>A client that does not want to hear of its own changes is about to change keys, whose partitions it holds.</summary>
+    /// <summary>Begins the changes of a client that does not want invalidations of its own changes. It holds the partitions of the
+    /// keys.</summary>
     /// <param name="writer">The client; its <see cref="RespSession.OwnHashes"/> are the keys.</param>
     public void BeginOwn(RespSession writer)
     {
         lock (_lock)
         {
-            Tell(); // Those of others so far (I3).
+            Tell(); // The changes of others so far (I3).
             SetWriter(writer, writer);
         }
     }
 
-    /// <summary>It has changed them, and still holds the partitions.</summary>
+    /// <summary>Ends the changes, while the client still holds the partitions.</summary>
     public void EndOwn(RespSession writer)
     {
         lock (_lock)
@@ -203,7 +218,7 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    /// <summary>Tells all changes that were not told yet.</summary>
+    /// <summary>Sends invalidations for all new changes.</summary>
     public void Tell()
     {
         lock (_lock)
@@ -214,6 +229,7 @@ internal sealed class TrackingHub : IDisposable
             }
 
             _overrun.Clear();
+            _told.Clear();
             Span<ulong> hashes = stackalloc ulong[64];
             for (int partition = 0; partition < _cursors.Length; partition++)
             {
@@ -245,7 +261,7 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    /// <summary>The store is about to be emptied: changes are told when it is, at once.</summary>
+    /// <summary>Delays invalidations while the store is being emptied, so that they are sent together afterwards.</summary>
     public void BeginFlush()
     {
         lock (_lock)
@@ -264,7 +280,7 @@ internal sealed class TrackingHub : IDisposable
         Tell();
     }
 
-    /// <summary>Looks at every key that is remembered, now, for tests.</summary>
+    /// <summary>Checks every tracked key now, for tests.</summary>
     public void LookAtAll() => Look(int.MaxValue);
 
     public void Dispose() => _timer.Dispose();
@@ -296,11 +312,11 @@ internal sealed class TrackingHub : IDisposable
         }
         catch (ObjectDisposedException)
         {
-            // The store was closed; the server is being stopped.
+            // The store was closed because the server is stopping.
         }
     }
 
-    // Looks whether keys that were there still are: what expired or was evicted was posted to no ring.
+    // Checks whether tracked keys still exist. The rings do not report keys that expired or were evicted.
     private void Look(int most)
     {
         lock (_lock)
@@ -327,7 +343,9 @@ internal sealed class TrackingHub : IDisposable
             TellReaders(place, isChange: true, writer);
         }
 
-        if (_broadcastCount == 0)
+        // Only once per change: a transaction may set a key and then remove it, and its name is known only for the first of these
+        // changes.
+        if (_broadcastCount == 0 || !_told.Add((hash, writer)))
         {
             return;
         }
@@ -356,11 +374,11 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    // The name of a key that was set. Null if it is gone; isOther if it is in a collection, which RESP does not see.
+    // Returns the name of a key that was set, or null if it is gone. Sets isOther if the key is in a collection, which RESP does not see.
     private byte[]? FindName(ulong hash, out bool isOther)
     {
         StoreEngine engine = _keySpace.Engine;
-        Indexing.KeyPlacement place = engine.Memory.Place(hash);
+        Storage.KeyPlacement place = engine.Memory.Place(hash);
         byte[]? name = null;
         bool isInCollection = false;
         void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
@@ -383,20 +401,20 @@ internal sealed class TrackingHub : IDisposable
         return name;
     }
 
-    // Who is told of all changes hears of this one otherwise.
+    // Broadcast clients receive this change separately.
     private void TellReaders(int place, bool isChange, RespSession? writer = null)
     {
         TrackedKey tracked = _keys.At(place);
         _keys.Remove(place);
         TellReader(tracked.First);
-        foreach (RespSession session in tracked.More ?? [])
+        foreach (long reader in tracked.More ?? [])
         {
-            TellReader(session);
+            TellReader(reader);
         }
 
-        void TellReader(RespSession session)
+        void TellReader(long reader)
         {
-            if (session.Tracking is { } state && !(isChange && state.IsBroadcast) && !(session == writer && state.IsNoLoop))
+            if (_server.TryFind(reader, out RespSession? session) && session.Tracking is { } state && !(isChange && state.IsBroadcast) && !(session == writer && state.IsNoLoop))
             {
                 session.Invalidate(tracked.Key);
             }

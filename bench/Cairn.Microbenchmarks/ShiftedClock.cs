@@ -1,0 +1,9 @@
+namespace Cairn.Microbenchmarks;
+
+/// <summary>A clock that can be set on.</summary>
+internal sealed class ShiftedClock : TimeProvider
+{
+    public TimeSpan Offset { get; set; }
+
+    public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + Offset;
+}

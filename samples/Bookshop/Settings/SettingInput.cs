@@ -1,0 +1,13 @@
+using System.ComponentModel.DataAnnotations;
+
+namespace Bookshop.Settings;
+
+/// <summary>A setting as clients send one.</summary>
+public sealed record SettingInput
+{
+    [Required, StringLength(100)]
+    public string Key { get; set; } = "";
+
+    [Required, StringLength(1_000)]
+    public string Value { get; set; } = "";
+}

@@ -1,0 +1,44 @@
+using Cairn.Caching.AspNetCore.Tagging;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.OutputCaching;
+
+namespace Cairn.Caching.AspNetCore.Policies;
+
+// An output cache store receives the tags of a response only when the response is complete. By then, a tag may have been evicted after the
+// endpoint read its data. A policy sees the request earlier: it records the epoch there. It also checks the tags as soon as the response is
+// made, so that other requests that wait for it do not receive it either. The policy does not enable caching.
+internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePolicy
+{
+    public ValueTask CacheRequestAsync(OutputCacheContext context, CancellationToken cancellation)
+    {
+        // A request that is executed again, such as for an error page, keeps its first epoch.
+        IFeatureCollection features = context.HttpContext.Features;
+        if (features.Get<RequestEpoch>() is null)
+        {
+            features.Set(new RequestEpoch(store.Tags.Now()));
+        }
+
+        return ValueTask.CompletedTask;
+    }
+
+    public ValueTask ServeFromCacheAsync(OutputCacheContext context, CancellationToken cancellation) => ValueTask.CompletedTask;
+
+    public ValueTask ServeResponseAsync(OutputCacheContext context, CancellationToken cancellation)
+    {
+        if (context.AllowCacheStorage && context.Tags.Count > 0 && context.HttpContext.Features.Get<RequestEpoch>() is { } request)
+        {
+            foreach (string tag in context.Tags)
+            {
+                // The store rejects text that cannot be a tag.
+                if (CairnOutputCacheStore.CanBeTag(tag) && store.Tags.StampFor(tag, request.Begun) == 0)
+                {
+                    context.AllowCacheStorage = false;
+                    store.CountOvertaken();
+                    break;
+                }
+            }
+        }
+
+        return ValueTask.CompletedTask;
+    }
+}

@@ -1,0 +1,97 @@
+using System.Diagnostics.Metrics;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Registration;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Stores;
+using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Cairn.Caching;
+
+/// <summary>Creates a hybrid cache from its options, with its second level and its serializers.</summary>
+internal static class HybridCacheAssembly
+{
+    public static CairnHybridCache Create(CairnHybridCacheOptions options, IServiceProvider? services, ILoggerFactory? loggers)
+    {
+        options.UseTimeProvider(services?.GetService<TimeProvider>());
+        options.Validate();
+        ILogger logger = (ILogger?)loggers?.CreateLogger<CairnHybridCache>() ?? NullLogger.Instance;
+        SecondLevel level = LevelOf(options, services, logger);
+        try
+        {
+            return new CairnHybridCache(options, level, level is not NoLevel, new Codecs(CodecsOf(options, services)), logger, services?.GetService<IMeterFactory>());
+        }
+        catch
+        {
+            level.DisposeAsync().AsTask().GetAwaiter().GetResult();
+            throw;
+        }
+    }
+
+    // Returns the second level that the options name, or the registered one, or none.
+    private static SecondLevel LevelOf(CairnHybridCacheOptions options, IServiceProvider? services, ILogger logger)
+    {
+        if (options.DisableSecondLevel)
+        {
+            return new NoLevel();
+        }
+
+        if (options.StoreFile is { } file)
+        {
+            return new StoreLevel(file.OpenStore(), options.Name);
+        }
+
+        IDistributedCache? cache = options.DistributedCache ?? RegisteredCache(options, services);
+        return cache switch
+        {
+            null => new NoLevel(),
+
+            // Uses the store itself instead of the IDistributedCache, so that changes reach every process at once.
+            CairnDistributedCache cairn => new StoreLevel(StoreHandle.Borrow(cairn.OpenStore), options.Name),
+            _ => new DistributedLevel(
+                cache,
+                services?.GetService<ICacheLeases>(),
+                services?.GetService<ICacheInvalidation>(),
+                new DistributedLevelOptions
+                {
+                    Name = options.Name,
+                    ReadTimeout = options.DistributedReadTimeout,
+                    WriteTimeout = options.DistributedWriteTimeout,
+                    BreakAfterFailures = options.DistributedBreakAfterFailures,
+                    FirstBreak = options.DistributedFirstBreak,
+                    LongestBreak = options.DistributedLongestBreak,
+                    MaxPendingWrites = options.DistributedMaxPendingWrites,
+                    MaxPendingBytes = options.DistributedMaxPendingBytes,
+                    Clock = options.TimeProvider,
+                },
+                logger),
+        };
+    }
+
+    private static IDistributedCache? RegisteredCache(CairnHybridCacheOptions options, IServiceProvider? services)
+    {
+        if (options.DistributedCacheServiceKey is not { } key)
+        {
+            return services?.GetService<IDistributedCache>();
+        }
+
+        return services?.GetKeyedService<IDistributedCache>(key) ?? throw new InvalidOperationException(
+            $"{nameof(CairnHybridCacheOptions.DistributedCacheServiceKey)} is '{key}', and no {nameof(IDistributedCache)} is registered with this key.");
+    }
+
+    private static CodecOptions CodecsOf(CairnHybridCacheOptions options, IServiceProvider? services) => new()
+    {
+        Services = services,
+        Json = options.JsonOptions,
+        JsonResolvers = [.. options.JsonResolvers],
+        Formats = new Dictionary<Type, CairnFormat>(options.Formats),
+        ShareAllTypes = options.ShareLocalValues,
+        ShareableTypes = new HashSet<Type>(options.ShareableTypes),
+        MaximumPayloadBytes = (int)Math.Min(options.MaximumPayloadBytes, Array.MaxLength),
+        DisableCompression = options.DisableCompression,
+        CompressionThresholdBytes = options.CompressionThresholdBytes,
+        CompressionQuality = options.CompressionQuality,
+    };
+}

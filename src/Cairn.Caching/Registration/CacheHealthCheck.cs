@@ -1,0 +1,32 @@
+using Cairn.Caching.Telemetry;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace Cairn.Caching.Registration;
+
+/// <summary>
+/// Checks the second level of a cache. Its failures never make a cache unhealthy, because callers are served nevertheless.
+/// </summary>
+internal sealed class CacheHealthCheck(CairnHybridCache cache) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        LevelHealth health = cache.LevelHealth;
+        var data = new Dictionary<string, object>(StringComparer.Ordinal)
+        {
+            ["failures"] = health.Failures,
+            ["timeouts"] = health.Timeouts,
+            ["refused"] = health.Refused,
+            ["owed"] = health.OwedChanges,
+        };
+        string? trouble = health switch
+        {
+            { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while: values are made and kept in this process only.",
+            { IsCutOff: true } => "Changes made by others cannot be heard of: nothing older than two seconds is served from memory.",
+            { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level.",
+            _ => null,
+        };
+        return Task.FromResult(trouble is null
+            ? HealthCheckResult.Healthy("Both levels work.", data)
+            : new HealthCheckResult(HealthStatus.Degraded, trouble, exception: null, data));
+    }
+}

@@ -1,0 +1,5 @@
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Cairn.Caching.Registration;
+
+internal sealed record CairnHybridCacheBuilder(string Name, IServiceCollection Services) : ICairnHybridCacheBuilder;

@@ -1,0 +1,106 @@
+// Memory for input and output, in blocks whose size is a power of two. Free blocks are kept for reuse. Each worker has its own pool, used
+// only on the worker's thread, so there are no locks.
+//
+//   I1  A block is in one place: free in the pool, or with its user.
+//   I2  The account counts a block from its allocation until it is freed, used or not.
+//   I3  Free blocks take at most KeptBytes. A block that stayed free from one trim to the next is freed.
+using System.Diagnostics;
+using System.Numerics;
+
+namespace Cairn.Server.Buffers;
+
+internal sealed class BlockPool
+{
+    public const int SmallestBytes = 256;
+    private const int LargestKeptBytes = 2 << 20;
+    private const int KeptBytes = 4 << 20;
+
+    private static readonly int Classes = ClassOf(LargestKeptBytes) + 1;
+
+    private readonly Block?[] _free = new Block?[Classes];
+    private readonly MemoryAccount _account;
+    private int _freeBytes;
+    private int _unusedBytes;
+
+    public BlockPool(MemoryAccount account) => _account = account;
+
+    public MemoryAccount Account => _account;
+
+    /// <summary>Gets the number of bytes of free blocks.</summary>
+    public int FreeBytes => _freeBytes;
+
+    /// <summary>Takes a block of at least this many bytes. Their content is undefined.</summary>
+    public Block Rent(int atLeast)
+    {
+        int kind = ClassOf(atLeast);
+        if (kind < Classes && _free[kind] is { } block)
+        {
+            _free[kind] = block.NextFree;
+            block.NextFree = null;
+            _freeBytes -= block.Length;
+            _unusedBytes = Math.Min(_unusedBytes, _freeBytes);
+            return block;
+        }
+
+        return Make(atLeast, kind);
+    }
+
+    public void Return(Block block)
+    {
+        Debug.Assert(block.NextFree is null, "I1: it was returned before.");
+
+        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > KeptBytes || _account.IsShort)
+        {
+            Free(block);
+            return;
+        }
+
+        int kind = ClassOf(block.Length);
+        block.NextFree = _free[kind];
+        _free[kind] = block;
+        _freeBytes += block.Length;
+    }
+
+    /// <summary>Frees as many bytes of blocks as were free all the time since the last trim.</summary>
+    public void Trim()
+    {
+        for (int kind = Classes - 1; kind >= 0 && _unusedBytes > 0; kind--)
+        {
+            while (_unusedBytes > 0 && _free[kind] is { } block)
+            {
+                _free[kind] = block.NextFree;
+                _freeBytes -= block.Length;
+                _unusedBytes -= block.Length;
+                Free(block);
+            }
+        }
+
+        _unusedBytes = _freeBytes;
+    }
+
+    /// <summary>Frees all free blocks.</summary>
+    public void Clear()
+    {
+        _unusedBytes = _freeBytes;
+        Trim();
+    }
+
+    private static int ClassOf(int bytes) =>
+        BitOperations.Log2(BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, SmallestBytes))) -
+        BitOperations.Log2(SmallestBytes);
+
+    private void Free(Block block)
+    {
+        _account.Add(-block.Length);
+        block.Free();
+    }
+
+    private Block Make(int atLeast, int kind)
+    {
+        // Above the largest kept size, a power of two would waste too much, so the size is rounded up to whole MiB.
+        long bytes = kind < Classes ? (long)SmallestBytes << kind : (atLeast + (1L << 20) - 1) & -(1L << 20);
+        var block = new Block((int)Math.Min(bytes, Array.MaxLength));
+        _account.Add(block.Length);
+        return block;
+    }
+}

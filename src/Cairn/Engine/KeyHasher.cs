@@ -1,0 +1,63 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
+using System.Text.Unicode;
+using Cairn.Encryption;
+using Cairn.Keys;
+using Cairn.Storage;
+
+namespace Cairn.Engine;
+
+/// <summary>The hash of text keys of one collection, for caches above the store that find their entries by the store's own hash.</summary>
+internal readonly unsafe struct KeyHasher
+{
+    private readonly ulong _seed;
+    private readonly StoreCipher? _cipher;
+    private readonly uint _collection;
+
+    private KeyHasher(ulong seed, StoreCipher? cipher = null, uint collection = 0)
+    {
+        _seed = seed;
+        _cipher = cipher;
+        _collection = collection;
+    }
+
+    /// <summary>The hash of a collection's keys, as the store reports it with changes.</summary>
+    public static KeyHasher Of(StoreEngine engine, uint collection) =>
+        new(KeyHash.SeedOf(collection, engine.Memory.KeySeed), engine.Cipher, collection);
+
+    /// <summary>A hash that nobody else knows.</summary>
+    public static KeyHasher Random()
+    {
+        Span<byte> seed = stackalloc byte[8];
+        RandomNumberGenerator.Fill(seed);
+        return new(BitConverter.ToUInt64(seed));
+    }
+
+    /// <summary>The hash of a key. Text that the store would refuse has one, too, which means nothing to the store.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong Hash(ReadOnlySpan<char> key) =>
+        _cipher is null && AsciiKey.TryCreate(key, out AsciiKey ascii) ? ascii.Hash(_seed) : HashEncoded(key);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ulong HashEncoded(ReadOnlySpan<char> key)
+    {
+        byte[]? rented = null;
+        Span<byte> buffer = key.Length <= EncodedKey.StackBytes / 3
+            ? stackalloc byte[EncodedKey.StackBytes]
+            : rented = ArrayPool<byte>.Shared.Rent(key.Length * 3);
+        Utf8.FromUtf16(key, buffer, out _, out int written);
+        fixed (byte* bytes = buffer)
+        {
+            ulong hash = _cipher is null
+                ? KeyHash.Compute(bytes, written, _seed)
+                : _cipher.TagOf(buffer[..written], _collection).Hash(_seed);
+            if (rented is not null)
+            {
+                ArrayPool<byte>.Shared.Return(rented);
+            }
+
+            return hash;
+        }
+    }
+}

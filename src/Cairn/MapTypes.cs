@@ -1,0 +1,117 @@
+using System.Text;
+
+namespace Cairn;
+
+// What the keys and values of a store's maps are, recorded when a map is created, so that nobody reads text as numbers. In a
+// collection of the store, an entry for each map:
+//
+//   cairn.maps          of maps whose writes survive the process
+//   cairn.maps.durable  of maps whose writes survive the machine, too: what says how to read them must not be lost before them
+//
+// Key: the map's name. Value: five lines of UTF-8: the version of this form, then type and format of the keys and of the values.
+internal sealed class MapTypes(string keyType, string keyFormat, string valueType, string valueFormat)
+{
+    public const string CollectionName = "cairn.maps";
+    public const string DurableCollectionName = "cairn.maps.durable";
+
+    public const int LongestTypeName = 1000;
+
+    private const string FormVersion = "1";
+
+    private readonly string[] _lines = [FormVersion, keyType, keyFormat, valueType, valueFormat];
+
+    /// <summary>Whether these types are recorded for a map. False if none are, as for a map that does not exist.</summary>
+    /// <exception cref="StoreException">Others are.</exception>
+    public bool IsRecorded(CairnStore store, string name)
+    {
+        // In either: the map's durability may have been changed.
+        string? recorded = Find(store, DurableCollectionName, name) ?? Find(store, CollectionName, name);
+        if (recorded is not null)
+        {
+            Compare(name, recorded.Split('\n'));
+        }
+
+        return recorded is not null;
+    }
+
+    /// <summary>Records the types of a new map.</summary>
+    /// <exception cref="StoreException">Another process has just created it with others; or it could not be done.</exception>
+    public void Record(CairnStore store, string name, Durability durability)
+    {
+        CairnCollection collection = Open(store, isDurable: durability is Durability.GroupCommit or Durability.EveryOperation);
+        WriteStatus status = collection.Add(name, Encoding.UTF8.GetBytes(string.Join('\n', _lines)));
+        if (status == WriteStatus.Exists)
+        {
+            Compare(name, collection.GetString(name)?.Split('\n') ?? []);
+        }
+        else if (status != WriteStatus.Stored)
+        {
+            throw new StoreException(
+                $"What the keys and values of the map '{name}' are could not be recorded, because a stopped process holds the store's lock. Continue or end it.");
+        }
+    }
+
+    /// <summary>What is recorded for all maps.</summary>
+    public static List<(CairnCollection Collection, string Name, byte[] Types)> ReadAll(CairnStore store)
+    {
+        List<(CairnCollection, string, byte[])> all = [];
+        foreach (string name in new[] { CollectionName, DurableCollectionName })
+        {
+            CairnCollection? collection = Exists(store, name) ? store.Collection(name) : null;
+            foreach (StoreEntry entry in collection?.Entries() ?? [])
+            {
+                if (collection!.Get(entry.KeyText) is { } types)
+                {
+                    all.Add((collection, entry.KeyText, types));
+                }
+            }
+        }
+
+        return all;
+    }
+
+    /// <summary>Records again what was recorded before everything was cleared, unless somebody has made a new map of that name meanwhile.</summary>
+    public static void RecordAgain(List<(CairnCollection Collection, string Name, byte[] Types)> all)
+    {
+        foreach ((CairnCollection collection, string name, byte[] types) in all)
+        {
+            collection.Add(name, types);
+        }
+    }
+
+    private static string? Find(CairnStore store, string collection, string name) =>
+        Exists(store, collection) ? store.Collection(collection).GetString(name) : null;
+
+    private static CairnCollection Open(CairnStore store, bool isDurable)
+    {
+        string name = isDurable ? DurableCollectionName : CollectionName;
+        return Exists(store, name)
+            ? store.Collection(name)
+            : store.Collection(name, new CollectionOptions
+            {
+                Region = StoreRegion.Keep,
+                Durability = isDurable ? Durability.GroupCommit : Durability.ProcessCrash,
+            });
+    }
+
+    private static bool Exists(CairnStore store, string collection) => store.CollectionNames.Contains(collection, StringComparer.Ordinal);
+
+    private void Compare(string name, string[] recorded)
+    {
+        if (recorded.Length != _lines.Length || recorded[0] != FormVersion)
+        {
+            throw new StoreException(
+                $"What the keys and values of the map '{name}' are was recorded in a form that this version of Cairn does not know. Open it with the version that wrote it.");
+        }
+
+        for (int at = 1; at < _lines.Length; at += 2)
+        {
+            if (recorded[at] != _lines[at] || recorded[at + 1] != _lines[at + 1])
+            {
+                throw new StoreException(
+                    $"The {(at == 1 ? "keys" : "values")} of the map '{name}' are {recorded[at]} as {recorded[at + 1]}; it was opened with {_lines[at]} as {_lines[at + 1]}. " +
+                    "Open it with what it was created with, or use another name for a new map.");
+            }
+        }
+    }
+}

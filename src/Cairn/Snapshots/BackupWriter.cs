@@ -1,0 +1,68 @@
+using System.Diagnostics;
+using Cairn.Engine;
+using Cairn.Platform;
+using Cairn.Storage;
+using Cairn.WriteAhead;
+
+namespace Cairn.Snapshots;
+
+// Writes a backup: the entries as a snapshot has them, and then what the log says from the snapshot's beginning to the end of the copying. So
+// the logged collections are as they were at that end.
+//
+//   I1  Nobody deletes files of the log meanwhile: the caller sees to it (Checkpointer.Alone).
+internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform platform, TimeProvider clock)
+{
+    public BackupReport Write(string path, BackupOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
+    {
+        long started = Stopwatch.GetTimestamp();
+        StoreMemory memory = engine.Memory;
+        RequireOther(path);
+        string directory = Path.GetDirectoryName(path)!;
+        using StoreFile file = platform.CreateUnnamed(directory, Path.GetFileName(path));
+        ulong logId = memory.Super->Log.LogId;
+        var writer = new RecordFileWriter(
+            file, LogFileKind.Backup, logId == 0 ? memory.Super->StoreId : logId, LogPath.FirstPosition,
+            clock.GetUtcNow().ToUnixTimeMilliseconds(), LogFiles.KeyBlockOf(memory));
+
+        SnapshotScan scan = SnapshotScan.Begin(engine, record => !options.OnlyKept || record.Region == StoreRegion.Keep);
+        scan.Write(writer, withStoreItself: !options.OnlyKept, progress, cancellationToken);
+        long changes = 0;
+        long end = engine.WriteAhead.Tail;
+        if (logId != 0 && end > scan.Start)
+        {
+            LogFileSet files = LogFileSet.Find(platform, memory.File.Path);
+            LogWalk.Read(platform, files, scan.Start, end, default, (in LogRecord record) =>
+            {
+                writer.Append(record.Kind, record.Collection, record.Body);
+                changes++;
+            });
+        }
+
+        scan.WriteEnd(writer, scan.Records + changes, end);
+        progress?.Report(new StoreProgress("writing to disk", 0, writer.Bytes));
+        writer.Finish();
+        cancellationToken.ThrowIfCancellationRequested();
+        file.TryPublish(path, replace: true);
+        platform.FlushDirectory(Path.GetDirectoryName(file.Path)!);
+        progress?.Report(new StoreProgress("writing to disk", writer.Bytes, writer.Bytes));
+        GC.KeepAlive(engine);
+        return new BackupReport
+        {
+            Path = path,
+            Entries = scan.Entries,
+            Changes = changes,
+            Bytes = writer.Bytes,
+            Duration = Stopwatch.GetElapsedTime(started),
+        };
+    }
+
+    // Whoever mistypes a path must not replace the store by its own copy.
+    private void RequireOther(string path)
+    {
+        StoreFile store = engine.Memory.File;
+        if (path == store.Path || store.IsStillAt(path) || path == LogPath.Snapshot(store.Path) || LogPath.TryParse(store.Path, path, out _))
+        {
+            throw new ArgumentException($"The path '{path}' is that of the store itself, or of its log. Name another file for the backup.", nameof(path));
+        }
+    }
+}

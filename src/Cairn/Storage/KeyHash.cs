@@ -1,0 +1,161 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.Arm;
+using System.Runtime.Intrinsics.X86;
+
+namespace Cairn.Storage;
+
+// The hash of keys: a 64-bit, seeded, non-cryptographic hash built from folded multiplication, that is,
+// the exclusive or of the two halves of a 64 x 64 -> 128 bit product. The construction is that of wyhash (Wang Yi, "wyhash:
+// a fast 64-bit hash function", public domain), which passes the usual statistical test suites; keys of up to 16 bytes
+// cost two multiplications.
+//
+// Every store draws its own seed, so that a client who chooses keys cannot choose their buckets. The result is written
+// into files, so changing it means a new format version.
+//
+// Everything stays in registers: no local has its address taken, and the product's halves are computed apart, because the
+// framework's 128-bit product passes its low half through memory.
+internal static unsafe class KeyHash
+{
+    private const ulong K0 = 0x9E37_79B9_7F4A_7C15; // 2^64 / golden ratio
+    private const ulong K1 = 0xC2B2_AE3D_27D4_EB4F;
+    private const ulong K2 = 0x1656_67B1_9E37_79F9;
+    private const ulong K3 = 0xD6E8_FEB8_6659_FD93;
+
+    /// <summary>Hashes <paramref name="length"/> bytes at <paramref name="data"/>; it reads no byte beyond them.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Compute(byte* data, int length, ulong seed) =>
+        length <= 32 ? Short(data, length, seed) : Long(data, length, seed);
+
+    /// <summary>The hash of 16 to 32 bytes of which the first 16 and the last 16 are given.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Compute16To32(ulong first, ulong second, ulong nextToLast, ulong last, int length, ulong seed)
+    {
+        ulong state = seed ^ K0;
+        if (length > 16)
+        {
+            state = Fold(first ^ K1, second ^ state);
+        }
+
+        return Fold(Fold(nextToLast ^ K1, last ^ state) ^ K2, (uint)length ^ K3);
+    }
+
+    /// <summary>The exclusive or of the halves of the product.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Fold(ulong left, ulong right)
+    {
+        if (Bmi2.X64.IsSupported)
+        {
+            return Bmi2.X64.MultiplyNoFlags(left, right) ^ (left * right);
+        }
+
+        if (ArmBase.Arm64.IsSupported)
+        {
+            return ArmBase.Arm64.MultiplyHigh(left, right) ^ (left * right);
+        }
+
+        ulong high = Math.BigMul(left, right, out ulong low);
+        return high ^ low;
+    }
+
+    /// <summary>Derives an unrelated seed, for a collection or a purpose.</summary>
+    public static ulong Derive(ulong seed, ulong purpose) => Fold(seed ^ K2, purpose ^ K3) ^ seed;
+
+    /// <summary>The seed of a store's key hashes, derived from the seed that its superblock records.</summary>
+    public static ulong KeySeedOf(ulong hashSeed) => Derive(hashSeed, 1);
+
+    /// <summary>The seed of a store's checksums.</summary>
+    public static ulong ChecksumSeedOf(ulong hashSeed) => Derive(hashSeed, 2);
+
+    /// <summary>The hash of a key: equal keys of different collections have unrelated ones.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong OfKey(byte* key, int length, uint collection, ulong keySeed) =>
+        Compute(key, length, SeedOf(collection, keySeed));
+
+    /// <summary>The seed of a collection's keys.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong SeedOf(uint collection, ulong keySeed) =>
+        collection == 0 ? keySeed : Derive(keySeed, 16 + (ulong)collection);
+
+    // Up to 32 bytes, most keys: no loop.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Short(byte* data, int length, ulong seed)
+    {
+        ulong state = seed ^ K0;
+        if (length > 16)
+        {
+            state = Mix(data, 0, K1, state);
+        }
+
+        return Last(data, length, state);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ulong Long(byte* data, int length, ulong seed)
+    {
+        ulong state = seed ^ K0;
+        nint at = 0;
+        if (length > 64)
+        {
+            // 64 bytes a step in four independent lanes, so that the multiplier is busy every cycle.
+            ulong lane1 = state ^ K1;
+            ulong lane2 = state ^ K2;
+            ulong lane3 = state ^ K3;
+            do
+            {
+                state = Mix(data, at, K1, state);
+                lane1 = Mix(data, at + 16, K2, lane1);
+                lane2 = Mix(data, at + 32, K3, lane2);
+                lane3 = Mix(data, at + 48, K0, lane3);
+                at += 64;
+            }
+            while (length - at > 64);
+
+            state ^= lane1 ^ lane2 ^ lane3;
+        }
+
+        for (; length - at > 16; at += 16)
+        {
+            state = Mix(data, at, K1, state);
+        }
+
+        return Last(data, length, state);
+    }
+
+    // The last 16 bytes, which overlap those before them; or all, if there are no more.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Last(byte* data, nint length, ulong state)
+    {
+        ulong first;
+        ulong second;
+        if (length >= 8)
+        {
+            first = Unsafe.ReadUnaligned<ulong>(length >= 16 ? data + length - 16 : data);
+            second = Unsafe.ReadUnaligned<ulong>(data + length - 8);
+        }
+        else if (length >= 4)
+        {
+            first = Unsafe.ReadUnaligned<uint>(data);
+            second = Unsafe.ReadUnaligned<uint>(data + length - 4);
+        }
+        else if (length > 0)
+        {
+            first = ((ulong)data[0] << 16) | ((ulong)data[length >> 1] << 8) | data[length - 1];
+            second = 0;
+        }
+        else
+        {
+            first = 0;
+            second = 0;
+        }
+
+        return Fold(Fold(first ^ K1, second ^ state) ^ K2, (uint)length ^ K3);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Mix(byte* data, nint at, ulong constant, ulong state)
+    {
+        ulong first = Unsafe.ReadUnaligned<ulong>(data + at);
+        ulong second = Unsafe.ReadUnaligned<ulong>(data + at + 8);
+        return Fold(first ^ constant, second ^ state);
+    }
+}

@@ -1,0 +1,95 @@
+using System.Text.RegularExpressions;
+
+namespace Cairn.ConventionTests;
+
+/// <summary>
+/// Turns of phrase that a reader of technical English has to read twice. They are looked for in C# (comments, documentation, messages) and in
+/// Markdown. Not every folder is free of them yet: <see cref="s_most"/> has how many there may be, and the numbers may only fall.
+/// </summary>
+public partial class WordTests
+{
+    // By the longest folder that a file is in. A folder that is not listed has none.
+    private static readonly Dictionary<string, int> s_most = new(StringComparer.Ordinal)
+    {
+        ["bench/Cairn.Benchmarks"] = 1,
+        ["docs"] = 136,
+        ["docs/decisions"] = 69,
+        ["docs/how-to"] = 42,
+        ["docs/models"] = 10,
+        ["docs/reference"] = 87,
+        ["src/Cairn"] = 360,
+        ["src/Cairn.Caching"] = 4,
+        ["src/Cairn.Caching.AspNetCore"] = 28,
+        ["src/Cairn.Caching.Protobuf"] = 12,
+        ["src/Cairn.Cli"] = 67,
+        ["src/Cairn.Dashboard"] = 8,
+        ["src/Cairn.Dashboard.AspNetCore"] = 4,
+        ["src/Cairn.Dashboard.Pages"] = 11,
+        ["src/Cairn.FileStore"] = 52,
+        ["src/Cairn.Protocol"] = 23,
+        ["src/Cairn.Redis"] = 56,
+        ["src/Cairn.Server"] = 9,
+        ["tests/Cairn.Caching.Tests"] = 3,
+        ["tests/Cairn.Cli.Tests"] = 14,
+        ["tests/Cairn.FileStore.Tests"] = 1,
+        ["tests/Cairn.Redis.Tests"] = 1,
+        ["tests/Cairn.Server.Tests"] = 6,
+        ["tests/Cairn.Tests"] = 9,
+        ["tests/Cairn.TortureTests"] = 10,
+    };
+
+    public static TheoryData<string> Folders => [.. TextFiles.Select(FolderOf).Distinct(StringComparer.Ordinal)];
+
+    private static IEnumerable<string> TextFiles =>
+        Repository.Sources.Concat(Repository.Documents).Where(file => Path.GetFileName(file) != "WordTests.cs");
+
+    [Theory]
+    [MemberData(nameof(Folders))]
+    public void Text_has_no_more_turns_that_must_be_read_twice_than_agreed(string folder)
+    {
+        string[] found =
+        [
+            .. from file in TextFiles
+               where FolderOf(file) == folder
+               from line in File.ReadLines(file).Select((text, index) => (text, number: index + 1))
+               from match in Turns().Matches(line.text)
+               select $"{Repository.Relative(file)}:{line.number}: {match.Value}",
+        ];
+
+        int most = s_most.GetValueOrDefault(folder);
+        Assert.True(
+            found.Length <= most,
+            $"{folder} has {found.Length} of them, {most} were agreed. docs/glossary.md has the terms; CONTRIBUTING.md, section English, says how to write.\n{string.Join('\n', found)}");
+    }
+
+    [Fact]
+    public void Agreed_numbers_are_of_folders_that_exist() =>
+        Assert.Empty(s_most.Keys.Except(TextFiles.Select(FolderOf), StringComparer.Ordinal));
+
+    [Theory]
+    [InlineData("Nobody waits for it.", 1)]
+    [InlineData("Whoever opens it, and somebody else.", 2)]
+    [InlineData("No operation, but for transactions, waits for ever.", 2)]
+    [InlineData("    // Who reads asks first.", 1)]
+    [InlineData("    /// <param name=\"a\">Of the key.</param>", 1)]
+    [InlineData("public void Key_that_nobody_has_is_missing()", 0)]
+    [InlineData("// The reader asks who holds the lock.", 0)]
+    public void Turns_are_found(string line, int count) => Assert.Equal(count, Turns().Count(line));
+
+    // Two levels: src/Cairn, tests/Cairn.Tests, docs/how-to. Files at the root are the root's.
+    private static string FolderOf(string file)
+    {
+        string[] parts = Repository.Relative(file).Split('/');
+        return parts.Length == 1 ? "." : string.Join('/', parts[..Math.Min(2, parts.Length - 1)]);
+    }
+
+    [GeneratedRegex(
+        """
+        \b(?i:nobody|whoever|somebody|for\ ever|but\ for|in\ vain|could\ not\ be\ had|the\ like|hears\ of|heard\ of)\b
+        |\b(?i:(is|are|was|were|be)\ told|(is|are|be)\ of\ use|not\ to\ be\ had)\b
+        |(?<=(//|///|\*|\.)\ +)(Who|What)\ (?!.*\?)
+        |(?<=<param\ name="\w+">)Of\ 
+        """,
+        RegexOptions.IgnorePatternWhitespace)]
+    private static partial Regex Turns();
+}

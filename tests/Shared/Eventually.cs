@@ -1,0 +1,47 @@
+using System.Diagnostics;
+
+namespace Cairn.Testing;
+
+/// <summary>Waits for what happens soon, and not at a time that is known. A test that waits asserts that it comes true, not when.</summary>
+internal static class Eventually
+{
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(2);
+
+    public static void True(Func<bool> condition)
+    {
+        long start = Stopwatch.GetTimestamp();
+        while (!condition())
+        {
+            Assert.True(Stopwatch.GetElapsedTime(start) < LongestWait, "It did not come true.");
+            Thread.Sleep(Pause); // No event announces it.
+        }
+    }
+
+    public static void Equal<T>(T expected, Func<T> actual) => True(() => Equals(expected, actual()));
+
+    public static Task TrueAsync(Func<bool> condition, string what) => TrueAsync(() => Task.FromResult(condition()), what);
+
+    public static async Task TrueAsync(Func<Task<bool>> condition, string what)
+    {
+        long start = Stopwatch.GetTimestamp();
+        while (!await condition())
+        {
+            Assert.True(Stopwatch.GetElapsedTime(start) < LongestWait, $"It did not happen within {LongestWait.TotalSeconds} s: {what}");
+            await Task.Delay(Pause); // No event announces it.
+        }
+    }
+
+    public static async Task EqualAsync<T>(T expected, Func<Task<T>> actual)
+    {
+        long start = Stopwatch.GetTimestamp();
+        T found = await actual();
+        while (!EqualityComparer<T>.Default.Equals(found, expected) && Stopwatch.GetElapsedTime(start) < LongestWait)
+        {
+            await Task.Delay(Pause);
+            found = await actual();
+        }
+
+        Assert.Equal(expected, found);
+    }
+}

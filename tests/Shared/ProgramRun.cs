@@ -1,0 +1,43 @@
+using System.Diagnostics;
+
+namespace Cairn.Testing;
+
+/// <summary>A program that ran to its end, and what it wrote.</summary>
+internal sealed record ProgramRun(int ExitCode, string Output, string Errors)
+{
+    /// <summary>Both streams, for the message of a test that fails.</summary>
+    public string Everything => Output + Errors;
+
+    /// <summary>Starts a program, gives it its input, and waits for its end.</summary>
+    public static async Task<ProgramRun> FinishAsync(ProcessStartInfo start, string input = "")
+    {
+        start.UseShellExecute = false;
+        start.RedirectStandardInput = true;
+        start.RedirectStandardOutput = true;
+        start.RedirectStandardError = true;
+        using var process = Process.Start(start)!;
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        await process.StandardInput.WriteAsync(input);
+        process.StandardInput.Close();
+        await process.WaitForExitAsync();
+        return new ProgramRun(process.ExitCode, await output, await errors);
+    }
+
+    /// <summary>A program outside of the test run, whose own settings would steer a build in it.</summary>
+    public static ProcessStartInfo Outside(string program, string folder, params IEnumerable<string> arguments)
+    {
+        var start = new ProcessStartInfo(program, arguments) { WorkingDirectory = folder };
+        foreach (var name in start.Environment.Keys.Where(IsOfTheTestRun).ToList())
+        {
+            start.Environment.Remove(name);
+        }
+
+        return start;
+    }
+
+    private static bool IsOfTheTestRun(string name) =>
+        name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)
+        || name.StartsWith("VSTEST", StringComparison.OrdinalIgnoreCase)
+        || name is "DOTNET_HOST_PATH" or "CI" or "ChecksCairn";
+}

@@ -258,7 +258,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         string serverKey = ServerKey(key);
         if (EntryLayout.TimesOf(options, _clock.GetUtcNow()) is not { } times)
         {
-                return CacheLeaseStatus.NotSupported; // The entry has expired already, so the set is a removal.
+            return CacheLeaseStatus.NotSupported; // The entry has expired already, so the set is a removal.
         }
 
         RedisArgument[]? publication = await ModeAsync(cancellationToken).ConfigureAwait(false) == ChannelMode.PublishSubscribe

@@ -216,7 +216,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     {
         if (_cluster is { } cluster)
         {
-                _ = cluster.RefreshAsync(); // The task never faults.
+            _ = cluster.RefreshAsync(); // The task never faults.
         }
     }
 

@@ -238,7 +238,7 @@ internal sealed class DistributedBackend
             .ApplyAsync(Records.EraKey, change, lease: null, wait).ConfigureAwait(false);
         lock (_eraGate)
         {
-            // A question that read the record before it was written must not bring the old era back (Learn).
+            // A read of the record that began before the write must not bring the old era back (Learn).
             _eraVersion++;
             if (_era != change.Number)
             {

@@ -107,7 +107,7 @@ internal sealed partial class FileEngine
             }
 
             EntryTable table = _view.Table;
-                _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
+            _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
             table.BeginBatch();
             if (new FileReader(appended).ReadAppended(table) != ReadOutcome.Complete)
             {
@@ -158,7 +158,7 @@ internal sealed partial class FileEngine
         }
         finally
         {
-                handle?.Dispose(); // Null if Accept took ownership.
+            handle?.Dispose(); // Null if Accept took ownership.
         }
     }
 
@@ -212,7 +212,7 @@ internal sealed partial class FileEngine
                 _seen = stamp;
                 _hasContent = true;
                 _base = OutsideBase;
-                    return true; // E1: the last valid content stays.
+                return true; // E1: the last valid content stays.
         }
     }
 
@@ -268,7 +268,7 @@ internal sealed partial class FileEngine
         _canWrite = canWrite;
         if (_hasContent && !_seen.IsSameFile(content.Stamp))
         {
-                _rewrittenTicks = NowTicks; // Most likely another process has rewritten the file.
+            _rewrittenTicks = NowTicks; // Most likely another process has rewritten the file.
         }
 
         _seen = content.Stamp;

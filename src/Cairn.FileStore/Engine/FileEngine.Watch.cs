@@ -12,7 +12,7 @@ internal sealed partial class FileEngine
     {
         if (!_gate.TryEnter())
         {
-                return; // Another thread is reading or writing the file; the next check suffices.
+            return; // Another thread is reading or writing the file; the next check suffices.
         }
 
         try
@@ -24,7 +24,7 @@ internal sealed partial class FileEngine
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-                _isBehind = true; // The file is not accessible now. Reads return the last content.
+            _isBehind = true; // The file is not accessible now. Reads return the last content.
         }
         finally
         {

@@ -121,7 +121,7 @@ internal sealed partial class FileEngine
     // Returns false if the file was replaced in the meantime.
     private bool TryChange(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
-            _mustLook = true; // If a step below fails, the next read brings the table up to date.
+        _mustLook = true; // If a step below fails, the next read brings the table up to date.
         try
         {
             CatchUp(hasTurn: true);
@@ -180,7 +180,7 @@ internal sealed partial class FileEngine
             RandomAccess.Write(_handle!, _buffer.WrittenSpan, _end);
             if (newLength < length)
             {
-                    RandomAccess.SetLength(_handle!, newLength); // The file had white space at its end.
+                RandomAccess.SetLength(_handle!, newLength); // The file had white space at its end.
             }
 
             if (_options.Durability == FileStoreDurability.PowerLoss)
@@ -261,7 +261,7 @@ internal sealed partial class FileEngine
     private void Apply(ReadOnlySpan<EntryChange> changes)
     {
         EntryTable table = _view.Table;
-            _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
+        _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
         if (changes.Length > 1)
         {
             table.BeginBatch();
@@ -380,7 +380,7 @@ internal sealed partial class FileEngine
         }
 
         RandomAccess.Write(handle, _buffer.WrittenSpan, 0);
-            Flush(handle); // Without the flush, a power loss could leave the file with its new name and without content.
+        Flush(handle); // Without the flush, a power loss could leave the file with its new name and without content.
     }
 
     private static void KeepOwner(SafeFileHandle handle, string target)
@@ -390,7 +390,7 @@ internal sealed partial class FileEngine
             LinuxNative.StatFile(handle, out LinuxNative.FileStatus own) == 0 &&
             (old.User != own.User || old.Group != own.Group))
         {
-                _ = LinuxNative.ChangeOwner(handle, old.User, old.Group); // Without the permission, the file belongs to this user from now on.
+            _ = LinuxNative.ChangeOwner(handle, old.User, old.Group); // Without the permission, the file belongs to this user from now on.
         }
     }
 
@@ -478,7 +478,7 @@ internal sealed partial class FileEngine
         _rewrittenTicks = now;
         if (!table.Sweep(now))
         {
-                return false; // The entry that would have expired was replaced in the meantime.
+            return false; // The entry that would have expired was replaced in the meantime.
         }
 
         try
@@ -488,7 +488,7 @@ internal sealed partial class FileEngine
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-                return false; // There is no disk space or no permission for a new file. The change itself may still succeed.
+            return false; // There is no disk space or no permission for a new file. The change itself may still succeed.
         }
     }
 
@@ -572,7 +572,7 @@ internal sealed partial class FileEngine
         {
             using (handle)
             {
-                    _ = LinuxNative.SyncData(handle); // Some file systems cannot flush a directory and return an error, which is ignored.
+                _ = LinuxNative.SyncData(handle); // Some file systems cannot flush a directory and return an error, which is ignored.
             }
         }
     }

@@ -196,7 +196,7 @@ internal sealed partial class FileEngine : IDisposable
 
                 _isClosed = true;
                 _watch.Dispose();
-                    _view.Invalidate(); // Reads then call Refresh, which throws because the engine is closed.
+                _view.Invalidate(); // Reads then call Refresh, which throws because the engine is closed.
                 _view.Channel.Close();
                 _handle?.Dispose();
             }

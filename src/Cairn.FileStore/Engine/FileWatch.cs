@@ -75,7 +75,7 @@ internal sealed class FileWatch : IDisposable
         }
         catch (Exception e) when (e is IOException or ArgumentException or UnauthorizedAccessException or PlatformNotSupportedException)
         {
-                return null; // The directory is missing or the limit of watches is reached. The checks at intervals remain.
+            return null; // The directory is missing or the limit of watches is reached. The checks at intervals remain.
         }
     }
 

@@ -26,7 +26,7 @@ internal sealed unsafe class View(Channel channel, EntryTable table)
             // Both reads are acquire reads: the search of the table must not begin before them. The first pairs with the commit of a writer, so
             // a change that was acknowledged before this read is visible here. The second pairs with Advance.
             bool isCurrent = Volatile.Read(ref *_word) == Volatile.Read(ref _applied);
-                GC.KeepAlive(Channel); // The word is only readable while the channel is referenced.
+            GC.KeepAlive(Channel); // The word is only readable while the channel is referenced.
             return isCurrent;
         }
     }

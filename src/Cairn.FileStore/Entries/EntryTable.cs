@@ -78,7 +78,7 @@ internal sealed class EntryTable
         Entry? before = slot.Entry;
         if (before is null && entry.Value is null)
         {
-                return null; // There is no entry to remove.
+            return null; // There is no entry to remove.
         }
 
         if (_batch is not null)
@@ -235,7 +235,7 @@ internal sealed class EntryTable
         }
 
         _taken = taken;
-            Volatile.Write(ref _slots, slots); // Release; pairs with Find: the slots must be visible before the array is.
+        Volatile.Write(ref _slots, slots); // Release; pairs with Find: the slots must be visible before the array is.
     }
 
     public struct Enumerator(Slot[] slots)

@@ -82,7 +82,7 @@ internal ref struct FileReader
     {
         _isOurs = true;
         SkipSpace();
-            TryTake((byte)','); // No comma precedes the first entries of a file.
+        TryTake((byte)','); // No comma precedes the first entries of a file.
 
         while (true)
         {
@@ -133,7 +133,7 @@ internal ref struct FileReader
 
         if (FileFormat.Header.StartsWith(_text[_position..]))
         {
-                _isOurs = true; // The header itself is incomplete (F2).
+            _isOurs = true; // The header itself is incomplete (F2).
             _position = _text.Length;
             return Fail(_position, "the file ends in its first line");
         }
@@ -296,7 +296,7 @@ internal ref struct FileReader
             table.Put(new Entry(key, value)
             {
                 ExpiresTicks = expirations.GetValueOrDefault(key, Entry.Never),
-                    LineBytes = (key.Length + value.Length) * 2, // The value does not matter, because the file is about to be rewritten.
+                LineBytes = (key.Length + value.Length) * 2, // The value does not matter, because the file is about to be rewritten.
             });
         }
 
@@ -499,7 +499,7 @@ internal ref struct FileReader
     {
         if (table.Find(key) is { Value: not null } before)
         {
-                table.Put(before.With(expires, before.LineBytes)); // The line with the value still determines the length.
+            table.Put(before.With(expires, before.LineBytes)); // The line with the value still determines the length.
         }
 
         EndOfEntries = _position;
@@ -543,7 +543,7 @@ internal ref struct FileReader
         ReadOnlySpan<byte> json = _text[start.._position];
         if (!Utf8.IsValid(json))
         {
-                return TryDecode(start, _position, out _); // Reports the position of the invalid byte.
+            return TryDecode(start, _position, out _); // Reports the position of the invalid byte.
         }
 
         // Removes line feeds, so that an entry is one line even if a person has formatted its value over several lines.
@@ -732,7 +732,7 @@ internal ref struct FileReader
             code = (code << 4) | digit;
         }
 
-            built?.Append((char)code); // An unpaired surrogate is also accepted, so that any stored string can be read.
+        built?.Append((char)code); // An unpaired surrogate is also accepted, so that any stored string can be read.
         position += Length;
         return true;
     }
@@ -906,7 +906,7 @@ internal ref struct FileReader
         ReadOnlySpan<byte> bytes = _text[start..end];
         if (Ascii.IsValid(bytes))
         {
-                text = Encoding.Latin1.GetString(bytes); // For ASCII the result is the same, in one pass.
+            text = Encoding.Latin1.GetString(bytes); // For ASCII the result is the same, in one pass.
             return true;
         }
 

@@ -12,7 +12,7 @@ internal sealed record FormatProblem(int Line, int Column, string Text)
         ReadOnlySpan<byte> line = before[lineStart..];
         if (lineStart == 0 && line.StartsWith("\uFEFF"u8))
         {
-                line = line[3..]; // Editors do not count the byte-order mark as a column.
+            line = line[3..]; // Editors do not count the byte-order mark as a column.
         }
 
         return new FormatProblem(before.Count((byte)'\n') + 1, Encoding.UTF8.GetCharCount(line) + 1, problem);

@@ -16,7 +16,7 @@ internal static class JsonLayout
                 text[length++] = unit;
                 if (unit == (byte)'\\')
                 {
-                        text[length++] = json[++i]; // The JSON is valid, so another byte follows.
+                    text[length++] = json[++i]; // The JSON is valid, so another byte follows.
                 }
                 else if (unit == (byte)'"')
                 {

@@ -21,7 +21,7 @@ internal static class MovedText
         }
         catch (EncoderFallbackException)
         {
-                return [Utf16Mark, .. MemoryMarshal.AsBytes(text.AsSpan())]; // Encoding.Unicode would replace the unpaired surrogate.
+            return [Utf16Mark, .. MemoryMarshal.AsBytes(text.AsSpan())]; // Encoding.Unicode would replace the unpaired surrogate.
         }
     }
 

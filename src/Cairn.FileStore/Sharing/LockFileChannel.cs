@@ -26,7 +26,7 @@ internal sealed unsafe class LockFileChannel : Channel
     public LockFileChannel(string path)
     {
         _path = path;
-            Word = (long*)Unsafe.AsPointer(ref _word[0]); // The array is pinned, and referenced as long as this object is.
+        Word = (long*)Unsafe.AsPointer(ref _word[0]); // The array is pinned, and referenced as long as this object is.
     }
 
     public override bool IsShared => false;

@@ -98,7 +98,7 @@ internal sealed unsafe class MappedChannel : Channel
         isRefused = !OperatingSystem.IsLinux();
         if (isRefused)
         {
-                return null; // On other systems the cache file is polled, because the replacement of mapped files is untested there.
+            return null; // On other systems the cache file is polled, because the replacement of mapped files is untested there.
         }
 
         try
@@ -169,7 +169,7 @@ internal sealed unsafe class MappedChannel : Channel
     {
         while (true)
         {
-                generation = Volatile.Read(ref *Word); // Acquire; pairs with the release write of Commit.
+            generation = Volatile.Read(ref *Word); // Acquire; pairs with the release write of Commit.
             CommitRecord record = *RecordOf(generation);
 
             // Full fence: the record is read before the generation is read again. If a writer had begun to overwrite the record, the generation
@@ -211,7 +211,7 @@ internal sealed unsafe class MappedChannel : Channel
         {
             if (mapped.Length < PageBytes)
             {
-                    mapped.Preallocate(0, PageBytes); // Mapped pages must exist and have allocated disk space.
+                mapped.Preallocate(0, PageBytes); // Mapped pages must exist and have allocated disk space.
             }
 
             locks = OpenFile(path, likeFile);
@@ -294,7 +294,7 @@ internal sealed unsafe class MappedChannel : Channel
         {
             while (true)
             {
-                    uint handed = Volatile.Read(ref Word32(HandedOffset)); // Read first: a later wake-up then ends the wait.
+                uint handed = Volatile.Read(ref Word32(HandedOffset)); // Read first: a later wake-up then ends the wait.
                 isFirst = isFirst || ticket == 0 || _locks!.TryLockRange(QueueBase, ticket);
                 if (isFirst && _locks!.TryLockByte(TurnByte))
                 {
@@ -310,7 +310,7 @@ internal sealed unsafe class MappedChannel : Channel
 
                 if (isFirst && waited >= FairAfter)
                 {
-                        Volatile.Write(ref Word32(UrgentOffset), 1); // The next process that gets the turn from the queue clears it.
+                    Volatile.Write(ref Word32(UrgentOffset), 1); // The next process that gets the turn from the queue clears it.
                 }
 
                 HostPlatform.Current.WaitOnAddress((uint*)(_page + HandedOffset), handed, isFirst ? FirstSleep : OtherSleep);
@@ -319,7 +319,7 @@ internal sealed unsafe class MappedChannel : Channel
         finally
         {
             _locks!.UnlockRange(QueueBase, ticket + 1);
-                WakeQueue(); // Another process is the first now.
+            WakeQueue(); // Another process is the first now.
         }
     }
 
@@ -337,7 +337,7 @@ internal sealed unsafe class MappedChannel : Channel
             long ticket = Volatile.Read(ref next);
             if (!_locks!.TryLockByte(QueueBase + ticket))
             {
-                    Thread.Yield(); // Another process is about to take this ticket.
+                Thread.Yield(); // Another process is about to take this ticket.
                 continue;
             }
 

@@ -47,7 +47,7 @@ internal static class HashSlot
         int close = open < 0 ? -1 : key.IndexOf('}', open + 1);
         if (close > open + 1)
         {
-                return prefix + key; // The key's own tag is also the first tag of the new key.
+            return prefix + key; // The key's own tag is also the first tag of the new key.
         }
 
         if (!key.Contains('}', StringComparison.Ordinal) && key.Length > 0)

@@ -58,7 +58,7 @@ internal sealed class CompletionQueue(Action flush) : IThreadPoolWorkItem
         {
             if (_isStalled)
             {
-                    Interlocked.Increment(ref _drainers); // Runs in addition to the blocked thread.
+                Interlocked.Increment(ref _drainers); // Runs in addition to the blocked thread.
             }
             else if (Interlocked.CompareExchange(ref _drainers, 1, 0) != 0)
             {

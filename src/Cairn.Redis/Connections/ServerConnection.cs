@@ -314,7 +314,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
         }
 
         _timer.Dispose();
-            _stream.Dispose(); // A receive or send in progress fails and finds the connection closed.
+        _stream.Dispose(); // A receive or send in progress fails and finds the connection closed.
         foreach (InFlight entry in left)
         {
             if (entry.Call is { } call)
@@ -418,7 +418,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
                 ValueTask sent = _stream.WriteAsync(_sending.Written);
                 if (!sent.IsCompleted)
                 {
-                        _ = FinishFlushAsync(sent); // The task never faults.
+                    _ = FinishFlushAsync(sent); // The task never faults.
                     return;
                 }
 

@@ -28,6 +28,8 @@ internal sealed class TrackingHub : IDisposable
 
     private const int MostNames = 4096;
     private const int MostNameBytes = 1 << 20;
+    private const int MostToldKept = 1024;
+    private const long NoWriter = -1;
 
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan s_round = TimeSpan.FromSeconds(1);
@@ -38,7 +40,7 @@ internal sealed class TrackingHub : IDisposable
     private readonly TrackedKeys _keys;
     private readonly List<RespSession> _trackers = [];
     private readonly Dictionary<ulong, byte[]> _names = []; // Names of keys that commands are about to change, for broadcasts.
-    private readonly HashSet<(ulong Hash, RespSession? Writer)> _told = []; // Sent to broadcast clients in this round.
+    private HashSet<(ulong Hash, long Writer)> _told = []; // Sent to broadcast clients in this round.
     private readonly InvalidationCursor[] _cursors;
     private readonly RespSession?[] _writers; // By partition (I3).
     private readonly List<int> _overrun = [];
@@ -229,7 +231,7 @@ internal sealed class TrackingHub : IDisposable
             }
 
             _overrun.Clear();
-            _told.Clear();
+            ForgetTold();
             Span<ulong> hashes = stackalloc ulong[64];
             for (int partition = 0; partition < _cursors.Length; partition++)
             {
@@ -258,6 +260,19 @@ internal sealed class TrackingHub : IDisposable
                 _overrun.ForEach(TellPartition);
                 TellAll(isBroadcastOnly: true);
             }
+        }
+    }
+
+    // Clearing costs as much as the set once had room for, so a large one is replaced.
+    private void ForgetTold()
+    {
+        if (_told.Count > MostToldKept)
+        {
+            _told = [];
+        }
+        else
+        {
+            _told.Clear();
         }
     }
 
@@ -345,7 +360,7 @@ internal sealed class TrackingHub : IDisposable
 
         // Only once per change: a transaction may set a key and then remove it, and its name is known only for the first of these
         // changes.
-        if (_broadcastCount == 0 || !_told.Add((hash, writer)))
+        if (_broadcastCount == 0 || !_told.Add((hash, writer?.Peer.Id ?? NoWriter)))
         {
             return;
         }

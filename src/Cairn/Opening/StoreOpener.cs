@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
@@ -21,11 +22,15 @@ namespace Cairn.Opening;
 //       an entry that it names can both be intact and yet stale (Superblock I2, the boot id).
 //   I2  Only who is alone changes Superblock.State.
 //   I3  What is emptied because of I1 is built anew from the log, as far as there is one, before anybody is let in (LogOpening).
+//   I4  Only a store whose state is InUse is shared. An owner slot that is locked in another state belongs to an opening that failed, or to a
+//       process that died while it closed the store. A child process keeps the locks until it starts its own program. So an opening waits
+//       until it is alone: otherwise it would use a store that nobody has built.
 internal static unsafe class StoreOpener
 {
     private const int MaxAttempts = 100;
     private const long MostRecounted = 10_000_000;
     private static readonly TimeSpan GateTimeout = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan LeaverTimeout = TimeSpan.FromSeconds(5);
 
     public static OpenedStore Open(StoreOptions options)
     {
@@ -264,7 +269,7 @@ internal static unsafe class StoreOpener
         StoreCipher? cipher)
     {
         var warnings = new List<string>();
-        bool isAlone = !file.IsByteLockedByOther(OwnerTable.GateByte + 1, StoreLayout.MaxOwners);
+        bool isAlone = IsAlone(file, path, (Superblock*)region.Address);
         string bootId = platform.BootId;
         bool wasClosed = false;
         LogFileSet? rebuildsFrom = null;
@@ -297,6 +302,30 @@ internal static unsafe class StoreOpener
 #pragma warning restore CA1816
             throw;
         }
+    }
+
+    // I4
+    private static bool IsAlone(StoreFile file, string path, Superblock* super)
+    {
+        long started = Stopwatch.GetTimestamp();
+        while (file.IsByteLockedByOther(OwnerTable.GateByte + 1, StoreLayout.MaxOwners))
+        {
+            if (super->State is not (Superblock.StateClosed or Superblock.StateResetting))
+            {
+                return false;
+            }
+
+            if (Stopwatch.GetElapsedTime(started) > LeaverTimeout)
+            {
+                throw new StoreException(
+                    $"The store '{path}' is marked as {(super->State == Superblock.StateClosed ? "closed" : "not yet built")}, but a process still has it open after " +
+                    $"{LeaverTimeout.TotalSeconds:N0} seconds. End that process, and open the store again.");
+            }
+
+            Thread.Sleep(1);
+        }
+
+        return true;
     }
 
     private static OpenedStore Attach(

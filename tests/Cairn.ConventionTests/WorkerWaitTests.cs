@@ -66,6 +66,7 @@ public class WorkerWaitTests
         ["Cairn.Engine.StoreEngine"] = "Closing waits for operations that end at their time-outs; a server closes its store when its workers have ended.",
         ["Cairn.Eviction.StoreGrowth"] = "Tries the lock and goes on without it.",
         ["Cairn.Offline.Verifier"] = NotOnWorker,
+        ["Cairn.Opening.StoreOpener"] = "Opening a store, which a server does before it serves; the wait for an opening that failed ends after 5 seconds.",
         ["Cairn.Platform.CloseAtExit"] = NotOnWorker,
         ["Cairn.Platform.Linux.LinuxStoreFile"] = "Mapping and closing a store's file, before a server serves and after.",
         ["Cairn.Platform.MacOs.MacStoreFile"] = "Mapping and closing a store's file, before a server serves and after.",

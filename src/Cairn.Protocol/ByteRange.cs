@@ -5,7 +5,7 @@ namespace Cairn.Protocol;
 /// <summary>The position of a part of a message in the input that it was read from.</summary>
 /// <param name="Offset">The offset from the start of the input, in bytes.</param>
 /// <param name="Length">The length in bytes.</param>
-public readonly record struct ByteRange(int Offset, int Length)
+internal readonly record struct ByteRange(int Offset, int Length)
 {
     /// <summary>Gets the offset of the first byte after the range.</summary>
     public int End => Offset + Length;

@@ -5,7 +5,7 @@ namespace Cairn.Protocol;
 
 /// <summary>Reads and writes whole numbers as decimal text.</summary>
 /// <remarks>Parsing is as strict as in Redis: each number has exactly one text, so reading and writing a number preserves its text.</remarks>
-public static class DecimalText
+internal static class DecimalText
 {
     /// <summary>The length of the longest text of a signed number, in bytes.</summary>
     public const int MaxInt64Bytes = 20;

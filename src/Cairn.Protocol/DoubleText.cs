@@ -4,7 +4,7 @@ using System.Text;
 namespace Cairn.Protocol;
 
 /// <summary>Reads and writes floating-point numbers as text, in the form of RESP3 doubles.</summary>
-public static class DoubleText
+internal static class DoubleText
 {
     /// <summary>The length of the longest text that <see cref="Format"/> writes, in bytes.</summary>
     public const int MaxBytes = 24;

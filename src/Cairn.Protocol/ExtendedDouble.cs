@@ -14,7 +14,7 @@ namespace Cairn.Protocol;
 /// A floating-point number with a 64-bit mantissa, the <c>long double</c> of C on x86. Redis computes INCRBYFLOAT and HINCRBYFLOAT with it,
 /// so equal digits require equal rounding.
 /// </summary>
-public readonly record struct ExtendedDouble
+internal readonly record struct ExtendedDouble
 {
     /// <summary>The length of the longest text that <see cref="Format"/> writes, in bytes.</summary>
     public const int MaxTextBytes = 4960;

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The commands of memcached's text protocol.</summary>
-public enum MemcachedCommand : byte
+internal enum MemcachedCommand : byte
 {
     /// <summary>An unknown command.</summary>
     None = 0,

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The errors that memcached reports for a request that it cannot serve. The texts are those of memcached 1.6.</summary>
-public enum MemcachedError : byte
+internal enum MemcachedError : byte
 {
     /// <summary>No error.</summary>
     None = 0,

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The code at the start of a meta command's reply.</summary>
-public enum MemcachedMetaCode : byte
+internal enum MemcachedMetaCode : byte
 {
     /// <summary><c>HD</c>: done or found, without a value.</summary>
     Done = 0,

@@ -5,7 +5,7 @@ namespace Cairn.Protocol;
 /// of <see cref="MemcachedRequest"/>.
 /// </summary>
 [Flags]
-public enum MemcachedMetaFlags : ulong
+internal enum MemcachedMetaFlags : ulong
 {
     /// <summary>No flag.</summary>
     None = 0,

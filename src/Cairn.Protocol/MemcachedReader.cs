@@ -15,7 +15,7 @@ namespace Cairn.Protocol;
 /// The protocol is that of memcached 1.6: doc/protocol.txt of its repository and, if that does not specify a case, the behaviour of 1.6.18.
 /// All members are safe from any thread.
 /// </remarks>
-public static class MemcachedReader
+internal static class MemcachedReader
 {
     /// <summary>The length of the longest key, in bytes. For a base64 key, the length of its text.</summary>
     public const int MaxKeyBytes = 250;

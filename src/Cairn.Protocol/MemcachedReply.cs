@@ -7,7 +7,7 @@ namespace Cairn.Protocol;
 /// property that does not apply to a reply is zero.
 /// </summary>
 [StructLayout(LayoutKind.Auto)]
-public struct MemcachedReply
+internal struct MemcachedReply
 {
     /// <summary>Gets the kind of the reply.</summary>
     public MemcachedReplyKind Kind { get; internal set; }

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The kinds of replies in memcached's text protocol.</summary>
-public enum MemcachedReplyKind : byte
+internal enum MemcachedReplyKind : byte
 {
     /// <summary>No reply was read.</summary>
     None = 0,

@@ -7,7 +7,7 @@ namespace Cairn.Protocol;
 /// <remarks>
 /// A reply that violates the protocol is fatal: the client can no longer match replies to requests. All members are safe from any thread.
 /// </remarks>
-public static class MemcachedReplyReader
+internal static class MemcachedReplyReader
 {
     /// <summary>The default limit of a line, in bytes.</summary>
     public const int DefaultMaxLineBytes = 64 << 10;

@@ -10,7 +10,7 @@ namespace Cairn.Protocol;
 /// With a buffer writer, the written bytes reach it only with <see cref="Flush"/>, and no other code may use it until then. With a span, a
 /// reply that does not fit throws an <see cref="InvalidOperationException"/>.
 /// </remarks>
-public ref struct MemcachedReplyWriter
+internal ref struct MemcachedReplyWriter
 {
     /// <summary>
     /// The longest <c>VALUE</c> or <c>VA</c> line before its flags, with its end, in bytes. The length of the key has to be added.

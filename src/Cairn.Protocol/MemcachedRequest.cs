@@ -9,7 +9,7 @@ namespace Cairn.Protocol;
 /// long as the input. A property that does not apply to a command is zero.
 /// </summary>
 [StructLayout(LayoutKind.Auto)]
-public struct MemcachedRequest
+internal struct MemcachedRequest
 {
     /// <summary>Gets the command. A malformed request has one if the reader recognised it.</summary>
     public MemcachedCommand Command { get; internal set; }

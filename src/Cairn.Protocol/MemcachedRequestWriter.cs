@@ -15,7 +15,7 @@ namespace Cairn.Protocol;
 /// <see cref="ArgumentException"/> before a byte of the key is written. Meta commands can write any key of up to 186 bytes in base64.
 /// </para>
 /// </remarks>
-public ref struct MemcachedRequestWriter
+internal ref struct MemcachedRequestWriter
 {
     private OutputWindow _output;
 

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace Cairn.Protocol;
 
 /// <summary>Enumerates the words of a command line, such as the keys of a <c>get</c>. Spaces separate the words.</summary>
-public ref struct MemcachedTokens
+internal ref struct MemcachedTokens
 {
     private readonly ReadOnlySpan<byte> _text;
     private int _start;

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The result of reading a message at the start of an input.</summary>
-public enum ParseStatus
+internal enum ParseStatus
 {
     /// <summary>The message is longer than the input. Nothing is consumed. Call again with more bytes.</summary>
     Incomplete = 0,

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The limits of a RESP request reader. A request beyond a limit is an error, after which the connection is closed.</summary>
-public sealed record RespLimits
+internal sealed record RespLimits
 {
     /// <summary>Gets the default limits.</summary>
     public static RespLimits Default { get; } = new();

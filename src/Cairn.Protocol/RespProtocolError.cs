@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The protocol errors of a RESP request. <see cref="RespRequestReader.FormatError"/> returns Redis' text for each.</summary>
-public enum RespProtocolError : byte
+internal enum RespProtocolError : byte
 {
     /// <summary>No error.</summary>
     None = 0,

@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The limits of a client for replies. A reply beyond a limit is an error, after which the connection is closed.</summary>
-public sealed record RespReplyLimits
+internal sealed record RespReplyLimits
 {
     /// <summary>Gets the default limits.</summary>
     public static RespReplyLimits Default { get; } = new();

@@ -8,7 +8,7 @@ namespace Cairn.Protocol;
 /// <remarks>
 /// The input should be a reply that <see cref="RespReplyScanner"/> found to be complete. On other input <see cref="Read"/> ends early.
 /// </remarks>
-public ref struct RespReplyReader
+internal ref struct RespReplyReader
 {
     private const int FormatBytes = 4; // The format of a verbatim string, with the colon.
 

@@ -16,7 +16,7 @@ namespace Cairn.Protocol;
 /// input. Each connection needs its own scanner.
 /// </summary>
 /// <remarks>Supports RESP2 and RESP3 except streamed types, which no server sends. Not safe from several threads at once.</remarks>
-public sealed class RespReplyScanner
+internal sealed class RespReplyScanner
 {
     private const int InitialDepth = 8;
 

@@ -22,7 +22,7 @@ namespace Cairn.Protocol;
 /// connection needs its own reader, which remembers its position in an incomplete request.
 /// </summary>
 /// <remarks>Follows processMultibulkBuffer and processInlineBuffer of Redis 7.0. Not safe from several threads at once.</remarks>
-public sealed class RespRequestReader
+internal sealed class RespRequestReader
 {
     private const int SmallestCapacity = 16;
     private const int KeptCapacity = 4096;

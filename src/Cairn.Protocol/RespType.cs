@@ -1,7 +1,7 @@
 namespace Cairn.Protocol;
 
 /// <summary>The types of RESP2 and RESP3. The value is their first byte.</summary>
-public enum RespType : byte
+internal enum RespType : byte
 {
     /// <summary>No element was read.</summary>
     None = 0,

@@ -14,7 +14,7 @@ namespace Cairn.Protocol;
 /// With a buffer writer, the written bytes reach it only with <see cref="Flush"/>, and no other code may use it until then. With a span,
 /// output that does not fit throws an <see cref="InvalidOperationException"/>.
 /// </remarks>
-public ref struct RespWriter
+internal ref struct RespWriter
 {
     /// <summary>The length of the longest header of a bulk string, array or other type with a length, in bytes.</summary>
     public const int MaxHeaderBytes = 24;

@@ -1,2 +1,2 @@
-// Buffers for keys are taken from the stack by nearly every operation; clearing them would cost more than using them.
+// Nearly every operation takes a key buffer from the stack. Clearing that buffer would cost more than using it.
 [module: System.Runtime.CompilerServices.SkipLocalsInit]

@@ -1,11 +1,11 @@
 namespace Cairn;
 
-/// <summary>What a backup has in it.</summary>
+/// <summary>The content of a backup.</summary>
 public sealed record BackupOptions
 {
     /// <summary>
-    /// Whether only collections whose entries are kept (<see cref="StoreRegion.Keep"/>) are in the backup. Default false: all are, and whoever
-    /// restores it begins with a warm cache.
+    /// True if the backup has only collections whose entries are kept (<see cref="StoreRegion.Keep"/>). Default false: the backup has all collections, so
+    /// that a restored store starts with a warm cache.
     /// </summary>
     public bool OnlyKept { get; init; }
 }

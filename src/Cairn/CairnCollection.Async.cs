@@ -2,21 +2,24 @@ using Cairn.Engine;
 
 namespace Cairn;
 
-// Writing to collections whose writes wait for the disk, without a thread that does: the write itself is done before the call returns, and
-// only the waiting is left.
+// Asynchronous writes to collections whose writes wait for the disk. The write itself is complete before the call returns. Only the wait for the disk is
+// asynchronous, so it blocks no thread.
 public partial class CairnCollection
 {
-    /// <summary>As <see cref="Set(CacheKey, ReadOnlySpan{byte}, Expiration, uint)"/>, without blocking a thread while the disk is waited for.</summary>
+    /// <summary>
+    /// Stores a value like <see cref="Set(CacheKey, ReadOnlySpan{byte}, Expiration, uint)"/>, but blocks no thread while it waits for the disk.
+    /// </summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="value">0 bytes to <see cref="CairnStore.MaxValueBytes"/>, copied before the call returns.</param>
-    /// <param name="expiration">When it expires; the default is the collection's. A moment that has passed removes the key.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's. A moment that has passed removes the key.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
-    /// <param name="cancellationToken">Ends the waiting; the value is set.</param>
+    /// <param name="cancellationToken">Ends the wait. The value is already set.</param>
     /// <returns>
-    /// What the other returns, once the write is as durable as the collection promises. Where nothing has to be waited for, complete at once.
+    /// The result of <see cref="Set(CacheKey, ReadOnlySpan{byte}, Expiration, uint)"/>, once the write is as durable as the collection promises. The task
+    /// is complete at once if the write does not have to wait.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: if it did while this waited, the value is set and may be lost.</exception>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is set but can be lost.</exception>
     public ValueTask<bool> SetDurablyAsync(
         CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0, CancellationToken cancellationToken = default)
     {
@@ -35,11 +38,11 @@ public partial class CairnCollection
         return SettleAsync(isSet, end, cancellationToken);
     }
 
-    /// <summary>As <see cref="Remove(CacheKey)"/>, without blocking a thread while the disk is waited for.</summary>
+    /// <summary>Removes a value like <see cref="Remove(CacheKey)"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="cancellationToken">Ends the waiting; the value is removed.</param>
-    /// <returns>What the other returns, once the removal is as durable as the collection promises.</returns>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: if it did while this waited, the value is removed and may come back.</exception>
+    /// <param name="cancellationToken">Ends the wait. The value is already removed.</param>
+    /// <returns>The result of <see cref="Remove(CacheKey)"/>, once the removal is as durable as the collection promises.</returns>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is removed but can come back.</exception>
     public ValueTask<bool> RemoveDurablyAsync(CacheKey key, CancellationToken cancellationToken = default)
     {
         bool isRemoved;

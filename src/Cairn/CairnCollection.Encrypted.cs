@@ -10,28 +10,34 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-// The operations on an encrypted store, which differ from the others in two places: the engine knows keys by their tags, and values are
-// opened after they were read and sealed before they are written (StoreCipher). What the engine does to a value by itself, joining bytes to
-// it or changing its expiration, is here a read and a write that rests on the version that was read.
+// The operations on an encrypted store. They differ from the others in two points. The engine knows keys only by their tags. Values are decrypted after
+// each read and encrypted before each write (StoreCipher).
+// The engine cannot append to an encrypted value or change its expiration. Such an operation reads the value and writes it again, on the condition that the
+// version has not changed.
 public unsafe partial class CairnCollection
 {
     private const int SealedOnStack = 1024;
 
-    /// <summary>The longest value. What is sealed with it, the key included, takes of the room that the engine has for a value.</summary>
+    /// <summary>
+    /// Gets the length in bytes of the longest value. The key and the cipher's other data are stored with the value, so they reduce the engine's maximum.
+    /// </summary>
     internal int LongestValueBytes =>
         _cipher is null
             ? Engine.Memory.MaxValueBytes
             : Math.Max(0, Engine.Memory.MaxValueBytes - StoreCipher.SealedBytes(EntryView.MaxKeyBytes, 0));
 
-    /// <summary>Where a key is.</summary>
-    /// <param name="key">Its bytes, pinned.</param>
-    /// <param name="length">How many.</param>
-    /// <param name="tag">Room for what the engine knows it by; to be kept as long as the result.</param>
+    /// <summary>Finds the place of a key.</summary>
+    /// <param name="key">The key's bytes, pinned.</param>
+    /// <param name="length">The number of bytes.</param>
+    /// <param name="tag">Memory for the key's tag. It must stay valid as long as the result is used.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal KeyRef Place(byte* key, int length, KeyTag* tag) =>
         _cipher is null ? Engine.Place(key, length, Number) : PlaceTag(new ReadOnlySpan<byte>(key, length), tag);
 
-    /// <summary>Visits an entry of an encrypted store that a scan has met by its tag. Not if it is gone, or none of the store's.</summary>
+    /// <summary>
+    /// Visits an entry of an encrypted store that a scan has found by its tag. It skips the entry if it is gone, or if it was not encrypted with the
+    /// store's key.
+    /// </summary>
     internal static void VisitSealed(
         StoreEngine engine, StoreCipher cipher, ReadOnlySpan<byte> tagBytes, uint collection, OpenedVisitor visitor)
     {
@@ -56,7 +62,7 @@ public unsafe partial class CairnCollection
         Return(rented);
     }
 
-    /// <summary>What the engine knows a key by; the key itself, if the store is not encrypted.</summary>
+    /// <summary>Returns the key by which the engine knows an entry: the tag, or the key itself if the store is not encrypted.</summary>
     internal byte[] EngineKeyOf(byte[] key)
     {
         if (_cipher is null)
@@ -69,11 +75,13 @@ public unsafe partial class CairnCollection
         return tag;
     }
 
-    /// <summary>What the engine keeps as a key's value; the value itself, if the store is not encrypted.</summary>
+    /// <summary>
+    /// Returns the bytes that the engine stores as a key's value: the encrypted value, or the value itself if the store is not encrypted.
+    /// </summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="flags">With which it will be written.</param>
-    /// <param name="expiration">With which it will be written.</param>
+    /// <param name="flags">The flags with which the value will be written.</param>
+    /// <param name="expiration">The expiration with which the value will be written.</param>
     internal byte[] EngineValueOf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, uint flags, in ResolvedExpiration expiration)
     {
         if (_cipher is null)
@@ -120,16 +128,16 @@ public unsafe partial class CairnCollection
         return Engine.Place((byte*)tag, KeyTag.Bytes, Number);
     }
 
-    /// <summary>Reads and opens a key's value.</summary>
+    /// <summary>Reads and decrypts a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="acceptStale">Also if it has expired.</param>
-    /// <param name="isUse">Whether it counts as a use.</param>
-    /// <param name="room">The longest value that is wanted.</param>
-    /// <param name="buffer">Where it is opened, if it is short.</param>
-    /// <param name="rented">Where it is opened otherwise; to be given back when the value is no longer needed.</param>
+    /// <param name="acceptStale">True to return an expired value too.</param>
+    /// <param name="isUse">True if the read counts as a use.</param>
+    /// <param name="room">The length in bytes of the longest value that the caller accepts.</param>
+    /// <param name="buffer">The buffer in which a short value is decrypted.</param>
+    /// <param name="rented">The rented buffer in which a longer value is decrypted. The caller returns it when it no longer needs the value.</param>
     /// <param name="value">The value, if the result is true.</param>
-    /// <param name="info">Of the entry, also if the value is longer than wanted; all zero for a miss.</param>
-    /// <returns>True if there is a value, and it is not longer than wanted.</returns>
+    /// <param name="info">The entry's information, also if the value is longer than <paramref name="room"/>. All zero for a miss.</param>
+    /// <returns>True if there is a value that is not longer than <paramref name="room"/>.</returns>
     private bool TryFetch(
         ReadOnlySpan<byte> key, bool acceptStale, bool isUse, int room, Span<byte> buffer, ref byte[]? rented,
         out ReadOnlySpan<byte> value, out EntryInfo info)
@@ -137,7 +145,7 @@ public unsafe partial class CairnCollection
         KeyTag tag = _cipher!.TagOf(key, Number);
         KeyPlacement placement = Engine.Memory.Place(tag.Hash(KeyHash.SeedOf(Number, Engine.Memory.KeySeed)));
 
-        // What is longer than wanted is not read, and so does not count as a use either.
+        // A value longer than the caller accepts is not read, so it does not count as a use.
         buffer = buffer[..(int)Math.Min(buffer.Length, StoreCipher.SealedBytes(key.Length, 0) + (long)room)];
         if (Number == 0 && isUse && !acceptStale)
         {
@@ -190,7 +198,7 @@ public unsafe partial class CairnCollection
         return opened.Length <= room;
     }
 
-    // The entry is whole, and yet nobody who has the store's key wrote it there.
+    // The entry's checksum is right, but the entry was not written for this key with the store's key.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void OnForged(KeyTag tag, ReadOnlySpan<byte> key, ulong version)
     {
@@ -410,7 +418,7 @@ public unsafe partial class CairnCollection
         return status;
     }
 
-    // A new value for the entry that was read, and a new expiration if there is one.
+    // Writes a new value for the entry that was read. It also writes a new expiration if the caller passes one.
     private WriteStatus RewriteSealed(
         ReadOnlySpan<byte> key, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, in EntryInfo info, ResolvedExpiration? expiration)
     {

@@ -11,16 +11,16 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-// Reading. None of it takes a lock or writes anything shared but a hint of use.
+// Read operations. They take no lock. The only shared data that they write is the hint that an entry was used.
 public unsafe partial class CairnCollection
 {
     /// <summary>Copies a key's value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="destination">Where to; its content is undefined if the result is false.</param>
+    /// <param name="destination">The buffer for the value. Its content is undefined if the result is false.</param>
     /// <param name="bytesWritten">
-    /// The value's length if the result is true; the length needed if the destination is too short (never 0 then); 0 for a miss.
+    /// The value's length if the result is true. If the destination is too short, the length that is needed, which is never 0. 0 for a miss.
     /// </param>
-    /// <returns>True if there was a value and it fitted.</returns>
+    /// <returns>True if there was a value and it fitted into the destination.</returns>
     public bool TryGet(CacheKey key, Span<byte> destination, out int bytesWritten)
     {
         int length = TryGetPlain(key, destination, out _);
@@ -35,11 +35,11 @@ public unsafe partial class CairnCollection
         return isHit;
     }
 
-    /// <summary>Copies a key's value and tells what else is known of the entry.</summary>
+    /// <summary>Copies a key's value and returns the entry's information.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="destination">Where to; its content is undefined if the result is false.</param>
-    /// <param name="info">Of the entry, also if the destination is too short; all zero for a miss.</param>
-    /// <returns>True if there was a value and it fitted.</returns>
+    /// <param name="destination">The buffer for the value. Its content is undefined if the result is false.</param>
+    /// <param name="info">The entry's information, also if the destination is too short. All zero for a miss.</param>
+    /// <returns>True if there was a value and it fitted into the destination.</returns>
     public bool TryGet(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
         int length = TryGetPlain(key, destination, out ulong version);
@@ -52,11 +52,13 @@ public unsafe partial class CairnCollection
         return TryGetEncoded(key, destination, out info);
     }
 
-    /// <summary>Copies a key's value, also if it has expired, as long as it is still there.</summary>
+    /// <summary>Copies a key's value. It also copies a value that has expired, as long as the store still has it.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="destination">Where to; its content is undefined if the result is false.</param>
-    /// <param name="info">Of the entry, also if the destination is too short; all zero for a miss.</param>
-    /// <returns>True if there was a value and it fitted. Whether it is stale, <see cref="EntryInfo.ExpiresAt"/> tells.</returns>
+    /// <param name="destination">The buffer for the value. Its content is undefined if the result is false.</param>
+    /// <param name="info">The entry's information, also if the destination is too short. All zero for a miss.</param>
+    /// <returns>
+    /// True if there was a value and it fitted into the destination. <see cref="EntryInfo.ExpiresAt"/> shows whether the value has expired.
+    /// </returns>
     public bool TryGetStale(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
         Engine.ThrowIfClosed();
@@ -78,14 +80,14 @@ public unsafe partial class CairnCollection
 
     /// <summary>Copies a key's value to the end of a buffer.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
+    /// <param name="destination">The buffer to which the value is added. It stays unchanged if the result is false.</param>
     /// <returns>True if there was a value.</returns>
     public bool TryGet(CacheKey key, IBufferWriter<byte> destination) => TryGet(key, destination, out _);
 
-    /// <summary>Copies a key's value to the end of a buffer and tells what else is known of the entry.</summary>
+    /// <summary>Copies a key's value to the end of a buffer and returns the entry's information.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
-    /// <param name="info">Of the entry; all zero for a miss.</param>
+    /// <param name="destination">The buffer to which the value is added. It stays unchanged if the result is false.</param>
+    /// <param name="info">The entry's information. All zero for a miss.</param>
     /// <returns>True if there was a value.</returns>
     public bool TryGet(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info)
     {
@@ -105,9 +107,9 @@ public unsafe partial class CairnCollection
         return true;
     }
 
-    /// <summary>A copy of a key's value in a new array.</summary>
+    /// <summary>Returns a copy of a key's value in a new array.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <returns>The value; null for a miss.</returns>
+    /// <returns>The value, or null for a miss.</returns>
     public byte[]? Get(CacheKey key)
     {
         Span<byte> small = stackalloc byte[512];
@@ -128,9 +130,9 @@ public unsafe partial class CairnCollection
         return null;
     }
 
-    /// <summary>A key's value as text.</summary>
+    /// <summary>Returns a key's value as text.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <returns>The value, read as UTF-8; null for a miss. Bytes that are not UTF-8 become U+FFFD.</returns>
+    /// <returns>The value, decoded as UTF-8, or null for a miss. Bytes that are not UTF-8 become U+FFFD.</returns>
     public string? GetString(CacheKey key)
     {
         Span<byte> small = stackalloc byte[512];
@@ -143,16 +145,16 @@ public unsafe partial class CairnCollection
     }
 
     /// <summary>
-    /// Copies a key's value to the end of a buffer without leaving a trace: it counts neither as a hit or miss nor as a use, and does not
-    /// extend a sliding expiration. For tools that look at a store without taking part in it.
+    /// Copies a key's value to the end of a buffer without side effects. The read counts neither as a hit nor as a miss nor as a use, and it does not
+    /// extend a sliding expiration. This method is for tools that inspect a store.
     /// </summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="destination">Where to. Nothing is added if the result is false.</param>
-    /// <param name="info">Of the entry; all zero for a miss.</param>
+    /// <param name="destination">The buffer to which the value is added. It stays unchanged if the result is false.</param>
+    /// <param name="info">The entry's information. All zero for a miss.</param>
     /// <returns>True if there was a value.</returns>
     public bool TryPeek(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info) => TryPeek(key, destination, out info, acceptHash: false);
 
-    /// <summary>The same, of hashes too: their bytes.</summary>
+    /// <summary>Does the same as the public overload. If <paramref name="acceptHash"/> is true, it also copies the bytes of a hash.</summary>
     internal bool TryPeek(CacheKey key, IBufferWriter<byte> destination, out EntryInfo info, bool acceptHash)
     {
         ArgumentNullException.ThrowIfNull(destination);
@@ -193,9 +195,9 @@ public unsafe partial class CairnCollection
         }
     }
 
-    /// <summary>What is known of a key's entry besides its value. Does not count as a use.</summary>
+    /// <summary>Returns the information of a key's entry without its value. Does not count as a use.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="info">Of the entry; all zero for a miss.</param>
+    /// <param name="info">The entry's information. All zero for a miss.</param>
     /// <returns>True if there is a value.</returns>
     public bool TryGetInfo(CacheKey key, out EntryInfo info)
     {
@@ -208,7 +210,7 @@ public unsafe partial class CairnCollection
             bool isHit = Engine.TryGetInfo(Place(bytes, encoded.Bytes.Length, &tag), acceptStale: false, out info);
             if (isHit && _cipher is not null)
             {
-                // Forged lengths, too, are found by whoever reads the value.
+                // The length can be forged here. A read of the value detects that.
                 info = info.WithValueBytes(Math.Max(0, info.ValueBytes - StoreCipher.SealedBytes(encoded.Bytes.Length, 0)));
             }
 
@@ -217,22 +219,22 @@ public unsafe partial class CairnCollection
         }
     }
 
-    /// <summary>Whether a key has a value. Does not count as a use.</summary>
+    /// <summary>Returns whether a key has a value. Does not count as a use.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <returns>True if there is a value.</returns>
     public bool Contains(CacheKey key) => TryGetInfo(key, out _);
 
-    /// <summary>Copies a key's value and changes when it expires.</summary>
+    /// <summary>Copies a key's value and changes its expiration.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="expiration">When it shall expire.</param>
-    /// <param name="destination">Where to.</param>
-    /// <param name="info">Of the entry as it was read; all zero for a miss.</param>
-    /// <returns>True if there was a value and it fitted. The expiration is changed also if it did not fit.</returns>
+    /// <param name="expiration">The new expiration.</param>
+    /// <param name="destination">The buffer for the value.</param>
+    /// <param name="info">The entry's information at the time of the read. All zero for a miss.</param>
+    /// <returns>True if there was a value and it fitted into the destination. The expiration is changed even if the value did not fit.</returns>
     public bool TryGetAndTouch(CacheKey key, Expiration expiration, Span<byte> destination, out EntryInfo info)
     {
         while (true)
         {
-            // Only what was read is touched; if it was replaced in between, the new value is read.
+            // Only the version that was read is touched. If another writer has replaced it meanwhile, the loop reads the new value.
             bool isHit = TryGet(key, destination, out info);
             if (info.Version == 0 || Touch(key, expiration, info.Version) != WriteStatus.VersionMismatch)
             {
@@ -241,12 +243,12 @@ public unsafe partial class CairnCollection
         }
     }
 
-    /// <summary>Reads a value where it lies, without copying it.</summary>
-    /// <typeparam name="TState">What is passed along.</typeparam>
+    /// <summary>Reads a value in place, without copying it.</summary>
+    /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="state">Passed to the reader, so that it need not capture anything.</param>
+    /// <param name="state">An argument for the reader, so that the reader needs no closure.</param>
     /// <param name="reader">
-    /// Called once if there is a value. The bytes stay in place meanwhile and hold back eviction of the segment they lie in, so be brief.
+    /// Called once if there is a value. During the call the bytes stay in place, and the segment that holds them cannot be evicted. The call must be brief.
     /// </param>
     /// <returns>True if there was a value.</returns>
     public bool Read<TState>(CacheKey key, TState state, EntryReader<TState> reader)
@@ -280,13 +282,13 @@ public unsafe partial class CairnCollection
         }
     }
 
-    /// <summary>Pins a value: it stays where it is in the store's memory until the result is disposed.</summary>
+    /// <summary>Pins a value. The value stays in place in the store's memory until the result is disposed.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="pinned">The value, if the result is true.</param>
     /// <returns>True if there was a value.</returns>
     /// <remarks>
-    /// Never waits. If this opening of the store already pins values in 48 other segments, the result is a copy, in memory outside the managed
-    /// heap. Of an encrypted store the result is always a copy, decrypted; so is what <see cref="Read"/> reads.
+    /// This method never waits. If this opening of the store already pins values in 48 other segments, the result is a copy in unmanaged memory. For an
+    /// encrypted store the result is always a decrypted copy, and <see cref="Read"/> reads a decrypted copy too.
     /// </remarks>
     public bool TryPin(CacheKey key, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out PinnedValue? pinned)
     {
@@ -308,17 +310,22 @@ public unsafe partial class CairnCollection
         return pinned is not null;
     }
 
-    /// <summary>Opens a value as a stream. The value is pinned until the stream is disposed.</summary>
+    /// <summary>Opens a value as a stream. The value stays pinned until the stream is disposed.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <returns>A seekable stream that cannot be written to; null for a miss.</returns>
+    /// <returns>A seekable, read-only stream, or null for a miss.</returns>
     public Stream? OpenRead(CacheKey key) => TryPin(key, out PinnedValue? pinned) ? new PinnedValueStream(pinned) : null;
 
-    /// <summary>Copies the values of many keys, several times faster than one by one, because their memory is fetched together.</summary>
+    /// <summary>
+    /// Copies the values of many keys. This is several times faster than one call per key, because the memory of several keys is fetched together.
+    /// </summary>
     /// <param name="keys">The keys, each 1 to 65,536 bytes.</param>
-    /// <param name="buffer">Where the values go, one after the other.</param>
-    /// <param name="results">One for each key; at least as many as keys.</param>
-    /// <returns>How many keys were looked up: all, or up to the first whose value did not fit into what was left of the buffer.</returns>
-    /// <exception cref="ArgumentException">There are fewer results than keys, or a key has a length outside the range.</exception>
+    /// <param name="buffer">The buffer for the values. They are stored one after the other.</param>
+    /// <param name="results">Receives one result for each key. It must be at least as long as <paramref name="keys"/>.</param>
+    /// <returns>
+    /// The number of keys that were looked up. It is less than all keys if a value did not fit into the rest of the buffer. The lookup stops before that
+    /// key.
+    /// </returns>
+    /// <exception cref="ArgumentException">There are fewer results than keys, or the length of a key is outside its range.</exception>
     public int GetMany(ReadOnlySpan<ReadOnlyMemory<byte>> keys, Span<byte> buffer, Span<GetManyResult> results)
     {
         const int BatchKeys = 16;
@@ -369,7 +376,7 @@ public unsafe partial class CairnCollection
         return keys.Length;
     }
 
-    // False if the value does not fit.
+    // Returns false if the value does not fit.
     private bool TryGetOne(ReadOnlySpan<byte> key, in KeyPlacement place, Span<byte> buffer, int offset, out GetManyResult result)
     {
         fixed (byte* bytes = key)
@@ -392,7 +399,7 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // The short way for keys that are bytes or short ASCII text, in the store's own collection. -1 if the long way must be taken.
+    // The fast path for keys in the store's own collection that are bytes or short ASCII text. Returns -1 if the caller must take the slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version)
     {
@@ -436,7 +443,7 @@ public unsafe partial class CairnCollection
             ascii, place, ref MemoryMarshal.GetReference(destination), destination.Length, out version);
     }
 
-    // The long way. Text is encoded into a buffer on the stack, which those who have bytes need not pay for.
+    // The slow path. It is a separate method because it encodes text into a buffer on the stack. Callers with keys of bytes do not need that buffer.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetEncoded(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
@@ -456,7 +463,8 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // Holds nothing for a miss. A caller's thread never waits for a cell that another caller may keep for long, or that it holds itself.
+    // The pin is not held for a miss. The calling thread never waits for a hazard cell. Another caller could hold all cells for a long time, or this thread
+    // could hold them itself.
     private void PinOrCopy(in KeyRef key, PinTerm term, out Pin pin, bool isUse = true, bool acceptHash = false) =>
         Engine.TryPin(key, term, out pin, mostCopied: long.MaxValue, isUse, acceptHash: acceptHash);
 }

@@ -3,21 +3,22 @@ using Cairn.Engine;
 
 namespace Cairn;
 
-// Listing keys.
+// The operations that list keys.
 public unsafe partial class CairnCollection
 {
-    // A bucket has seven slots, so a step of this many buckets visits a few hundred keys at most.
+    // A bucket has seven slots, so one step visits at most a few hundred keys.
     private const int BucketsPerStep = 64;
 
-    /// <summary>Visits some entries and moves the cursor behind them. Start with the default cursor; call until the result is false.</summary>
-    /// <param name="cursor">Where the scan has got to. A cursor may be kept and continued by another process.</param>
-    /// <param name="filter">Which keys to visit; null for all.</param>
+    /// <summary>
+    /// Visits some entries and advances the cursor. Start with the default cursor, and call this method until it returns false.
+    /// </summary>
+    /// <param name="cursor">The position of the scan. Another process can continue with the same cursor later.</param>
+    /// <param name="filter">The keys to visit. Null visits all keys.</param>
     /// <param name="visitor">Called for each entry. The key is valid only during the call.</param>
-    /// <returns>False when the scan is complete.</returns>
+    /// <returns>False if the scan is complete.</returns>
     /// <remarks>
-    /// A key that has a value from the beginning of the scan to its end is visited exactly once, whatever changes meanwhile. A key that
-    /// comes, goes or is set anew during the scan may be visited or not. In an encrypted store a key is known only when its value was
-    /// decrypted with it, so a scan reads everything.
+    /// A key that has a value during the whole scan is visited exactly once, even if other keys change. A key that is set, removed or set again during the
+    /// scan can be visited or not. In an encrypted store a scan reads and decrypts every value, because the key is stored inside the encrypted value.
     /// </remarks>
     public bool Scan(ref ScanCursor cursor, KeyFilter? filter, ScanVisitor visitor)
     {
@@ -56,9 +57,11 @@ public unsafe partial class CairnCollection
         return bucket < Engine.BucketCount;
     }
 
-    /// <summary>Lists the entries, reading on as they are consumed. What <see cref="Scan"/> says of concurrent change holds.</summary>
-    /// <param name="filter">Which keys to list; null for all.</param>
-    /// <returns>Copies of keys, with what is known of each entry.</returns>
+    /// <summary>
+    /// Lists the entries. The scan advances while the caller consumes the list. The remarks of <see cref="Scan"/> about concurrent changes apply.
+    /// </summary>
+    /// <param name="filter">The keys to list. Null lists all keys.</param>
+    /// <returns>Copies of the keys, with the information of each entry.</returns>
     public IEnumerable<StoreEntry> Entries(KeyFilter? filter = null)
     {
         Engine.ThrowIfClosed();

@@ -11,34 +11,36 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-// Writing. Each write takes the lock of the key's partition for a fraction of a microsecond.
+// Write operations. Each write holds the lock of the key's partition for a fraction of a microsecond.
 public unsafe partial class CairnCollection
 {
     private const int LongestNumber = 20;
 
-    /// <summary>Stores a value, replacing any earlier one.</summary>
+    /// <summary>Stores a value. It replaces an earlier value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="value">0 bytes to <see cref="CairnStore.MaxValueBytes"/>, copied before the call returns.</param>
-    /// <param name="expiration">When it expires; the default is the collection's. A moment that has passed removes the key.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's. A moment that has passed removes the key.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
     /// <returns>
-    /// False if the value could not be stored, because a stopped process holds the lock or everything is pinned by readers. The
-    /// earlier value is gone either way: it is never left readable. Never false where entries are kept.
+    /// False if the value could not be stored, because a stopped process holds the lock, or because readers pin everything. The earlier value is then
+    /// removed too, so that a reader never finds an outdated value. Never false if the collection keeps its entries.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public bool Set(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>
         (flags == 0 && TryReplacePlain(key, value, expiration))
         || WriteValue(key, value, expiration, flags, WriteCondition.Always, 0) == WriteStatus.Stored;
 
-    /// <summary>Stores a value that is read from a stream, without buffering it if it is long.</summary>
+    /// <summary>Stores a value from a stream. A long value is not buffered.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="source">Where the value is read from, without any lock being held; exactly <paramref name="valueBytes"/> bytes of it.</param>
-    /// <param name="valueBytes">The value's length.</param>
-    /// <param name="expiration">When it expires; the default is the collection's.</param>
+    /// <param name="source">
+    /// The stream with the value. The method reads exactly <paramref name="valueBytes"/> bytes from it and holds no lock meanwhile.
+    /// </param>
+    /// <param name="valueBytes">The length of the value in bytes.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
-    /// <returns>False if the value could not be stored; the earlier value is then gone.</returns>
+    /// <returns>False if the value could not be stored. The earlier value is then removed.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The length is negative, or longer than the store allows.</exception>
-    /// <exception cref="EndOfStreamException">The stream ended early. The earlier value is as it was.</exception>
+    /// <exception cref="EndOfStreamException">The stream ended early. The earlier value is unchanged.</exception>
     public bool Set(CacheKey key, Stream source, int valueBytes, Expiration expiration = default, uint flags = 0)
     {
         ArgumentNullException.ThrowIfNull(source);
@@ -79,10 +81,10 @@ public unsafe partial class CairnCollection
     }
 
     /// <summary>Stores many values.</summary>
-    /// <param name="items">The entries. Of two with the same key, the later one stays.</param>
-    /// <returns>How many were stored; the earlier values of those that were not are gone.</returns>
-    /// <remarks>Not atomic: readers may see some of the entries before others.</remarks>
-    /// <exception cref="ArgumentOutOfRangeException">A value is longer than the store allows. Entries before it are stored.</exception>
+    /// <param name="items">The entries. If two entries have the same key, the later one remains.</param>
+    /// <returns>The number of entries that were stored. The earlier values of the other entries are removed.</returns>
+    /// <remarks>The operation is not atomic. Readers can see some of the entries before others.</remarks>
+    /// <exception cref="ArgumentOutOfRangeException">A value is longer than the store allows. The entries before it are stored.</exception>
     public int SetMany(ReadOnlySpan<StoreItem> items)
     {
         const int Ahead = 8;
@@ -90,7 +92,7 @@ public unsafe partial class CairnCollection
         int stored = 0;
         for (int i = 0; i < items.Length; i++)
         {
-            // The buckets of the keys to come are fetched while this one is written.
+            // The buckets of the next keys are prefetched while this key is written.
             if (i % Ahead == 0)
             {
                 foreach (ref readonly StoreItem next in items[i..Math.Min(items.Length, i + Ahead)])
@@ -109,9 +111,9 @@ public unsafe partial class CairnCollection
     /// <summary>Stores a value if the key has none.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="value">0 bytes to <see cref="CairnStore.MaxValueBytes"/>.</param>
-    /// <param name="expiration">When it expires; the default is the collection's.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
-    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.Exists"/>, or why it could not be done.</returns>
+    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.Exists"/>, or the reason why the write failed.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public WriteStatus Add(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>
         WriteValue(key, value, expiration, flags, WriteCondition.IfAbsent, 0);
@@ -119,49 +121,50 @@ public unsafe partial class CairnCollection
     /// <summary>Stores a value if the key has one.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="value">0 bytes to <see cref="CairnStore.MaxValueBytes"/>.</param>
-    /// <param name="expiration">When it expires; the default is the collection's.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
-    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or why it could not be done.</returns>
+    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or the reason why the write failed.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public WriteStatus Replace(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>
         WriteValue(key, value, expiration, flags, WriteCondition.IfPresent, 0);
 
-    /// <summary>Stores a value if the key's value is still the one that was read.</summary>
+    /// <summary>Stores a value if the key still has the version that was read.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="value">0 bytes to <see cref="CairnStore.MaxValueBytes"/>.</param>
     /// <param name="expectedVersion">The <see cref="EntryInfo.Version"/> that was read.</param>
-    /// <param name="expiration">When it expires; the default is the collection's.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
     /// <returns>
-    /// <see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.VersionMismatch"/>, <see cref="WriteStatus.NotFound"/>, or why it
-    /// could not be done.
+    /// <see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.VersionMismatch"/>, <see cref="WriteStatus.NotFound"/>, or the reason why the write failed.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public WriteStatus CompareAndSwap(
         CacheKey key, ReadOnlySpan<byte> value, ulong expectedVersion, Expiration expiration = default, uint flags = 0) =>
         WriteValue(key, value, expiration, flags, WriteCondition.IfVersion, expectedVersion);
 
-    /// <summary>Adds bytes to the end of a value. Expiration and flags stay.</summary>
+    /// <summary>Adds bytes to the end of a value. Expiration and flags do not change.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="value">What to add.</param>
-    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or why it could not be done.</returns>
+    /// <param name="value">The bytes to add.</param>
+    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or the reason why the write failed.</returns>
     public WriteStatus Append(CacheKey key, ReadOnlySpan<byte> value) => Join(key, value, isPrefix: false);
 
-    /// <summary>Adds bytes to the beginning of a value. Expiration and flags stay.</summary>
+    /// <summary>Adds bytes to the beginning of a value. Expiration and flags do not change.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="value">What to add.</param>
-    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or why it could not be done.</returns>
+    /// <param name="value">The bytes to add.</param>
+    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or the reason why the write failed.</returns>
     public WriteStatus Prepend(CacheKey key, ReadOnlySpan<byte> value) => Join(key, value, isPrefix: true);
 
-    /// <summary>Adds to a number. Numbers are kept as decimal text, so that they are readable as values. Expiration and flags stay.</summary>
+    /// <summary>
+    /// Adds to a number. Numbers are stored as decimal text, so that they can be read as values. Expiration and flags do not change.
+    /// </summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="delta">What to add; negative to subtract.</param>
-    /// <param name="value">The number afterwards; 0 if it could not be done.</param>
-    /// <param name="initialValue">The number to store if there is none; null to report <see cref="WriteStatus.NotFound"/> then.</param>
-    /// <param name="expiration">When a number that is stored because there was none expires.</param>
+    /// <param name="delta">The amount to add. A negative amount is subtracted.</param>
+    /// <param name="value">The new number, or 0 if the write failed.</param>
+    /// <param name="initialValue">The number to store if the key has none. Null returns <see cref="WriteStatus.NotFound"/> in that case.</param>
+    /// <param name="expiration">When <paramref name="initialValue"/> expires, if it is stored.</param>
     /// <returns>
-    /// <see cref="WriteStatus.Stored"/>; <see cref="WriteStatus.NotFound"/>; <see cref="WriteStatus.NotANumber"/>;
-    /// <see cref="WriteStatus.Overflow"/> if the sum leaves the range of <see cref="long"/>; or why it could not be done.
+    /// <see cref="WriteStatus.Stored"/>; <see cref="WriteStatus.NotFound"/>; <see cref="WriteStatus.NotANumber"/>; <see cref="WriteStatus.Overflow"/> if
+    /// the sum is outside the range of <see cref="long"/>; or the reason why the write failed.
     /// </returns>
     public WriteStatus Increment(
         CacheKey key, long delta, out long value, long? initialValue = null, Expiration expiration = default)
@@ -213,36 +216,36 @@ public unsafe partial class CairnCollection
         }
     }
 
-    /// <summary>Changes when a key's value expires.</summary>
+    /// <summary>Changes the expiration of a key's value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="expiration">When it shall expire. A moment that has passed removes the key.</param>
-    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or why it could not be done.</returns>
-    /// <remarks>Counts as a write of the same value: the version changes.</remarks>
+    /// <param name="expiration">The new expiration. A moment that has passed removes the key.</param>
+    /// <returns><see cref="WriteStatus.Stored"/>, <see cref="WriteStatus.NotFound"/>, or the reason why the write failed.</returns>
+    /// <remarks>The operation counts as a write of the same value. The version changes.</remarks>
     public WriteStatus Touch(CacheKey key, Expiration expiration) => Touch(key, expiration, expectedVersion: 0);
 
     /// <summary>Removes a key's value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <returns>True if there was one. It is gone in any case.</returns>
+    /// <returns>True if there was a value. The key has no value afterwards in either case.</returns>
     public bool Remove(CacheKey key) => Remove(key, WriteCondition.Always, 0) == WriteStatus.Stored;
 
-    /// <summary>Removes a key's value if it is still the one that was read.</summary>
+    /// <summary>Removes a key's value if it still has the version that was read.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="expectedVersion">The <see cref="EntryInfo.Version"/> that was read.</param>
     /// <returns>
-    /// <see cref="WriteStatus.Stored"/> if it was removed, <see cref="WriteStatus.VersionMismatch"/>, <see cref="WriteStatus.NotFound"/>, or
-    /// why it could not be done.
+    /// <see cref="WriteStatus.Stored"/> if the value was removed, <see cref="WriteStatus.VersionMismatch"/>, <see cref="WriteStatus.NotFound"/>, or the
+    /// reason why the removal failed.
     /// </returns>
     public WriteStatus Remove(CacheKey key, ulong expectedVersion) => Remove(key, WriteCondition.IfVersion, expectedVersion);
 
-    /// <summary>Asks for the right to compute the value of a missing key, so that only one of many does.</summary>
+    /// <summary>Tries to acquire the lease on a missing key, so that only one of many callers computes the value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="wait">
-    /// How long to wait while another holds the lease: zero not at all; <see cref="Timeout.InfiniteTimeSpan"/> until it ends.
+    /// How long to wait while another caller holds the lease. Zero does not wait; <see cref="Timeout.InfiniteTimeSpan"/> waits until the lease ends.
     /// </param>
-    /// <param name="lease">The lease if the result is <see cref="LeaseStatus.Acquired"/>: set a value with it, then dispose it.</param>
+    /// <param name="lease">The lease if the result is <see cref="LeaseStatus.Acquired"/>. Set a value with it, then dispose it.</param>
     /// <returns>
-    /// <see cref="LeaseStatus.Hit"/> as soon as there is a value, also while waiting; see the other values for the rest. Those who do not
-    /// get the lease may read the expired value, if it is still there, with <see cref="TryGetStale"/>.
+    /// <see cref="LeaseStatus.Hit"/> as soon as there is a value, also during the wait. The other values are described there. A caller that does not get
+    /// the lease can read the expired value with <see cref="TryGetStale"/>, if the store still has it.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The wait is negative.</exception>
     public LeaseStatus AcquireLease(CacheKey key, TimeSpan wait, out StoreLease? lease)
@@ -266,7 +269,8 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // Straight into the file, because it may be 64 MiB: what another process scribbles over it before the sum is taken is taken for the value.
+    // The value is read directly into the file, because it can be 64 MiB long. The checksum is computed afterwards. If another process overwrites these
+    // bytes before that, the checksum covers the wrong bytes.
     private static uint ReadFrom(Span<byte> destination, scoped in Stream source, ulong checksumSeed)
     {
         source.ReadExactly(destination);
@@ -334,7 +338,7 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // A new value for an entry that otherwise stays as it is.
+    // Writes a new value for an entry. Everything else of the entry stays unchanged.
     private WriteStatus Rewrite(CacheKey key, ReadOnlySpan<byte> value, in EntryInfo info)
     {
         if (_cipher is not null)
@@ -361,7 +365,7 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // The short way for keys that are bytes or short ASCII text, in the store's own collection. False if the long way must be taken.
+    // The fast path for keys in the store's own collection that are bytes or short ASCII text. Returns false if the caller must take the slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlain(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
     {

@@ -6,29 +6,29 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-/// <summary>A named part of a store with keys of its own. The store itself is the collection without a name.</summary>
+/// <summary>A named part of a store that has its own keys. The store itself is the collection without a name.</summary>
 /// <remarks>
 /// <para>
-/// Every operation is safe from any thread of any process that has the store open. Operations on one key are linearizable: each takes
-/// effect at one moment between its call and its return. There is no order between keys.
+/// Every operation is safe from any thread of any process that has the store open. Operations on one key are linearizable: each takes effect at one moment
+/// between its call and its return. Operations on different keys have no defined order.
 /// </para>
 /// <para>
-/// Any entry may be evicted at any time: this is a cache, unless the collection was created with <see cref="StoreRegion.Keep"/>. A write whose process is
-/// killed in the middle either happened or did not.
+/// A collection is a cache: any entry can be evicted at any time, unless the collection was created with <see cref="StoreRegion.Keep"/>. If a process is
+/// killed during a write, the write either happened completely or did not happen.
 /// </para>
 /// <para>
-/// Every operation throws <see cref="ArgumentException"/> for a key that is empty, longer than 65,536 bytes, or text with a lone
-/// surrogate, and <see cref="ObjectDisposedException"/> once the store is closed. Where entries are kept, every write that finds no room throws
-/// <see cref="StoreFullException"/>; a set or removal that cannot have the lock, <see cref="StoreBusyException"/>; and every read of a
-/// damaged entry, <see cref="StoreCorruptException"/>.
+/// Every operation throws <see cref="ArgumentException"/> for a key that is empty, longer than 65,536 bytes, or text with a lone surrogate. It throws
+/// <see cref="ObjectDisposedException"/> after the store is closed. Collections that keep their entries throw three more exceptions. Every write that finds
+/// no room throws <see cref="StoreFullException"/>. A set or removal that cannot acquire the lock throws <see cref="StoreBusyException"/>. Every read of a
+/// damaged entry throws <see cref="StoreCorruptException"/>.
 /// </para>
 /// </remarks>
 public unsafe partial class CairnCollection
 {
-    // Null unless the store is encrypted (CairnCollection.Encrypted).
+    // Null if the store is not encrypted (CairnCollection.Encrypted).
     private readonly StoreCipher? _cipher;
 
-    // The store's own collection, not encrypted: there are short ways for it.
+    // True for the store's own collection if it is not encrypted. It has fast paths.
     private readonly bool _isPlain;
 
     internal CairnCollection(StoreEngine engine, string name, uint number)
@@ -47,8 +47,10 @@ public unsafe partial class CairnCollection
 
     internal uint Number { get; }
 
-    /// <summary>Removes everything in the collection, at once and at no cost: what is there becomes unreadable and is evicted later.</summary>
-    /// <returns>False if a part could not be cleared within the lock's time-out, because a process that holds its lock is stopped.</returns>
+    /// <summary>Removes everything in the collection, immediately and at no cost. The entries become unreadable and are evicted later.</summary>
+    /// <returns>
+    /// False if a part could not be cleared within the lock's time-out, because a stopped process holds its lock.
+    /// </returns>
     public bool Clear()
     {
         Engine.ThrowIfClosed();
@@ -91,9 +93,9 @@ public unsafe partial class CairnCollection
         }
     }
 
-    /// <summary>As <see cref="AcquireLease"/>, for those who wait by other means than blocking a thread.</summary>
+    /// <summary>Does the same as <see cref="AcquireLease"/>, but never waits. It is for callers that wait without blocking a thread.</summary>
     /// <remarks>
-    /// With <paramref name="replacesValue"/> also on a value that has not expired. One that is too long to carry a lease is a hit, and
+    /// If <paramref name="replacesValue"/> is true, a value that has not expired can be leased too. A value that is too long to carry a lease is a hit, and
     /// <paramref name="version"/> is then its version.
     /// </remarks>
     internal LeaseStatus TryAcquireLease(
@@ -114,12 +116,15 @@ public unsafe partial class CairnCollection
     }
 
     /// <summary>
-    /// As <see cref="Add"/>, but does not tell caches above. For a value that stands for none having been there: what they hold stays right.
+    /// Does the same as <see cref="Add"/>, but sends no invalidation to the caches above. It is for a value that records that the key was missing. The
+    /// caches' entries stay correct.
     /// </summary>
     internal WriteStatus AddQuietly(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration) =>
         WriteValue(key, value, expiration, flags: 0, WriteCondition.IfAbsent, 0, isQuiet: true);
 
-    /// <summary>A use of a value that was read above: extends its life if it slides, and keeps it from eviction. No change of it.</summary>
+    /// <summary>
+    /// Records that a cache above has used the value: extends a sliding expiration and protects the value from eviction. The value does not change.
+    /// </summary>
     internal bool TryUse(CacheKey key)
     {
         Engine.ThrowIfClosed();

@@ -4,15 +4,16 @@ namespace Cairn;
 public sealed unsafe partial class CairnStore
 {
     /// <summary>Opens or creates a map: a collection whose keys and values are objects.</summary>
-    /// <typeparam name="TKey">Of the keys.</typeparam>
-    /// <typeparam name="TValue">Of the values.</typeparam>
+    /// <typeparam name="TKey">The type of the keys.</typeparam>
+    /// <typeparam name="TValue">The type of the values.</typeparam>
     /// <param name="name">1 to 192 bytes in UTF-8; the collection's name.</param>
-    /// <param name="options">How entries are kept and serialized; null for the defaults.</param>
-    /// <returns>The map. It is open as long as the store is.</returns>
+    /// <param name="options">How entries are kept and serialized. Null uses the defaults.</param>
+    /// <returns>The map. It stays open as long as the store.</returns>
     /// <exception cref="ArgumentException">The name or an option is outside its range.</exception>
-    /// <exception cref="InvalidOperationException">A type has no built-in form, and JSON cannot serialize it.</exception>
+    /// <exception cref="InvalidOperationException">A type has no built-in format, and JSON cannot serialize it.</exception>
     /// <exception cref="StoreException">
-    /// The map was created with other types, serializers or another region; the store has 127 collections already; or its lock could not be had in time.
+    /// The map was created with other types, other serializers or another region; the store already has 127 collections; or its lock could not be acquired
+    /// in time.
     /// </exception>
     public PersistentMap<TKey, TValue> Map<TKey, TValue>(string name, MapOptions<TKey, TValue>? options = null)
         where TKey : notnull

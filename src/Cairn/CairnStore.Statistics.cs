@@ -6,13 +6,13 @@ using Cairn.Surveys;
 
 namespace Cairn;
 
-// What the store holds and has done.
+// The statistics of the store.
 public sealed unsafe partial class CairnStore
 {
     private const long LastUnixMs = 253_402_300_799_999;
 
-    /// <summary>Numbers of the whole store and of each partition. Costs microseconds and stops nobody.</summary>
-    /// <returns>The numbers as they are now.</returns>
+    /// <summary>Returns the statistics of the whole store and of each partition. The call takes microseconds and blocks no other thread.</summary>
+    /// <returns>The present statistics.</returns>
     public StoreStatistics GetStatistics()
     {
         Engine.ThrowIfClosed();
@@ -61,10 +61,10 @@ public sealed unsafe partial class CairnStore
         return statistics;
     }
 
-    /// <summary>The entries with the longest values, longest first. Reads the whole index.</summary>
-    /// <param name="count">How many, 1 to 10,000.</param>
+    /// <summary>Returns the entries with the longest values, longest first. The call reads the whole index.</summary>
+    /// <param name="count">The maximum number of entries, 1 to 10,000.</param>
     /// <param name="cancellationToken">Ends the search.</param>
-    /// <returns>At most that many entries, of all collections.</returns>
+    /// <returns>At most <paramref name="count"/> entries of all collections.</returns>
     public IReadOnlyList<EntrySize> GetBiggestKeys(int count, CancellationToken cancellationToken = default)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
@@ -72,7 +72,7 @@ public sealed unsafe partial class CairnStore
         return Survey(new SurveyRequest { BiggestCount = count }, cancellationToken).Biggest;
     }
 
-    /// <summary>How many values there are of each length, in powers of two. Reads the whole index.</summary>
+    /// <summary>Counts the values of each length, in powers of two. The call reads the whole index.</summary>
     /// <param name="cancellationToken">Ends the count.</param>
     /// <returns>The histogram over all collections.</returns>
     public SizeHistogram GetSizeHistogram(CancellationToken cancellationToken = default)
@@ -80,11 +80,14 @@ public sealed unsafe partial class CairnStore
         return Survey(new SurveyRequest(), cancellationToken).Sizes;
     }
 
-    /// <summary>Looks at every entry, or at those that can be looked at in the time given.</summary>
+    /// <summary>Visits every entry, or as many entries as the given time allows.</summary>
     internal StoreSurvey Survey(SurveyRequest request, CancellationToken cancellationToken) =>
         StoreSurvey.Take(VisitAll, NamesByNumber(), Options.Clock, request, cancellationToken);
 
-    /// <summary>What every segment is used for. Costs microseconds and stops nobody: segments that change meanwhile may be told as before or as after.</summary>
+    /// <summary>
+    /// Returns the use of every segment. The call takes microseconds and blocks no other thread. A segment that changes meanwhile is reported in its old or
+    /// its new state.
+    /// </summary>
     internal SegmentUse[] GetSegments()
     {
         Engine.ThrowIfClosed();
@@ -104,7 +107,9 @@ public sealed unsafe partial class CairnStore
         return segments;
     }
 
-    /// <summary>Entries of the store's own collection that expire, and for how long those live that expire at a fixed moment, on average.</summary>
+    /// <summary>
+    /// Counts the entries of the store's own collection that expire. Also returns the average time until expiration of those that expire at a fixed moment.
+    /// </summary>
     internal (long Entries, TimeSpan AverageLeft) GetExpiring()
     {
         Engine.ThrowIfClosed();
@@ -119,7 +124,7 @@ public sealed unsafe partial class CairnStore
             long* counters = PartitionBlock.CollectionCounters(partition, 0);
             long entries = Math.Max(0, Volatile.Read(ref counters[0]));
 
-            // Wraps around as the sum does.
+            // The multiplication wraps around. The stored sum wraps around in the same way.
             left = unchecked(left + Volatile.Read(ref counters[1]) - (entries * now));
             fixedEntries += entries;
             sliding += Math.Max(0, partition->OwnSliding);
@@ -132,7 +137,7 @@ public sealed unsafe partial class CairnStore
 
     internal IReadOnlyList<string> NamesByNumber() => CollectionTable.NamesByNumber(Engine.Memory);
 
-    // Statistics have no checksum: what damage makes of them may be anything, and must not make who looks at them fail.
+    // Statistics have no checksum. Damage can leave any number in them, and a caller that reads them must not fail.
     private static long Total(PartitionStatistics[] partitions, Func<PartitionStatistics, long> of)
     {
         Int128 total = 0;
@@ -144,10 +149,12 @@ public sealed unsafe partial class CairnStore
         return (long)Int128.Clamp(total, long.MinValue, long.MaxValue);
     }
 
-    /// <summary>Visits every entry of every collection, under its own key if the store is encrypted.</summary>
-    /// <param name="visitor">Takes each entry.</param>
-    /// <param name="isEnough">Asked now and then whether so many buckets are enough; null to visit all.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Visits every entry of every collection. In an encrypted store the visitor receives the decrypted key.</summary>
+    /// <param name="visitor">Receives each entry.</param>
+    /// <param name="isEnough">
+    /// Called from time to time with the number of visited buckets. The visit stops if it returns true. Null visits all buckets.
+    /// </param>
+    /// <param name="cancellationToken">Ends the visit.</param>
     /// <returns>The part of the index that was visited, 0 to 1.</returns>
     internal double VisitAll(EntryVisitor visitor, Func<long, bool>? isEnough, CancellationToken cancellationToken)
     {

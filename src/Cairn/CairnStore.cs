@@ -10,18 +10,18 @@ using Cairn.Storage;
 namespace Cairn;
 
 /// <summary>
-/// A cache in one memory-mapped file, which any number of processes on a machine share at memory speed. Bounded in bytes, and intact
-/// after any process is killed at any moment.
+/// A cache in one memory-mapped file. Any number of processes on a machine share it at memory speed. Its size is limited in bytes. It stays intact if a
+/// process is killed at any moment.
 /// </summary>
 /// <remarks>
-/// <para>The store is its own default collection: the operations are those of <see cref="CairnCollection"/>.</para>
+/// <para>The store is its own default collection. Its operations are the operations of <see cref="CairnCollection"/>.</para>
 /// <para>
-/// What was written survives the end of every process. It survives a restart of the machine if the last process closed the store
-/// before it (<see cref="StoreOptions.FlushOnClose"/>); otherwise the store then starts empty, because what the disk has may be older than
-/// what was acknowledged.
+/// A write survives the end of every process. It survives a restart of the machine if the last process closed the store before the restart
+/// (<see cref="StoreOptions.FlushOnClose"/>). Otherwise the store starts empty after the restart, because the content of the disk can be older than the
+/// acknowledged writes.
 /// </para>
 /// <para>
-/// Open a store once in a process and share it. A store that a process opens twice counts as two of at most 255 openings.
+/// Open a store once in a process and share the object. If a process opens a store twice, it uses two of the at most 255 openings.
 /// </para>
 /// </remarks>
 /// <example>
@@ -49,7 +49,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     {
         _opened = opened;
 
-        // The timer must not keep a forgotten store alive.
+        // The timer holds only a weak reference, so that it does not keep a forgotten store alive.
         _counterTimer = new Timer(
             static state =>
             {
@@ -80,25 +80,31 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <summary>The store's file.</summary>
     public string Path => _opened.Options.Path;
 
-    /// <summary>The options it was opened with. The sizes of a file that existed are in <see cref="GetStatistics"/>.</summary>
+    /// <summary>Gets the options of this opening. If the file existed, its sizes are in <see cref="GetStatistics"/>.</summary>
     public StoreOptions Options => _opened.Options;
 
-    /// <summary>What is worth telling the user about this opening: the store was emptied, or is larger than memory. Usually empty.</summary>
+    /// <summary>
+    /// Gets the warnings of this opening for the user: the store was emptied, or it is larger than memory. Usually the list is empty.
+    /// </summary>
     public IReadOnlyList<string> Warnings => _opened.Warnings;
 
-    /// <summary>Independent parts of the store, each with its own lock and its own stream of changes: 1 to 64, by capacity.</summary>
+    /// <summary>
+    /// Gets the number of partitions: 1 to 64, depending on the capacity. Each partition has its own lock and its own invalidation ring.
+    /// </summary>
     public int PartitionCount => Engine.Memory.PartitionCount;
 
-    /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity; in an encrypted store 65,578 bytes less.</summary>
+    /// <summary>
+    /// Gets the length in bytes of the longest value: the smaller of 64 MiB and an eighth of the capacity. In an encrypted store it is 65,578 bytes less.
+    /// </summary>
     public int MaxValueBytes => LongestValueBytes;
 
-    /// <summary>Whether keys and values are encrypted.</summary>
+    /// <summary>Gets whether keys and values are encrypted.</summary>
     public bool IsEncrypted => Engine.Cipher is not null;
 
-    /// <summary>Whether the file has never been opened before.</summary>
+    /// <summary>Gets whether this is the file's first opening.</summary>
     internal bool IsFirstOpening => Engine.Memory.Super->OpenCount == 1;
 
-    /// <summary>Names of the collections that exist.</summary>
+    /// <summary>Gets the names of the existing collections.</summary>
     public IReadOnlyList<string> CollectionNames
     {
         get
@@ -109,32 +115,35 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     }
 
     /// <summary>Opens a store, or creates it.</summary>
-    /// <param name="options">Where it is and how large it is made.</param>
+    /// <param name="options">The path and the size of the store.</param>
     /// <returns>The store. Dispose it to close it.</returns>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     /// <exception cref="FileNotFoundException">The file does not exist, and the mode is <see cref="StoreOpenMode.OpenExisting"/>.</exception>
     /// <exception cref="DirectoryNotFoundException">The file's directory does not exist.</exception>
     /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
     /// <exception cref="StoreCorruptException">The file is not a store, or too damaged to be opened.</exception>
-    /// <exception cref="StoreVersionException">The file was written by a version of Cairn that this one does not understand.</exception>
+    /// <exception cref="StoreVersionException">A version of Cairn wrote the file in a format that this version does not read.</exception>
     /// <exception cref="StoreUnsupportedFileSystemException">The file is on a network or user-space file system.</exception>
     /// <exception cref="StoreEncryptionException">The key or password is missing or wrong, or the store is not encrypted.</exception>
-    /// <exception cref="StoreException">The disk is full, the store is open 255 times, or another system error; the message tells.</exception>
+    /// <exception cref="StoreException">
+    /// The disk is full, the store is already open 255 times, or another system error. The message names the cause.
+    /// </exception>
     public static CairnStore Open(StoreOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
         return new CairnStore(StoreOpener.Open(options));
     }
 
-    /// <summary>Opens or creates a collection: keys of its own within the store.</summary>
+    /// <summary>Opens or creates a collection, which has its own keys within the store.</summary>
     /// <param name="name">1 to 192 bytes in UTF-8.</param>
     /// <param name="options">
-    /// What it is to be; null leaves an existing collection as it is. One that comes under the log (<see cref="CollectionOptions.Durability"/>) with entries in
-    /// it is written to a snapshot before this returns. The region of an existing collection cannot be changed.
+    /// The options of the collection. Null leaves an existing collection unchanged. If the new options make a collection with entries a logged collection
+    /// (<see cref="CollectionOptions.Durability"/>), its entries are written to a snapshot before this method returns. The region of an existing collection
+    /// cannot be changed.
     /// </param>
-    /// <returns>The collection, the same object for the same name.</returns>
+    /// <returns>The collection. The same name always returns the same object.</returns>
     /// <exception cref="ArgumentException">The name or an option is outside its range.</exception>
-    /// <exception cref="StoreException">The store has 127 collections already, or its lock could not be had in time.</exception>
+    /// <exception cref="StoreException">The store already has 127 collections, or its lock could not be acquired in time.</exception>
     public CairnCollection Collection(string name, CollectionOptions? options = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -159,10 +168,12 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     }
 
     /// <summary>Removes everything in every collection.</summary>
-    /// <returns>False if a part could not be cleared within the lock's time-out, because a process that holds its lock is stopped.</returns>
+    /// <returns>
+    /// False if a part could not be cleared within the lock's time-out, because a stopped process holds its lock.
+    /// </returns>
     /// <remarks>
-    /// Collections keep their options, and maps the types of their keys and values: programs that have them open go on writing to them, and nobody is to
-    /// read text as numbers.
+    /// Collections keep their options, and maps keep the recorded types of their keys and values. Programs that have a map open continue to write to it,
+    /// and the recorded types prevent that another program reads text as numbers.
     /// </remarks>
     public bool ClearAll()
     {
@@ -173,45 +184,45 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         return isCleared;
     }
 
-    /// <summary>Begins a transaction: writes to several keys of kept collections that happen together or not at all.</summary>
-    /// <returns>An empty one. It holds nothing: one that is not committed is simply forgotten.</returns>
+    /// <summary>Begins a transaction: several writes to keys of kept collections that happen together or not at all.</summary>
+    /// <returns>An empty transaction. It holds no lock and no other resource, so a transaction that is not committed needs no disposal.</returns>
     public StoreTransaction BeginTransaction()
     {
         Engine.ThrowIfClosed();
         return new StoreTransaction(Engine);
     }
 
-    /// <summary>Returns when everything that logged collections have acknowledged, in any process, is on the disk.</summary>
+    /// <summary>Waits until all acknowledged writes to logged collections, by any process, are durable.</summary>
     /// <remarks>
-    /// A write to such a collection (<see cref="CollectionOptions.Durability"/>) waits for that by itself. Other collections are not brought to the disk
-    /// before the store is closed.
+    /// A write to a logged collection (<see cref="CollectionOptions.Durability"/>) waits for its own durability. Other collections are written to the disk
+    /// only when the store is closed.
     /// </remarks>
     /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
     public void Flush() => Engine.Flush();
 
-    /// <summary>As <see cref="Flush"/>, without blocking a thread.</summary>
-    /// <param name="cancellationToken">Ends the waiting, not what is waited for.</param>
-    /// <returns>Complete when everything is on the disk.</returns>
+    /// <summary>Does the same as <see cref="Flush"/>, but blocks no thread.</summary>
+    /// <param name="cancellationToken">Ends the wait. It does not stop the writing to the disk.</param>
+    /// <returns>A task that is complete when all these writes are durable.</returns>
     /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
     public ValueTask FlushAsync(CancellationToken cancellationToken = default) => Engine.FlushAsync(cancellationToken);
 
-    /// <summary>The partition a key belongs to.</summary>
-    /// <param name="key">1 to 65,536 bytes, or text, of the store's own collection.</param>
+    /// <summary>Returns the partition of a key.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text. A key of the store's own collection.</param>
     /// <returns>0 to <see cref="PartitionCount"/> - 1.</returns>
     public int PartitionOf(CacheKey key) => PlaceOf(this, key).Partition;
 
-    /// <summary>The hash by which changes of a key are reported.</summary>
+    /// <summary>Returns the hash by which invalidations report a key.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="collection">The collection it is in; null for the store's own.</param>
-    /// <returns>The hash: the same in every process that has this store open.</returns>
+    /// <param name="collection">The key's collection. Null for the store's own collection.</param>
+    /// <returns>The hash. It is the same in every process that has this store open.</returns>
     public ulong HashOf(CacheKey key, CairnCollection? collection = null) => PlaceOf(collection ?? this, key).Hash;
 
-    /// <summary>Where the changes of a partition stand now.</summary>
+    /// <summary>Returns a cursor at the present end of a partition's invalidation ring.</summary>
     /// <param name="partition">0 to <see cref="PartitionCount"/> - 1.</param>
     /// <returns>A cursor for <see cref="ReadInvalidations"/>.</returns>
     /// <remarks>
-    /// A cache above the store takes a cursor before it reads an entry, and looks for changes after it has kept a copy: then no
-    /// change in between is missed.
+    /// A cache above the store takes a cursor before it reads an entry. It reads the invalidations after it has stored its copy. Then it misses no change
+    /// between the two.
     /// </remarks>
     public InvalidationCursor GetInvalidationCursor(int partition)
     {
@@ -221,16 +232,18 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         return cursor;
     }
 
-    /// <summary>Which keys of a partition were set or removed since the cursor.</summary>
+    /// <summary>Reports the keys of a partition that were set or removed after the cursor.</summary>
     /// <param name="partition">0 to <see cref="PartitionCount"/> - 1.</param>
-    /// <param name="cursor">Moved behind what is reported.</param>
-    /// <param name="hashes">Receives the hashes (<see cref="HashOf"/>) of changed keys, with repetitions, in the order of the changes.</param>
-    /// <param name="count">How many hashes there are.</param>
+    /// <param name="cursor">The cursor. It is advanced past the reported changes.</param>
+    /// <param name="hashes">
+    /// Receives the hashes (<see cref="HashOf"/>) of the changed keys, in the order of the changes. A hash can occur several times.
+    /// </param>
+    /// <param name="count">The number of hashes.</param>
     /// <returns>
-    /// <see cref="InvalidationStatus.None"/>, which costs about a nanosecond; <see cref="InvalidationStatus.Changed"/>: there may be
-    /// more; or <see cref="InvalidationStatus.Overrun"/>: everything of the partition may have changed.
+    /// <see cref="InvalidationStatus.None"/>, which takes about a nanosecond; <see cref="InvalidationStatus.Changed"/>, after which there can be more
+    /// changes; or <see cref="InvalidationStatus.Overrun"/>, if everything in the partition must be treated as changed.
     /// </returns>
-    /// <remarks>A change is reported once the operation that made it has returned. Evictions and expirations are not changes.</remarks>
+    /// <remarks>A change is reported after its operation has returned. Evictions and expirations are not reported.</remarks>
     public InvalidationStatus ReadInvalidations(
         int partition, ref InvalidationCursor cursor, Span<ulong> hashes, out int count)
     {
@@ -240,10 +253,12 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         return status;
     }
 
-    /// <summary>Closes the store. What it holds stays; see <see cref="StoreOptions.FlushOnClose"/> for restarts of the machine.</summary>
+    /// <summary>
+    /// Closes the store. Its content stays in the file. For restarts of the machine see <see cref="StoreOptions.FlushOnClose"/>.
+    /// </summary>
     /// <remarks>
-    /// Waits for writes that other threads have begun. Their later operations throw <see cref="ObjectDisposedException"/>. Values that are
-    /// still pinned stay readable.
+    /// The method waits for the writes that other threads have begun. Later operations of those threads throw <see cref="ObjectDisposedException"/>. Values
+    /// that are still pinned stay readable.
     /// </remarks>
     public void Dispose()
     {
@@ -253,7 +268,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         }
     }
 
-    /// <summary>Closes the store and removes its file, unless another process has it open.</summary>
+    /// <summary>Closes the store and deletes its file, unless another process has the store open.</summary>
     internal void Discard()
     {
         if (TryBeginDispose())
@@ -275,7 +290,9 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         return true;
     }
 
-    /// <summary>Does now what the timer does each second: takes out what has expired, this opening's share of it.</summary>
+    /// <summary>
+    /// Runs one sweep of this opening now, instead of waiting for the timer, which runs one each second. A sweep removes expired entries.
+    /// </summary>
     internal SweepTurn SweepExpired() => _sweeper.Run();
 
     private static void Sweep(WeakReference<ExpirySweeper> reference)

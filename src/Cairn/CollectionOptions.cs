@@ -1,30 +1,32 @@
 namespace Cairn;
 
-/// <summary>What is remembered with a collection when it is created, and changed when it is opened with other options.</summary>
+/// <summary>
+/// The options of a collection. They are stored when the collection is created, and changed when it is opened with other options.
+/// </summary>
 public sealed record CollectionOptions
 {
     /// <summary>
-    /// How entries expire that are written without an expiration of their own: <see cref="Expiration.After"/>,
-    /// <see cref="Expiration.Sliding"/> without a limit, or none. Default none.
+    /// The expiration of entries that are written without one: <see cref="Expiration.After"/>, <see cref="Expiration.Sliding"/> without a limit, or none.
+    /// Default none.
     /// </summary>
     public Expiration DefaultExpiration { get; init; } = Expiration.None;
 
     /// <summary>
-    /// Bytes that the collection's entries may take; 0 for no budget. Default 0. Where entries are evicted it is soft: beyond it, they are the
-    /// first to go, but while the store has room, the collection may be larger. Where they are kept it is hard: a write beyond it fails.
+    /// The maximum size of the collection's entries in bytes; 0 for no budget. Default 0. If entries are evicted, the budget is soft: a collection above it
+    /// loses its entries first, but it can be larger while the store has room. If entries are kept, the budget is hard: a write above it fails.
     /// </summary>
     public long BudgetBytes { get; init; }
 
-    /// <summary>Whether entries may be evicted. Default <see cref="StoreRegion.Evict"/>. Stays what it was when the collection was created.</summary>
+    /// <summary>Whether entries can be evicted. Default <see cref="StoreRegion.Evict"/>. It cannot be changed after the collection is created.</summary>
     public StoreRegion Region { get; init; }
 
     /// <summary>
-    /// What a write has survived once it returns. Default <see cref="Durability.Default"/>: for kept entries <see cref="Durability.GroupCommit"/>. Entries that
-    /// may be evicted have only <see cref="Durability.ProcessCrash"/>.
+    /// The failures that a write survives once it has returned. Default <see cref="Durability.Default"/>: for kept entries
+    /// <see cref="Durability.GroupCommit"/>. Entries that can be evicted allow only <see cref="Durability.ProcessCrash"/>.
     /// </summary>
     public Durability Durability { get; init; }
 
-    /// <summary><see cref="Durability"/> with the default resolved.</summary>
+    /// <summary>Gets <see cref="Durability"/>, with <see cref="Durability.Default"/> replaced by the durability that it stands for.</summary>
     internal Durability ResolvedDurability => Durability != Durability.Default ? Durability
         : Region == StoreRegion.Keep ? Durability.GroupCommit : Durability.ProcessCrash;
 

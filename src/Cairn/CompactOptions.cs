@@ -2,28 +2,28 @@ using Cairn.Messages;
 
 namespace Cairn;
 
-/// <summary>How large a compacted store is made. What is null is chosen from what the store holds.</summary>
+/// <summary>The size of a compacted store. If a property is null, the compaction chooses the value from the content of the store.</summary>
 public sealed record CompactOptions
 {
     /// <summary>
-    /// Size of the new file in bytes, 1 MiB to 1 TiB; it is made larger, up to <see cref="MaxCapacityBytes"/>, if what is kept needs it. Default
-    /// null: as small as what is kept allows, which gives the most space back.
+    /// The size of the new file in bytes, 1 MiB to 1 TiB. If the kept entries need more, the file becomes larger, up to <see cref="MaxCapacityBytes"/>.
+    /// Default null: as small as the kept entries allow, which frees the most space.
     /// </summary>
     public long? CapacityBytes { get; init; }
 
     /// <summary>
-    /// Size in bytes that the new file may grow to, up to 1 TiB. If what is kept needs more, the entries of least use are evicted. Default
-    /// null: as large as the store was allowed to be, or <see cref="CapacityBytes"/> if that is more, so that the limit somebody chose stays.
+    /// The size in bytes to which the new file can grow, up to 1 TiB. If the kept entries need more, the entries that are used least are evicted. Default
+    /// null: the old store's limit, or <see cref="CapacityBytes"/> if that is more.
     /// </summary>
     public long? MaxCapacityBytes { get; init; }
 
     /// <summary>
-    /// Expected size of an entry in bytes, 32 to 1,048,576, as in <see cref="StoreOptions.AverageEntryBytes"/>. Default null: the average of what
-    /// the store holds, or, if that is too little to tell (fewer than 1,000 entries), what it was created with.
+    /// The expected size of an entry in bytes, 32 to 1,048,576, as in <see cref="StoreOptions.AverageEntryBytes"/>. Default null: the average of the
+    /// store's entries. If the store has fewer than 1,000 entries, the value with which it was created.
     /// </summary>
     public int? AverageEntryBytes { get; init; }
 
-    /// <summary>Source of time, to tell expired entries from others. Default <see cref="TimeProvider.System"/>.</summary>
+    /// <summary>The source of time, by which expired entries are recognized. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
     internal void Validate()

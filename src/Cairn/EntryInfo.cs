@@ -2,10 +2,10 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-/// <summary>What is known of an entry besides its key and value.</summary>
+/// <summary>The information about an entry without its key and value.</summary>
 public readonly record struct EntryInfo
 {
-    // A damaged entry, whose value nobody gets to see, must not make who looks at its interval fail.
+    // A damaged entry can have any interval here, although its value is never returned. A caller that reads the interval must not fail.
     private const long MaxSlidingMs = long.MaxValue / TimeSpan.TicksPerMillisecond;
 
     private readonly long _deadlineUnixMs;
@@ -26,25 +26,27 @@ public readonly record struct EntryInfo
     internal static EntryInfo Plain(int valueBytes, ulong version) =>
         new(EntryType.Value, valueBytes, 0, version, long.MaxValue, 0, long.MaxValue);
 
-    /// <summary>What the entry holds.</summary>
+    /// <summary>Gets the type of the entry's content.</summary>
     public EntryType Type { get; }
 
     /// <summary>Length of the value in bytes.</summary>
     public int ValueBytes { get; }
 
-    /// <summary>32 bits that the writer attached and the store does not interpret; 0 unless set.</summary>
+    /// <summary>Gets the 32 bits that the writer attached. The store does not interpret them. Default 0.</summary>
     public uint Flags { get; }
 
-    /// <summary>Different after each write of the key, and growing; for compare-and-swap. Never 0.</summary>
+    /// <summary>Gets the version of the entry, for compare-and-swap. Each write of the key gives it a new, larger version. Never 0.</summary>
     public ulong Version { get; }
 
-    /// <summary>When the entry expires, as it stands now; null if it does not.</summary>
+    /// <summary>Gets the moment at which the entry expires, as of now. Null if it does not expire.</summary>
     public DateTimeOffset? ExpiresAt => ToMoment(_deadlineUnixMs);
 
-    /// <summary>The interval by which reads extend the entry's life; null without sliding expiration.</summary>
+    /// <summary>Gets the interval by which reads extend the entry's life. Null without sliding expiration.</summary>
     public TimeSpan? SlidingInterval => _slidingMs == 0 ? null : TimeSpan.FromTicks(Math.Clamp(_slidingMs, 0, MaxSlidingMs) * TimeSpan.TicksPerMillisecond);
 
-    /// <summary>The moment beyond which reads do not extend the entry's life; null without sliding expiration, or without a limit.</summary>
+    /// <summary>
+    /// Gets the moment beyond which reads do not extend the entry's life. Null without sliding expiration or without a limit.
+    /// </summary>
     public DateTimeOffset? SlidingLimit => _slidingMs == 0 ? null : ToMoment(_slidingLimitUnixMs);
 
     internal long DeadlineUnixMs => _deadlineUnixMs;
@@ -53,7 +55,7 @@ public readonly record struct EntryInfo
 
     internal long SlidingMs => _slidingMs;
 
-    /// <summary>What a server has marked the value with, for its clients.</summary>
+    /// <summary>Gets the marks that a server has attached to the value for its clients.</summary>
     internal EntryFields Marks { get; init; }
 
     internal EntryInfo WithValueBytes(int valueBytes) =>

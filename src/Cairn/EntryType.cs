@@ -1,10 +1,10 @@
 namespace Cairn;
 
-/// <summary>What an entry holds. Reads and writes of values see only <see cref="Value"/>.</summary>
-/// <remarks>Stored in the file as one byte; numbers are never reused. Numbers from 16 are kept for later layers.</remarks>
+/// <summary>The type of an entry's content. Reads and writes of values see only <see cref="Value"/>.</summary>
+/// <remarks>The file stores it as one byte. Numbers are never reused. Numbers from 16 are reserved for higher layers.</remarks>
 public enum EntryType
 {
-    /// <summary>Nothing: space that was reserved and not used.</summary>
+    /// <summary>No content: space that was reserved and not used.</summary>
     None = 0,
 
     /// <summary>A value.</summary>
@@ -13,10 +13,12 @@ public enum EntryType
     /// <summary>A lease on a key that has no value.</summary>
     Lease = 2,
 
-    /// <summary>A directory of fields: a hash, as the server's hash commands write it. Reads of values do not find it; whether a key
-    /// is taken, removing it and changing when it expires count it in.</summary>
+    /// <summary>
+    /// A directory of fields: a hash that the server's hash commands write. A read of a value does not find it. Removal, a change of the expiration, and
+    /// the check whether a key exists do apply to it.
+    /// </summary>
     Hash = 16,
 
-    /// <summary>The stamp of a tag. Reserved.</summary>
+    /// <summary>The stamp of a tag. Not used yet.</summary>
     Tag = 17,
 }

@@ -1,9 +1,9 @@
 namespace Cairn;
 
-/// <summary>When an entry is gone: never, at a moment, or some time after its last use.</summary>
+/// <summary>When an entry expires: never, at a moment, or some time after its last use.</summary>
 /// <remarks>
-/// Times are kept in milliseconds, rounded up. The default value means "as the collection says", which for the store itself and for
-/// collections without a default expiration is <see cref="None"/>.
+/// Times are stored in milliseconds, rounded up. The default value means the default expiration of the collection. For the store itself, and for
+/// collections without a default expiration, that is <see cref="None"/>.
 /// </remarks>
 public readonly record struct Expiration
 {
@@ -31,7 +31,7 @@ public readonly record struct Expiration
         Sliding = 4,
     }
 
-    /// <summary>The entry does not expire, whatever the collection's default is.</summary>
+    /// <summary>Gets the expiration of an entry that never expires, even if the collection has a default expiration.</summary>
     public static Expiration None => new(ExpirationKind.None, 0, 0);
 
     internal ExpirationKind Kind => _kind;
@@ -40,22 +40,22 @@ public readonly record struct Expiration
 
     internal long LimitUnixMs => _limitUnixMs;
 
-    /// <summary>The entry expires some time after the write.</summary>
+    /// <summary>Creates the expiration of an entry that expires some time after the write.</summary>
     /// <param name="timeToLive">
-    /// Above zero, up to 100,000 days, rounded up to milliseconds; <see cref="Timeout.InfiniteTimeSpan"/> means <see cref="None"/>.
+    /// Above zero, up to 100,000 days, rounded up to milliseconds. <see cref="Timeout.InfiniteTimeSpan"/> means <see cref="None"/>.
     /// </param>
     /// <exception cref="ArgumentOutOfRangeException">The time is zero, negative or too long.</exception>
     public static Expiration After(TimeSpan timeToLive) =>
         timeToLive == Timeout.InfiniteTimeSpan ? None : new(ExpirationKind.Relative, ToMilliseconds(timeToLive), 0);
 
-    /// <summary>The entry expires at a moment.</summary>
-    /// <param name="moment">A moment in the past stores nothing and removes what was there.</param>
+    /// <summary>Creates the expiration of an entry that expires at a moment.</summary>
+    /// <param name="moment">The moment. If it has passed, a write stores nothing and removes the earlier value.</param>
     public static Expiration At(DateTimeOffset moment) =>
         new(ExpirationKind.Absolute, CeilingMilliseconds(moment - DateTimeOffset.UnixEpoch), 0);
 
-    /// <summary>The entry expires when it has not been read for some time, or at a limit, whichever is first.</summary>
-    /// <param name="interval">Above zero, up to 100,000 days. A read that comes in its first eighth does not extend it.</param>
-    /// <param name="limit">The moment beyond which reads do not extend the entry's life, if any.</param>
+    /// <summary>Creates the expiration of an entry that expires when it was not read for some time, or at a limit, whichever is first.</summary>
+    /// <param name="interval">Above zero, up to 100,000 days. A read within the first eighth of the interval does not extend the entry's life.</param>
+    /// <param name="limit">The moment beyond which reads do not extend the entry's life. Null for no limit.</param>
     /// <exception cref="ArgumentOutOfRangeException">The interval is zero, negative or too long.</exception>
     public static Expiration Sliding(TimeSpan interval, DateTimeOffset? limit = null) =>
         new(
@@ -63,11 +63,14 @@ public readonly record struct Expiration
             ToMilliseconds(interval),
             limit is null ? long.MaxValue : CeilingMilliseconds(limit.Value - DateTimeOffset.UnixEpoch));
 
-    /// <summary>The same as <see cref="After"/>.</summary>
-    /// <param name="timeToLive">As for <see cref="After"/>.</param>
+    /// <summary>Does the same as <see cref="After"/>.</summary>
+    /// <param name="timeToLive">The same as for <see cref="After"/>.</param>
     public static implicit operator Expiration(TimeSpan timeToLive) => After(timeToLive);
 
-    /// <summary>Until a moment in Unix milliseconds, <see cref="long.MaxValue"/> for none; if the interval is not 0, so long after each use.</summary>
+    /// <summary>
+    /// Creates an expiration from a moment in Unix milliseconds, or <see cref="long.MaxValue"/> for none. If the interval is not 0, it is sliding: the
+    /// moment is its limit, and the interval counts from each use.
+    /// </summary>
     internal static Expiration Until(long deadlineUnixMs, long slidingMs) =>
         slidingMs > 0 ? new(ExpirationKind.Sliding, Math.Min(slidingMs, LongestMs), deadlineUnixMs)
         : deadlineUnixMs == long.MaxValue ? None

@@ -1,6 +1,6 @@
 namespace Cairn;
 
-/// <summary>How far a reader has followed the changes of one partition.</summary>
+/// <summary>The position of a reader in the invalidation ring of one partition.</summary>
 public readonly record struct InvalidationCursor
 {
     internal InvalidationCursor(ulong position, uint overrun)
@@ -9,7 +9,7 @@ public readonly record struct InvalidationCursor
         Overrun = overrun;
     }
 
-    /// <summary>Changes that the reader has seen, since the store was created.</summary>
+    /// <summary>Gets the number of changes before the cursor, counted since the store was created.</summary>
     public ulong Position { get; }
 
     internal uint Overrun { get; }

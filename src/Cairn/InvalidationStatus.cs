@@ -1,14 +1,14 @@
 namespace Cairn;
 
-/// <summary>What a look at a partition's changes found.</summary>
+/// <summary>The result of reading a partition's invalidations.</summary>
 public enum InvalidationStatus
 {
     /// <summary>Nothing changed.</summary>
     None = 0,
 
-    /// <summary>Keys changed; their hashes were returned. There may be more: look again.</summary>
+    /// <summary>Keys changed, and their hashes were returned. There can be more changes: read again.</summary>
     Changed,
 
-    /// <summary>More changed than can be told: drop everything cached of this partition. The cursor is up to date.</summary>
+    /// <summary>The reader was too slow for the ring. Drop every cached entry of this partition. The cursor is up to date.</summary>
     Overrun,
 }

@@ -3,7 +3,7 @@ using System.Text;
 namespace Cairn;
 
 /// <summary>Chooses keys by their beginning or by a pattern.</summary>
-/// <remarks>Immutable, and safe to use from any thread. Compares bytes: text counts in UTF-8, and case matters.</remarks>
+/// <remarks>The filter is immutable and safe to use from any thread. It compares bytes. Text is compared as UTF-8, and case matters.</remarks>
 public sealed class KeyFilter
 {
     private readonly byte[] _prefix;
@@ -15,15 +15,18 @@ public sealed class KeyFilter
         _pattern = pattern;
     }
 
-    /// <summary>Bytes of the pattern from its first star on; 0 if there is none. What a comparison takes grows with this and the key's length.</summary>
+    /// <summary>
+    /// Gets the number of bytes of the pattern from its first star on; 0 without a star. The time of a comparison grows with this number and the key's
+    /// length.
+    /// </summary>
     internal int BytesAfterStar => _pattern is not null && _pattern.AsSpan().IndexOf((byte)'*') is >= 0 and var star ? _pattern.Length - star : 0;
 
-    /// <summary>Keys that begin with some bytes.</summary>
+    /// <summary>Creates a filter for keys that begin with some bytes.</summary>
     /// <param name="prefix">The beginning; empty for all keys.</param>
     /// <returns>The filter.</returns>
     public static KeyFilter Prefix(ReadOnlySpan<byte> prefix) => new(prefix.ToArray(), null);
 
-    /// <summary>Keys that begin with some text.</summary>
+    /// <summary>Creates a filter for keys that begin with some text.</summary>
     /// <param name="prefix">The beginning; empty for all keys.</param>
     /// <returns>The filter.</returns>
     public static KeyFilter Prefix(string prefix)
@@ -32,10 +35,10 @@ public sealed class KeyFilter
         return new(Encoding.UTF8.GetBytes(prefix), null);
     }
 
-    /// <summary>Keys that match a pattern.</summary>
+    /// <summary>Creates a filter for keys that match a pattern.</summary>
     /// <param name="pattern">
-    /// <c>*</c> matches any bytes, <c>?</c> one byte, <c>[a-z]</c> one byte of a set, <c>[^a-z]</c> one byte not of it, <c>\</c> takes
-    /// the next character as it is; everything else matches itself. The patterns of Redis' KEYS command.
+    /// The syntax is that of Redis' KEYS command. <c>*</c> matches any bytes, <c>?</c> one byte, <c>[a-z]</c> one byte of a set, <c>[^a-z]</c> one byte
+    /// outside the set. <c>\</c> takes the next character literally. Everything else matches itself.
     /// </param>
     /// <returns>The filter.</returns>
     public static KeyFilter Glob(string pattern)
@@ -44,8 +47,8 @@ public sealed class KeyFilter
         return Glob(Encoding.UTF8.GetBytes(pattern));
     }
 
-    /// <summary>Keys that match a pattern of bytes.</summary>
-    /// <param name="pattern">As for <see cref="Glob(string)"/>.</param>
+    /// <summary>Creates a filter for keys that match a pattern of bytes.</summary>
+    /// <param name="pattern">The same syntax as for <see cref="Glob(string)"/>.</param>
     /// <returns>The filter.</returns>
     public static KeyFilter Glob(ReadOnlySpan<byte> pattern)
     {
@@ -55,9 +58,9 @@ public sealed class KeyFilter
             : new(pattern[..literal].ToArray(), pattern.ToArray());
     }
 
-    /// <summary>Whether a key is chosen.</summary>
+    /// <summary>Returns whether a key matches the filter.</summary>
     /// <param name="key">The key's bytes.</param>
-    /// <returns>True if it is.</returns>
+    /// <returns>True if it matches.</returns>
     public bool Matches(ReadOnlySpan<byte> key) =>
         key.StartsWith(_prefix) && (_pattern is null || Keys.GlobPattern.IsMatch(_pattern, key));
 }

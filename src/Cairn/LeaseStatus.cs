@@ -1,17 +1,17 @@
 namespace Cairn;
 
-/// <summary>How an attempt to lease a missing key ended.</summary>
+/// <summary>The result of an attempt to lease a missing key.</summary>
 public enum LeaseStatus
 {
-    /// <summary>There is a value; no lease is needed.</summary>
+    /// <summary>The key has a value, so no lease is needed.</summary>
     Hit = 0,
 
-    /// <summary>The lease is the caller's: compute the value and set it, or give the lease back.</summary>
+    /// <summary>The caller has the lease. It must compute the value and set it, or release the lease.</summary>
     Acquired,
 
-    /// <summary>Another holds the lease, and kept it for as long as the caller wanted to wait.</summary>
+    /// <summary>Another caller holds the lease and did not release it within the time to wait.</summary>
     Held,
 
-    /// <summary>The store could not be written to: no lock within the time-out, or no room. Compute without a lease.</summary>
+    /// <summary>The store could not be written to: no lock within the time-out, or no room. Compute the value without a lease.</summary>
     Busy,
 }

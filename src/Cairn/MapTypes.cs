@@ -2,13 +2,13 @@ using System.Text;
 
 namespace Cairn;
 
-// What the keys and values of a store's maps are, recorded when a map is created, so that nobody reads text as numbers. In a
-// collection of the store, an entry for each map:
+// The types of the keys and values of a store's maps. They are recorded when a map is created, so that no program reads text as numbers. Two collections of
+// the store have an entry for each map:
 //
-//   cairn.maps          of maps whose writes survive the process
-//   cairn.maps.durable  of maps whose writes survive the machine, too: what says how to read them must not be lost before them
+//   cairn.maps          for maps whose writes survive the process
+//   cairn.maps.durable  for maps whose writes also survive a crash of the machine. The types must be as durable as the entries that they describe.
 //
-// Key: the map's name. Value: five lines of UTF-8: the version of this form, then type and format of the keys and of the values.
+// The key is the map's name. The value is five lines of UTF-8: the version of this format, then type and format of the keys and of the values.
 internal sealed class MapTypes(string keyType, string keyFormat, string valueType, string valueFormat)
 {
     public const string CollectionName = "cairn.maps";
@@ -20,11 +20,11 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
 
     private readonly string[] _lines = [FormVersion, keyType, keyFormat, valueType, valueFormat];
 
-    /// <summary>Whether these types are recorded for a map. False if none are, as for a map that does not exist.</summary>
-    /// <exception cref="StoreException">Others are.</exception>
+    /// <summary>Returns whether these types are recorded for a map. False if no types are recorded, because the map does not exist.</summary>
+    /// <exception cref="StoreException">Other types are recorded.</exception>
     public bool IsRecorded(CairnStore store, string name)
     {
-        // In either: the map's durability may have been changed.
+        // The record can be in either collection, because the map's durability can have changed.
         string? recorded = Find(store, DurableCollectionName, name) ?? Find(store, CollectionName, name);
         if (recorded is not null)
         {
@@ -35,7 +35,7 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
     }
 
     /// <summary>Records the types of a new map.</summary>
-    /// <exception cref="StoreException">Another process has just created it with others; or it could not be done.</exception>
+    /// <exception cref="StoreException">Another process has just created the map with other types, or the record could not be written.</exception>
     public void Record(CairnStore store, string name, Durability durability)
     {
         CairnCollection collection = Open(store, isDurable: durability is Durability.GroupCommit or Durability.EveryOperation);
@@ -51,7 +51,7 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
         }
     }
 
-    /// <summary>What is recorded for all maps.</summary>
+    /// <summary>Reads the records of all maps.</summary>
     public static List<(CairnCollection Collection, string Name, byte[] Types)> ReadAll(CairnStore store)
     {
         List<(CairnCollection, string, byte[])> all = [];
@@ -70,7 +70,9 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
         return all;
     }
 
-    /// <summary>Records again what was recorded before everything was cleared, unless somebody has made a new map of that name meanwhile.</summary>
+    /// <summary>
+    /// Writes the records again after everything was cleared. If another process has created a map with the same name meanwhile, its record stays.
+    /// </summary>
     public static void RecordAgain(List<(CairnCollection Collection, string Name, byte[] Types)> all)
     {
         foreach ((CairnCollection collection, string name, byte[] types) in all)

@@ -1,73 +1,79 @@
 namespace Cairn;
 
-/// <summary>What a store, or one of its partitions, holds and has done since it was created.</summary>
+/// <summary>The statistics of a store, or of one of its partitions: its content, and its activity since it was created.</summary>
 /// <remarks>
-/// Read without stopping anybody, so the numbers need not be of the same moment. Hits and misses of other processes are up to a
-/// second old; those of a killed process may lack its last second. Reads that several threads make at once are counted without
-/// atomics and may be a little short.
+/// The numbers are read without stopping any process, so they can belong to different moments. Hits and misses of other processes are up to a second old.
+/// The last second of a killed process can be missing. Reads by several threads at the same time are counted without atomic operations, so the counts can
+/// be slightly too low.
 /// </remarks>
 public record PartitionStatistics
 {
-    /// <summary>Entries. Those that have expired count until they are removed, which is seconds later (<see cref="StoreOptions.RemovesExpired"/>).</summary>
+    /// <summary>
+    /// The number of entries. An expired entry counts until it is removed, which happens within seconds (<see cref="StoreOptions.RemovesExpired"/>).
+    /// </summary>
     public long Entries { get; init; }
 
-    /// <summary>Bytes of those entries: keys, values, headers and padding.</summary>
+    /// <summary>The size of those entries in bytes: keys, values, headers and padding.</summary>
     public long Bytes { get; init; }
 
-    /// <summary>Bytes of segments in use.</summary>
+    /// <summary>The size in bytes of the segments in use.</summary>
     public long SegmentBytes { get; init; }
 
-    /// <summary>Reads that found a value.</summary>
+    /// <summary>The number of reads that found a value.</summary>
     public long Hits { get; init; }
 
-    /// <summary>Reads that found none.</summary>
+    /// <summary>The number of reads that found no value.</summary>
     public long Misses { get; init; }
 
-    /// <summary>Values written, whatever operation wrote them.</summary>
+    /// <summary>The number of values written, by any operation.</summary>
     public long Sets { get; init; }
 
-    /// <summary>Live values removed by request.</summary>
+    /// <summary>The number of live values removed by request.</summary>
     public long Removals { get; init; }
 
-    /// <summary>Entries evicted to make room.</summary>
+    /// <summary>The number of entries evicted to make room.</summary>
     public long Evictions { get; init; }
 
-    /// <summary>Of those, entries evicted because the index had no room where their key belongs.</summary>
+    /// <summary>The number of <see cref="Evictions"/> that happened because the buckets of the key were full.</summary>
     public long Displacements { get; init; }
 
-    /// <summary>Of <see cref="Evictions"/>, values that nobody had read since they were written.</summary>
+    /// <summary>The number of <see cref="Evictions"/> of values that were never read after they were written.</summary>
     public long EvictionsUnread { get; init; }
 
-    /// <summary>Entries that were removed, or replaced, after they had expired.</summary>
+    /// <summary>The number of entries that were removed or replaced after they had expired.</summary>
     public long Expirations { get; init; }
 
-    /// <summary>Of <see cref="Expirations"/>, entries that were removed in the background, or where room was needed, or replaced.</summary>
+    /// <summary>
+    /// The number of <see cref="Expirations"/> of entries that were removed in the background, removed where room was needed, or replaced.
+    /// </summary>
     public long ExpirationsReclaimed { get; init; }
 
-    /// <summary>Of <see cref="ExpirationsReclaimed"/>, values that nobody had read since they were written.</summary>
+    /// <summary>The number of <see cref="ExpirationsReclaimed"/> of values that were never read after they were written.</summary>
     public long ExpirationsUnread { get; init; }
 
-    /// <summary>Bytes of expired entries whose room is not free yet, because live entries are in the same segments.</summary>
+    /// <summary>The size in bytes of expired entries whose room is not free yet, because the same segments contain live entries.</summary>
     public long ExpiredBytes { get; init; }
 
-    /// <summary>Keys that came back soon after their eviction and were put into the main log at once.</summary>
+    /// <summary>The number of keys that were written again soon after their eviction, and were therefore put into the main log at once.</summary>
     public long GhostHits { get; init; }
 
-    /// <summary>Writes that found no room, because everything was pinned or kept.</summary>
+    /// <summary>The number of writes that found no room, because everything was pinned or kept.</summary>
     public long Declined { get; init; }
 
-    /// <summary>Writes and removals that did not get the lock in time and only removed the earlier value.</summary>
+    /// <summary>The number of writes and removals that did not acquire the lock in time and only removed the earlier value.</summary>
     public long Dropped { get; init; }
 
-    /// <summary>Times that an operation had to wait for the lock.</summary>
+    /// <summary>The number of times that an operation had to wait for the lock.</summary>
     public long LockWaits { get; init; }
 
-    /// <summary>Times that the partition was repaired after a process died in the middle of a write.</summary>
+    /// <summary>The number of times that the partition was repaired after a process died during a write.</summary>
     public long Recoveries { get; init; }
 
-    /// <summary>Entries found to be damaged and, unless they are kept, removed; those are counted with each read.</summary>
+    /// <summary>
+    /// The number of entries that were found to be damaged. A damaged entry is removed, unless it is kept. A kept entry is counted at each read.
+    /// </summary>
     public long DamagedEntries { get; init; }
 
-    /// <summary>Hits as a part of all reads, 0 to 1; 0 if there were none.</summary>
+    /// <summary>Gets the hits as a fraction of all reads, 0 to 1; 0 if there were no reads.</summary>
     public double HitRatio => Hits + Misses == 0 ? 0 : (double)Hits / (Hits + Misses);
 }

@@ -2,16 +2,19 @@ using Cairn.Maps;
 
 namespace Cairn;
 
-// Writing to a map whose puts wait for the disk, without a thread that does.
+// Asynchronous writes to a map whose puts wait for the disk. The wait blocks no thread.
 public sealed partial class PersistentMap<TKey, TValue>
 {
-    /// <summary>As <see cref="Put(TKey, TValue, Expiration)"/>, without blocking a thread while the disk is waited for.</summary>
+    /// <summary>Stores a value like <see cref="Put(TKey, TValue, Expiration)"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">The value, written before the call returns.</param>
-    /// <param name="expiration">When it expires; the default is the map's.</param>
-    /// <param name="cancellationToken">Ends the waiting; the value is put.</param>
-    /// <returns>Complete when the put is as durable as the map promises: at once, if that is no more than the end of the process.</returns>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: if it did while this waited, the value is put and may be lost.</exception>
+    /// <param name="value">The value. It is serialized before the call returns.</param>
+    /// <param name="expiration">When the value expires. The default is the map's.</param>
+    /// <param name="cancellationToken">Ends the wait. The value is already put.</param>
+    /// <returns>
+    /// A task that is complete when the put is as durable as the map promises. It is complete at once if the map only promises to survive the end of the
+    /// process.
+    /// </returns>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is put but can be lost.</exception>
     public ValueTask PutAsync(TKey key, TValue value, Expiration expiration = default, CancellationToken cancellationToken = default)
     {
         ValueTask<bool> put;
@@ -24,11 +27,11 @@ public sealed partial class PersistentMap<TKey, TValue>
         return SettleAsync(put);
     }
 
-    /// <summary>As <see cref="Invalidate"/>, without blocking a thread while the disk is waited for.</summary>
+    /// <summary>Removes a value like <see cref="Invalidate"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="cancellationToken">Ends the waiting; the value is removed.</param>
-    /// <returns>True if there was a value, when the removal is as durable as the map promises.</returns>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: if it did while this waited, the value is removed and may come back.</exception>
+    /// <param name="cancellationToken">Ends the wait. The value is already removed.</param>
+    /// <returns>True if there was a value. The task is complete when the removal is as durable as the map promises.</returns>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is removed but can come back.</exception>
     public ValueTask<bool> InvalidateAsync(TKey key, CancellationToken cancellationToken = default)
     {
         ValueTask<bool> removal;

@@ -7,15 +7,15 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-// Copying everything, and enumerating, which copies a little at a time.
+// Copies of everything, and enumeration, which copies a few buckets at a time.
 public sealed unsafe partial class PersistentMap<TKey, TValue>
 {
-    // A bucket has seven slots, so a step of this many buckets copies a few hundred entries at most.
+    // A bucket has seven slots, so one step copies at most a few hundred entries.
     private const int BucketsPerStep = 64;
 
     private const int FirstBufferBytes = 256;
 
-    // Not steady if something was written meanwhile: then a key that was removed and put again may be there twice.
+    // The result is not steady if anything was written during the copy. Then a key that was removed and put again can occur twice.
     private KeyValuePair<TKey, TValue>[] CopyAll(bool wantsValues, out int count, out bool isSteady)
     {
         _engine.ThrowIfClosed();
@@ -89,7 +89,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         }
     }
 
-    // Of an encrypted store, where an entry has to be met before it can be opened.
+    // The copy of an encrypted store. A scan must first find each entry by its tag before the entry can be decrypted.
     private void CopySealed(StoreCipher cipher, long first, long end, ref Sink sink)
     {
         Sink filled = sink;

@@ -6,7 +6,7 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-// Writing.
+// Write operations.
 public sealed unsafe partial class PersistentMap<TKey, TValue>
 {
     /// <inheritdoc/>
@@ -20,10 +20,10 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         Put(key, value, default);
     }
 
-    /// <summary>Stores a value, replacing any earlier one, with an expiration of its own.</summary>
+    /// <summary>Stores a value with an expiration of its own. It replaces an earlier value.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="expiration">When it expires; the default is the map's. A moment that has passed removes the key.</param>
+    /// <param name="expiration">When the value expires. The default is the map's. A moment that has passed removes the key.</param>
     public void Put(TKey key, TValue value, Expiration expiration)
     {
         using var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
@@ -37,9 +37,9 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <summary>Stores a value if the key has none.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="expiration">When it expires; the default is the map's.</param>
-    /// <returns>False if the key has a value already.</returns>
-    /// <exception cref="StoreException">It could not be done.</exception>
+    /// <param name="expiration">When the value expires. The default is the map's.</param>
+    /// <returns>False if the key already has a value.</returns>
+    /// <exception cref="StoreException">The write failed.</exception>
     public bool TryAdd(TKey key, TValue value, Expiration expiration = default) =>
         Write(key, value, expiration, expectedVersion: 0) switch
         {
@@ -48,31 +48,32 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
             var status => throw NotDone(status),
         };
 
-    /// <summary>A key's value; if there is none, stores one and returns it.</summary>
+    /// <summary>Returns a key's value. If there is none, stores a value and returns it.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">To be stored if there is no value.</param>
-    /// <returns>The value that the key has.</returns>
+    /// <param name="value">The value to store if there is none.</param>
+    /// <returns>The present value of the key.</returns>
     public TValue GetOrAdd(TKey key, TValue value) => GetOrAdd(key, static (_, value) => value, value);
 
-    /// <summary>A key's value; if there is none, makes one, stores it and returns it.</summary>
+    /// <summary>Returns a key's value. If there is none, creates a value, stores it and returns it.</summary>
     /// <param name="key">The key.</param>
     /// <param name="make">
-    /// Makes the value, without any lock being held: several threads and processes may do so at the same time, and what one of them stores first, all get. What
-    /// it throws is thrown. To let only one of them make it, take a lease (<see cref="CairnCollection.AcquireLease"/>).
+    /// Creates the value. No lock is held during the call. Several threads and processes can create a value at the same time; all of them return the value
+    /// that was stored first. An exception of this function is passed on. To let only one caller create the value, use a lease
+    /// (<see cref="CairnCollection.AcquireLease"/>).
     /// </param>
-    /// <returns>The value that the key has. Where entries may be evicted and there is no room, what was made.</returns>
+    /// <returns>The present value of the key. If entries can be evicted and there is no room, the created value.</returns>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> make)
     {
         ArgumentNullException.ThrowIfNull(make);
         return GetOrAdd(key, static (key, make) => make(key), make);
     }
 
-    /// <summary>A key's value; if there is none, makes one, stores it and returns it.</summary>
-    /// <typeparam name="TArgument">Of what is handed to <paramref name="make"/>.</typeparam>
+    /// <summary>Returns a key's value. If there is none, creates a value, stores it and returns it.</summary>
+    /// <typeparam name="TArgument">The type of the argument of <paramref name="make"/>.</typeparam>
     /// <param name="key">The key.</param>
-    /// <param name="make">Makes the value, as for the other form.</param>
-    /// <param name="argument">Handed to it, so that it needs no closure.</param>
-    /// <returns>The value that the key has. Where entries may be evicted and there is no room, what was made.</returns>
+    /// <param name="make">Creates the value, as for the other overload.</param>
+    /// <param name="argument">The argument of <paramref name="make"/>, so that the function needs no closure.</param>
+    /// <returns>The present value of the key. If entries can be evicted and there is no room, the created value.</returns>
     public TValue GetOrAdd<TArgument>(TKey key, Func<TKey, TArgument, TValue> make, TArgument argument)
     {
         ArgumentNullException.ThrowIfNull(make);
@@ -95,28 +96,31 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         return value;
     }
 
-    /// <summary>Stores a value if the key has none, else what is made of its value.</summary>
+    /// <summary>Stores a value if the key has none. Otherwise stores a new value that is computed from the present one.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="addValue">Stored if there is no value.</param>
+    /// <param name="addValue">The value to store if there is none.</param>
     /// <param name="update">
-    /// Makes the new value of the key and its value, without any lock being held. Called again if somebody else changed the value meanwhile.
+    /// Computes the new value from the key and its present value. No lock is held during the call. It is called again if another writer has changed the
+    /// value meanwhile.
     /// </param>
-    /// <returns>What was stored. It expires as the map says.</returns>
-    /// <exception cref="StoreException">It could not be done.</exception>
+    /// <returns>The stored value. It expires as the map's default says.</returns>
+    /// <exception cref="StoreException">The write failed.</exception>
     public TValue AddOrUpdate(TKey key, TValue addValue, Func<TKey, TValue, TValue> update)
     {
         ArgumentNullException.ThrowIfNull(update);
         return AddOrUpdate(key, static (_, arguments) => arguments.addValue, static (key, value, arguments) => arguments.update(key, value), (addValue, update));
     }
 
-    /// <summary>Stores what is made for a key that has no value, or of the value that it has.</summary>
-    /// <typeparam name="TArgument">Of what is handed to the functions.</typeparam>
+    /// <summary>Creates and stores a value if the key has none. Otherwise stores a new value that is computed from the present one.</summary>
+    /// <typeparam name="TArgument">The type of the argument of the functions.</typeparam>
     /// <param name="key">The key.</param>
-    /// <param name="add">Makes the value if there is none, without any lock being held; perhaps several times.</param>
-    /// <param name="update">Makes the new value of the key and its value, without any lock being held; perhaps several times.</param>
-    /// <param name="argument">Handed to them, so that they need no closure.</param>
-    /// <returns>What was stored. It expires as the map says.</returns>
-    /// <exception cref="StoreException">It could not be done.</exception>
+    /// <param name="add">Creates the value if there is none. No lock is held during the call. It can be called several times.</param>
+    /// <param name="update">
+    /// Computes the new value from the key and its present value. No lock is held during the call. It can be called several times.
+    /// </param>
+    /// <param name="argument">The argument of the functions, so that they need no closure.</param>
+    /// <returns>The stored value. It expires as the map's default says.</returns>
+    /// <exception cref="StoreException">The write failed.</exception>
     public TValue AddOrUpdate<TArgument>(
         TKey key, Func<TKey, TArgument, TValue> add, Func<TKey, TValue, TArgument, TValue> update, TArgument argument)
     {
@@ -140,11 +144,11 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         }
     }
 
-    /// <summary>Changes when a key's value expires.</summary>
+    /// <summary>Changes the expiration of a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="expiration">When it shall expire. A moment that has passed removes the key.</param>
+    /// <param name="expiration">The new expiration. A moment that has passed removes the key.</param>
     /// <returns>False if there is no value.</returns>
-    /// <exception cref="StoreException">It could not be done.</exception>
+    /// <exception cref="StoreException">The write failed.</exception>
     public bool Touch(TKey key, Expiration expiration)
     {
         using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
@@ -165,9 +169,9 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
 
     /// <summary>Removes a key's value and returns it.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">What was removed, if the result is true.</param>
-    /// <returns>True if there was a value. Of several who remove it at the same time, one gets it.</returns>
-    /// <exception cref="StoreException">It could not be done.</exception>
+    /// <param name="value">The removed value, if the result is true.</param>
+    /// <returns>True if there was a value. If several callers remove it at the same time, only one of them gets it.</returns>
+    /// <exception cref="StoreException">The removal failed.</exception>
     public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
         using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
@@ -188,8 +192,10 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         return false;
     }
 
-    /// <summary>Removes everything, at once and at no cost.</summary>
-    /// <exception cref="StoreException">A part could not be cleared, because a stopped process holds its lock. Others may be.</exception>
+    /// <summary>Removes everything, immediately and at no cost.</summary>
+    /// <exception cref="StoreException">
+    /// A part could not be cleared, because a stopped process holds its lock. Other parts can have been cleared.
+    /// </exception>
     public void Clear()
     {
         if (!_collection.Clear())
@@ -198,7 +204,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         }
     }
 
-    // If the version is 0, only where there is no value; else only where the value is still at it.
+    // If the expected version is 0, writes only if the key has no value. Otherwise writes only if the value still has that version.
     private WriteStatus Write(TKey key, TValue value, Expiration expiration, ulong expectedVersion)
     {
         using var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);

@@ -9,29 +9,32 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-/// <summary>A dictionary in a store's file: it is still there when the process ends, and other processes may use it at the same time.</summary>
+/// <summary>A dictionary in a store's file. It survives the process, and other processes can use it at the same time.</summary>
 /// <typeparam name="TKey">
-/// Of the keys. Numbers, <see cref="bool"/>, <see cref="char"/>, enumerations, <see cref="Guid"/>, <see cref="decimal"/>, the types of dates and times, text and arrays
-/// of bytes have forms of their own; others are written as JSON, or by a serializer of yours (<see cref="MapOptions{TKey, TValue}"/>).
+/// The type of the keys. Numbers, <see cref="bool"/>, <see cref="char"/>, enumerations, <see cref="Guid"/>, <see cref="decimal"/>, the types of dates and
+/// times, text and arrays of bytes have built-in formats. Other types are written as JSON, or by a custom serializer
+/// (<see cref="MapOptions{TKey, TValue}"/>).
 /// </typeparam>
-/// <typeparam name="TValue">Of the values; the same types.</typeparam>
+/// <typeparam name="TValue">The type of the values. The same types have built-in formats.</typeparam>
 /// <remarks>
 /// <para>
-/// Every operation is safe from any thread of any process that has the store open, and operations on one key are linearizable, as those of
-/// <see cref="CairnCollection"/>. Keys are the same if their bytes are: <c>1.0m</c> and <c>1.00m</c> are two, as are <c>0.0</c> and <c>-0.0</c>.
+/// Every operation is safe from any thread of any process that has the store open. Operations on one key are linearizable, like those of
+/// <see cref="CairnCollection"/>. Keys are equal if their bytes are equal: <c>1.0m</c> and <c>1.00m</c> are two keys, and so are <c>0.0</c> and
+/// <c>-0.0</c>.
 /// </para>
 /// <para>
-/// What is put is a copy, and what is got is a copy: changing an object does not change what the map holds.
+/// The map copies each value when it is put and when it is read. A change to an object does not change the content of the map.
 /// </para>
 /// <para>
-/// Unless the options say otherwise, nothing is evicted. Then a write that cannot be done throws: <see cref="StoreFullException"/> if there is no room,
-/// <see cref="StoreReadOnlyException"/> if the disk has failed, <see cref="StoreBusyException"/> if a stopped process holds the store's lock. Nothing was changed then,
-/// and an entry that the disk has damaged is a <see cref="StoreCorruptException"/>. Where entries may be evicted, a put that cannot be done leaves the key without a value,
-/// and what is damaged is gone.
+/// By default nothing is evicted. A write that fails then throws an exception and changes nothing: <see cref="StoreFullException"/> if there is no room,
+/// <see cref="StoreReadOnlyException"/> if the disk has failed, <see cref="StoreBusyException"/> if a stopped process holds the store's lock. A read of a
+/// damaged entry throws <see cref="StoreCorruptException"/>. If entries can be evicted, a put that fails leaves the key without a value, and a damaged
+/// entry is removed.
 /// </para>
 /// <para>
-/// Every operation throws <see cref="ArgumentException"/> for a key whose bytes are more than 65,536, or none, <see cref="ArgumentOutOfRangeException"/> for a value that is
-/// longer than <see cref="CairnStore.MaxValueBytes"/>, <see cref="ObjectDisposedException"/> once the store is closed, and what a serializer throws.
+/// Every operation throws <see cref="ArgumentException"/> for a key of no bytes or more than 65,536 bytes, and <see cref="ArgumentOutOfRangeException"/>
+/// for a value longer than <see cref="CairnStore.MaxValueBytes"/>. It throws <see cref="ObjectDisposedException"/> after the store is closed. Exceptions of
+/// a serializer are passed on.
 /// </para>
 /// </remarks>
 /// <example>
@@ -57,7 +60,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
     private readonly bool _isKept;
     private readonly bool _ownsStore;
 
-    // Both parts have the built-in fixed formats, and lie in the file as they are written, not encrypted.
+    // True if keys and values have built-in fixed formats and the file stores them without encryption.
     private readonly bool _isFixed;
 
     internal PersistentMap(CairnStore store, string name, MapOptions<TKey, TValue>? options, bool ownsStore)
@@ -75,7 +78,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
             NameOf(typeof(TKey), options?.KeyTypeName, nameof(options.KeyTypeName)), _keys.FormatId,
             NameOf(typeof(TValue), options?.ValueTypeName, nameof(options.ValueTypeName)), _values.FormatId);
 
-        // Before anything of the map is changed.
+        // The recorded types are compared before anything of the map is changed.
         bool isRecorded = types.IsRecorded(store, name);
         bool keepsOptions = options is null && store.CollectionNames.Contains(name, StringComparer.Ordinal);
         _collection = store.Collection(name, keepsOptions ? null : (options ?? new MapOptions<TKey, TValue>()).ForCollection());
@@ -93,15 +96,15 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
             && _keys is FixedCodec<TKey> && _values is FixedCodec<TValue> && !store.IsEncrypted;
     }
 
-    /// <summary>The map's name: that of the collection that holds its entries.</summary>
+    /// <summary>Gets the map's name, which is the name of the collection with its entries.</summary>
     public string Name => _collection.Name;
 
-    /// <summary>The store that the map lies in.</summary>
+    /// <summary>Gets the store that contains the map.</summary>
     public CairnStore Store => _store;
 
     /// <summary>
-    /// How many entries there are. Costs microseconds: it adds up what the store's parts have counted, and so may count entries that have expired and were not
-    /// yet cleaned away.
+    /// Gets the number of entries. The call takes microseconds: it adds up the counters of the partitions. The number can include expired entries that are
+    /// not removed yet.
     /// </summary>
     public long Count
     {
@@ -112,9 +115,9 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         }
     }
 
-    /// <summary>A key's value.</summary>
+    /// <summary>Gets or sets a key's value.</summary>
     /// <param name="key">The key.</param>
-    /// <exception cref="KeyNotFoundException">Read, and there is none.</exception>
+    /// <exception cref="KeyNotFoundException">The value was read, and the key has none.</exception>
     public TValue this[TKey key]
     {
         get => TryGet(key, out TValue? value) ? value : throw new KeyNotFoundException($"The map '{Name}' has no value for the key '{key}'.");
@@ -186,10 +189,14 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         return keys;
     }
 
-    /// <summary>Goes through the entries, reading on as they are consumed, without a lock and without keeping anybody from changing the map.</summary>
+    /// <summary>
+    /// Enumerates the entries. The map is read while the caller consumes the enumeration, without a lock. Other threads and processes can change the map
+    /// meanwhile.
+    /// </summary>
     /// <returns>
-    /// Keys and values as each was when it was read. A key that has a value from the beginning to the end is met exactly once, whatever changes meanwhile;
-    /// one that comes, goes or is put anew after it was removed may be met or not, and even twice. <see cref="GetAll"/> has no key twice.
+    /// Keys and values, each as it was when it was read. A key that has a value during the whole enumeration occurs exactly once, even if other keys
+    /// change. A key that is put or removed meanwhile can occur or not. If it is removed and put again, it can even occur twice. <see cref="GetAll"/>
+    /// returns no key twice.
     /// </returns>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()
     {
@@ -199,8 +206,11 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>Closes the store if it was opened with the map (<see cref="PersistentMap.Open{TKey, TValue}(string, MapOptions{TKey, TValue}?)"/>); else does nothing.</summary>
-    /// <remarks>Such a store is also closed when the process ends, by itself, by SIGTERM or by an exception that nobody handles.</remarks>
+    /// <summary>
+    /// Closes the store if it was opened with the map (<see cref="PersistentMap.Open{TKey, TValue}(string, MapOptions{TKey, TValue}?)"/>). Otherwise does
+    /// nothing.
+    /// </summary>
+    /// <remarks>Such a store is also closed when the process ends: normally, by SIGTERM, or by an unhandled exception.</remarks>
     public void Dispose()
     {
         if (_ownsStore)
@@ -226,7 +236,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         return isFound;
     }
 
-    // The long way, for all types. The version is 0 if there is no value.
+    // The slow path, for all types. The version is 0 if there is no value.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetAny(TKey key, [MaybeNullWhen(false)] out TValue value, out ulong version)
     {
@@ -270,7 +280,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
 
     private static string NameOf(Type type, string? name, string option)
     {
-        // Without the assemblies of generic arguments, whose versions change.
+        // The name does not contain the assemblies of generic arguments, because their versions change.
         name ??= type.ToString();
         return name.Length is > 0 and <= MapTypes.LongestTypeName && !name.Contains('\n', StringComparison.Ordinal)
             ? name

@@ -2,10 +2,10 @@ using Cairn.Engine;
 
 namespace Cairn;
 
-/// <summary>A value that stays where it is in the store's memory until this is disposed.</summary>
+/// <summary>A value that stays in place in the store's memory until this object is disposed.</summary>
 /// <remarks>
-/// Holds back the eviction of the segment it lies in, so keep it for moments. An opening of a store can hold back 48 segments at a time: a value
-/// that is pinned beyond them is a copy. Reading <see cref="Value"/> is safe from any thread while this is not disposed; dispose it once,
+/// A pinned value prevents the eviction of its segment, so keep it only for a short time. One opening of a store can pin values in 48 segments at a time. A
+/// value that is pinned in a further segment is a copy. <see cref="Value"/> can be read from any thread until the object is disposed. Dispose it once,
 /// before the store.
 /// </remarks>
 public sealed class PinnedValue : IDisposable
@@ -20,7 +20,7 @@ public sealed class PinnedValue : IDisposable
         Info = pin.Info;
     }
 
-    // Of an encrypted store, where what lies in the file is not the value.
+    // The constructor for an encrypted store. The value is a decrypted copy, because the file contains only the encrypted bytes.
     internal PinnedValue(byte[] opened, EntryInfo info)
     {
         _opened = opened;
@@ -28,17 +28,17 @@ public sealed class PinnedValue : IDisposable
         GC.SuppressFinalize(this);
     }
 
-    /// <summary>Gives up the pin of a value that was never disposed.</summary>
+    /// <summary>Releases the pin if the object was never disposed.</summary>
     ~PinnedValue()
     {
         Release(isFinalizing: true);
     }
 
-    /// <summary>What is known of the entry.</summary>
+    /// <summary>Gets the entry's information.</summary>
     public EntryInfo Info { get; }
 
-    /// <summary>The value's bytes. They do not change, whatever happens to the key.</summary>
-    /// <exception cref="ObjectDisposedException">This was disposed.</exception>
+    /// <summary>Gets the value's bytes. They do not change, even if the key is written or removed.</summary>
+    /// <exception cref="ObjectDisposedException">The object was disposed.</exception>
     public ReadOnlySpan<byte> Value
     {
         get
@@ -48,7 +48,7 @@ public sealed class PinnedValue : IDisposable
         }
     }
 
-    /// <summary>Lets the store have its memory back.</summary>
+    /// <summary>Releases the pin, so that the store can reuse the memory.</summary>
     public void Dispose()
     {
         Release(isFinalizing: false);

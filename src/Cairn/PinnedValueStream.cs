@@ -1,6 +1,6 @@
 namespace Cairn;
 
-/// <summary>A pinned value as a stream.</summary>
+/// <summary>A stream that reads a pinned value.</summary>
 internal sealed class PinnedValueStream(PinnedValue pinned) : Stream
 {
     private int _position;
@@ -59,7 +59,7 @@ internal sealed class PinnedValueStream(PinnedValue pinned) : Stream
 
     public override void Flush()
     {
-        // Nothing is buffered.
+        // The stream has no buffer to flush.
     }
 
     public override void SetLength(long value) => throw new NotSupportedException("A stored value cannot be changed through a stream.");

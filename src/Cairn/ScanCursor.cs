@@ -1,5 +1,5 @@
 namespace Cairn;
 
-/// <summary>How far a scan has got. The default value is the beginning.</summary>
-/// <param name="Position">Opaque: meaningful only to the store that made it.</param>
+/// <summary>The position of a scan. The default value is the beginning.</summary>
+/// <param name="Position">An opaque number. It has a meaning only for the store that created it.</param>
 public readonly record struct ScanCursor(long Position);

@@ -1,7 +1,7 @@
 namespace Cairn;
 
-/// <summary>How long the values of a store are.</summary>
-/// <param name="Bins">One for each power of two that occurs, smallest first.</param>
-/// <param name="Entries">Entries in all.</param>
-/// <param name="ValueBytes">Bytes of all values.</param>
+/// <summary>A histogram of the lengths of a store's values.</summary>
+/// <param name="Bins">One bin for each power of two that occurs, smallest first.</param>
+/// <param name="Entries">The number of all entries.</param>
+/// <param name="ValueBytes">The size of all values in bytes.</param>
 public sealed record SizeHistogram(IReadOnlyList<SizeBin> Bins, long Entries, long ValueBytes);

@@ -2,15 +2,16 @@ using System.Runtime.InteropServices;
 
 namespace Cairn;
 
-/// <summary>The store's file breaks a promise of its own format: a checksum, a bound or a state that no sequence of
-/// operations and no death of a process can leave behind.</summary>
+/// <summary>
+/// The store's file violates its own format: a checksum, a bound or a state is wrong. No sequence of operations and no death of a process can cause that.
+/// </summary>
 public sealed class StoreCorruptException : StoreException
 {
-    /// <summary>Reports what was found where something else must be.</summary>
+    /// <summary>Creates an exception that reports damage at one place of a file.</summary>
     /// <param name="file">Path of the store's file.</param>
-    /// <param name="offset">Where in the file, in bytes from its start.</param>
-    /// <param name="expected">What the format promises there, in words or as a number.</param>
-    /// <param name="found">What is there, in words or as a number.</param>
+    /// <param name="offset">The position of the damage, in bytes from the start of the file.</param>
+    /// <param name="expected">The content that the format requires there, in words or as a number.</param>
+    /// <param name="found">The actual content, in words or as a number.</param>
     public StoreCorruptException(string file, long offset, string expected, string found)
         : base(
             $"The store '{file}' is damaged at byte {offset}: expected {expected}, found {found}. Run 'cairn verify " +
@@ -34,16 +35,16 @@ public sealed class StoreCorruptException : StoreException
     /// <summary>Path of the store's file.</summary>
     public string File { get; }
 
-    /// <summary>Where the damage was noticed, in bytes from the file's start.</summary>
+    /// <summary>Gets the position of the damage, in bytes from the start of the file.</summary>
     public long Offset { get; }
 
-    /// <summary>What the format promises at <see cref="Offset"/>.</summary>
+    /// <summary>Gets the content that the format requires at <see cref="Offset"/>.</summary>
     public string Expected { get; }
 
-    /// <summary>What is at <see cref="Offset"/> instead.</summary>
+    /// <summary>Gets the actual content at <see cref="Offset"/>.</summary>
     public string Found { get; }
 
-    // Nobody should be told to delete a file for the sake of one entry.
+    // The message does not advise to delete the file, because only one entry is damaged.
     internal static StoreCorruptException KeptEntry(string file, long offset, string collection, ReadOnlySpan<byte> key)
     {
         const string Whole = "the checksum of a whole entry";
@@ -75,7 +76,7 @@ public sealed class StoreCorruptException : StoreException
         return new($"The file '{file}' is not a backup of a Cairn store: expected {Mark} at its beginning, found {Else}. Name another file.", file, Mark, Else);
     }
 
-    // The log may hold the only copy of a write, so the message never advises to delete it.
+    // The log can contain the only copy of a write, so the message never advises to delete it.
     internal static StoreCorruptException Log(string file, long offset, string expected, string found) =>
         new(
             $"The file '{file}' is damaged at byte {offset}: expected {expected}, found {found}. It holds writes that were acknowledged, so it was left as " +
@@ -99,7 +100,7 @@ public sealed class StoreCorruptException : StoreException
             None);
     }
 
-    /// <summary>Passes the damage to a caller that goes on without what is damaged; throws it if there is none.</summary>
+    /// <summary>Passes the damage to a caller that continues without the damaged part. Throws it if there is no such caller.</summary>
     internal static void Report(StoreCorruptException damage, Action<StoreCorruptException>? onDamage)
     {
         if (onDamage is null)
@@ -110,7 +111,7 @@ public sealed class StoreCorruptException : StoreException
         onDamage(damage);
     }
 
-    // Nobody should be told to delete a file that only its name made a store.
+    // The message does not advise to delete the file first, because the file may not be a store at all.
     internal static StoreCorruptException NotAStore(string file, string found)
     {
         const string Mark = "the mark of a Cairn store";
@@ -122,7 +123,7 @@ public sealed class StoreCorruptException : StoreException
             found);
     }
 
-    // Keys are text more often than not. What is not is told in hexadecimal.
+    // Most keys are text. Other keys are shown in hexadecimal.
     private static string Describe(ReadOnlySpan<byte> key)
     {
         const int Longest = 100;

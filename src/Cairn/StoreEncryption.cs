@@ -5,15 +5,15 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-/// <summary>What a store is encrypted with: a key of 256 bits, or a password.</summary>
+/// <summary>The secret that protects an encrypted store: a key of 256 bits, or a password.</summary>
 /// <remarks>
 /// <para>
-/// Neither encrypts the entries: each store draws a key of its own for that, which is kept in its file, encrypted with this. So a password
-/// can be changed without encrypting everything anew (<see cref="CairnStore.Rekey"/>), and one key may be used for many stores.
+/// The secret does not encrypt the entries. Each store has a random key of its own for that. The file contains this key, encrypted with the secret. So a
+/// password can be changed without encrypting the entries again (<see cref="CairnStore.Rekey"/>), and one secret can protect many stores.
 /// </para>
 /// <para>
-/// Safe to use from any thread, and for any number of stores. Use one object for all openings with one password: deriving a key from a
-/// password takes a good part of a second, and is done once for an object and a store.
+/// The object is safe to use from any thread, and for any number of stores. Use one object for all openings with the same password: the derivation of a key
+/// from a password takes a large part of a second. The object derives it once per store.
 /// </para>
 /// </remarks>
 public sealed class StoreEncryption
@@ -21,7 +21,7 @@ public sealed class StoreEncryption
     /// <summary>Length of a key: 32 bytes.</summary>
     public const int KeyBytes = AesGcmKey.KeyBytes;
 
-    /// <summary>How often the hash of a password is repeated when a store is created: 600,000 times.</summary>
+    /// <summary>The number of iterations of a password's hash when a store is created: 600,000.</summary>
     public const int PasswordIterations = 600_000;
 
     private readonly byte[] _secret;
@@ -42,9 +42,9 @@ public sealed class StoreEncryption
 
     internal int Iterations { get; }
 
-    /// <summary>Checks that the framework has the cipher.</summary>
-    /// <param name="isSupported">Whether it has.</param>
-    /// <exception cref="PlatformNotSupportedException">It has not.</exception>
+    /// <summary>Checks that the framework supports the cipher.</summary>
+    /// <param name="isSupported">Whether the framework supports it.</param>
+    /// <exception cref="PlatformNotSupportedException">The framework does not support it.</exception>
     internal static void RequireCipher(bool isSupported)
     {
         if (!isSupported)
@@ -55,9 +55,9 @@ public sealed class StoreEncryption
         }
     }
 
-    /// <summary>Encryption with a key.</summary>
-    /// <param name="key">32 random bytes, copied before the call returns. Without them the store cannot be read.</param>
-    /// <returns>What <see cref="StoreOptions.Encryption"/> takes.</returns>
+    /// <summary>Creates the encryption with a key.</summary>
+    /// <param name="key">32 random bytes, copied before the call returns. The store cannot be read without them.</param>
+    /// <returns>The value for <see cref="StoreOptions.Encryption"/>.</returns>
     /// <exception cref="ArgumentException">The key does not have 32 bytes.</exception>
     /// <exception cref="PlatformNotSupportedException">.NET has no AES-GCM on this system (<see cref="AesGcm.IsSupported"/>).</exception>
     public static StoreEncryption FromKey(ReadOnlySpan<byte> key) =>
@@ -65,13 +65,13 @@ public sealed class StoreEncryption
             ? new(KeyKind.Key, key.ToArray(), iterations: 0)
             : throw new ArgumentException($"A key has {KeyBytes} bytes; this one has {key.Length:N0}.", nameof(key));
 
-    /// <summary>Encryption with a password, from which a key is derived by PBKDF2 with SHA-256.</summary>
+    /// <summary>Creates the encryption with a password. PBKDF2 with SHA-256 derives a key from it.</summary>
     /// <param name="password">
-    /// Any text that is not empty, taken as it is, in UTF-8. Who has a copy of the file can try passwords, some thousands a second with
-    /// the right hardware: it must be one that withstands that.
+    /// Any text that is not empty, used unchanged, in UTF-8. Choose a strong password: an attacker with a copy of the file can try some thousands of
+    /// passwords per second with suitable hardware.
     /// </param>
-    /// <returns>What <see cref="StoreOptions.Encryption"/> takes.</returns>
-    /// <exception cref="ArgumentException">The password is empty, or has half of a surrogate pair.</exception>
+    /// <returns>The value for <see cref="StoreOptions.Encryption"/>.</returns>
+    /// <exception cref="ArgumentException">The password is empty, or contains half of a surrogate pair.</exception>
     /// <exception cref="PlatformNotSupportedException">.NET has no AES-GCM on this system (<see cref="AesGcm.IsSupported"/>).</exception>
     public static StoreEncryption FromPassword(string password) => FromPassword(password, PasswordIterations);
 
@@ -88,7 +88,7 @@ public sealed class StoreEncryption
         }
     }
 
-    /// <summary>The key that a store's own key is encrypted with.</summary>
+    /// <summary>Derives the key that encrypts a store's own key.</summary>
     internal byte[] DeriveWrappingKey(ReadOnlySpan<byte> salt, int iterations)
     {
         if (Kind == KeyKind.Key)

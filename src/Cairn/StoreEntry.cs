@@ -2,11 +2,11 @@ using System.Text;
 
 namespace Cairn;
 
-/// <summary>An entry found by a scan.</summary>
+/// <summary>An entry that a scan found.</summary>
 /// <param name="Key">A copy of the key's bytes.</param>
-/// <param name="Info">What was known of the entry when the scan came by.</param>
+/// <param name="Info">The entry's information when the scan visited it.</param>
 public readonly record struct StoreEntry(ReadOnlyMemory<byte> Key, EntryInfo Info)
 {
-    /// <summary>The key read as UTF-8; bytes that are not UTF-8 become U+FFFD.</summary>
+    /// <summary>Gets the key, decoded as UTF-8. Bytes that are not UTF-8 become U+FFFD.</summary>
     public string KeyText => Encoding.UTF8.GetString(Key.Span);
 }

@@ -2,10 +2,10 @@ using Cairn.Engine;
 
 namespace Cairn;
 
-/// <summary>The right to compute the value of a missing key, until another writes, removes or clears it.</summary>
+/// <summary>The right to compute the value of a missing key. It ends when another caller writes, removes or clears the key.</summary>
 /// <remarks>
-/// Made by <see cref="CairnCollection.AcquireLease"/>. Ends when a value is set with it, when it is disposed, after 30 seconds if another asks
-/// for the key, and with the process. Use it from one thread at a time.
+/// <see cref="CairnCollection.AcquireLease"/> creates a lease. It ends when a value is set with it, when it is disposed, and when its process ends. It also
+/// ends after 30 seconds if another caller requests the lease of the key. Use it from one thread at a time.
 /// </remarks>
 public sealed class StoreLease : IDisposable
 {
@@ -21,22 +21,24 @@ public sealed class StoreLease : IDisposable
         _version = version;
     }
 
-    /// <summary>How long a lease lasts if another asks for the key: 30 seconds.</summary>
+    /// <summary>Gets the duration of a lease if another caller requests it: 30 seconds.</summary>
     public static TimeSpan Duration { get; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>False once the lease was used, given back or cancelled. True may be outdated when it arrives.</summary>
+    /// <summary>
+    /// Gets whether the lease is still held. False after it was used, released or cancelled. True can be outdated when the caller receives it.
+    /// </summary>
     public bool IsHeld => !_isOver && _collection.IsLeaseHeld(_key, _version);
 
     /// <summary>Stores the value that the lease was for, unless the lease was cancelled.</summary>
     /// <param name="value">The value, copied before the call returns.</param>
-    /// <param name="expiration">When it expires; the default is the collection's.</param>
+    /// <param name="expiration">When the value expires. The default is the collection's.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
-    /// <returns>False if the lease was cancelled, or the value could not be stored: then nothing was changed by this call.</returns>
+    /// <returns>False if the lease was cancelled, or the value could not be stored. This call then changed nothing.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
     public bool TrySet(ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0) =>
         Set(value, expiration, flags) == WriteStatus.Stored;
 
-    /// <summary>Gives the lease back, if no value was set with it. Those who wait for it may then have it.</summary>
+    /// <summary>Releases the lease if no value was set with it. A waiting caller can then acquire it.</summary>
     public void Dispose()
     {
         if (!_isOver)
@@ -46,7 +48,7 @@ public sealed class StoreLease : IDisposable
         }
     }
 
-    /// <summary>As <see cref="TrySet"/>, and tells why nothing was set.</summary>
+    /// <summary>Does the same as <see cref="TrySet"/>, and returns the reason if nothing was set.</summary>
     internal WriteStatus Set(ReadOnlySpan<byte> value, Expiration expiration, uint flags)
     {
         if (_isOver)

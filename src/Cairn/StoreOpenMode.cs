@@ -1,14 +1,14 @@
 namespace Cairn;
 
-/// <summary>What opening does if the store's file is there, or is not.</summary>
+/// <summary>How an opening treats an existing or a missing file.</summary>
 public enum StoreOpenMode
 {
     /// <summary>Opens the store, or creates it.</summary>
     OpenOrCreate = 0,
 
-    /// <summary>Opens the store; its absence is a <see cref="FileNotFoundException"/>.</summary>
+    /// <summary>Opens the store. Throws <see cref="FileNotFoundException"/> if the file does not exist.</summary>
     OpenExisting,
 
-    /// <summary>Creates the store; its presence is a <see cref="StoreException"/>.</summary>
+    /// <summary>Creates the store. Throws <see cref="StoreException"/> if the file exists.</summary>
     CreateNew,
 }

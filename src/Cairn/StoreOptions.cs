@@ -2,132 +2,135 @@ using Cairn.Messages;
 
 namespace Cairn;
 
-/// <summary>How a store is opened. Checked as a whole before any file is touched.</summary>
+/// <summary>How a store is opened. All options are checked before any file is touched.</summary>
 /// <remarks>
-/// The sizes are those of a file that is created; a file that exists keeps its own, whatever is asked for here, so two processes
-/// may open one store with different options. The lock time-out, the clock and the rest are each opening's own.
+/// The sizes apply to a new file. An existing file keeps its own sizes, so two processes can open one store with different options. The other options, such
+/// as the lock time-out and the clock, apply to one opening.
 /// </remarks>
 public sealed record StoreOptions
 {
-    /// <summary>The least that a store can be: 1 MiB.</summary>
+    /// <summary>The smallest capacity of a store: 1 MiB.</summary>
     public const long SmallestCapacityBytes = 1L << 20;
 
-    /// <summary>The most that a store can be: 1 TiB.</summary>
+    /// <summary>The largest capacity of a store: 1 TiB.</summary>
     public const long LargestCapacityBytes = 1L << 40;
 
-    /// <summary>The longest value in any store: 64 MiB. A store's own limit is an eighth of its capacity, if that is less.</summary>
+    /// <summary>The longest value in any store: 64 MiB. The limit of a store is an eighth of its capacity, if that is less.</summary>
     public const int LargestValueBytes = 64 << 20;
 
-    /// <summary>The least for <see cref="AverageEntryBytes"/>.</summary>
+    /// <summary>The minimum of <see cref="AverageEntryBytes"/>.</summary>
     public const int MinAverageEntryBytes = 32;
 
-    /// <summary>The most for <see cref="AverageEntryBytes"/>.</summary>
+    /// <summary>The maximum of <see cref="AverageEntryBytes"/>.</summary>
     public const int MaxAverageEntryBytes = 1 << 20;
 
-    /// <summary>The least for <see cref="LogFileBytes"/>: 64 KiB.</summary>
+    /// <summary>The minimum of <see cref="LogFileBytes"/>: 64 KiB.</summary>
     public const long SmallestLogFileBytes = 64L << 10;
 
-    /// <summary>The most for <see cref="LogFileBytes"/>: 1 GiB.</summary>
+    /// <summary>The maximum of <see cref="LogFileBytes"/>: 1 GiB.</summary>
     public const long LargestLogFileBytes = 1L << 30;
 
-    /// <summary>The store's file. Created if absent; its directory must exist, on a local file system.</summary>
+    /// <summary>The store's file. It is created if it does not exist. Its directory must exist, on a local file system.</summary>
     public required string Path { get; init; }
 
     /// <summary>
-    /// Size of the file in bytes when it is created, 1 MiB to 1 TiB. Default 256 MiB: room for about 1.7 million entries of 100 bytes, and
-    /// small enough to be created in a moment. The space is taken from the disk at once, so that it cannot run out later.
+    /// The size of a new file in bytes, 1 MiB to 1 TiB. Default 256 MiB: it holds about 1.7 million entries of 100 bytes and is created quickly. The file
+    /// reserves the space on the disk when it is created, so that the space cannot run out later.
     /// </summary>
     public long CapacityBytes { get; init; } = 256L << 20;
 
     /// <summary>
-    /// Size in bytes that the file may grow to, at least <see cref="CapacityBytes"/>, or 0 for no growth. Default 0. The index is
-    /// sized for this from the beginning.
+    /// The size in bytes to which the file can grow: at least <see cref="CapacityBytes"/>, or 0 for no growth. Default 0. The index is sized for it when
+    /// the file is created.
     /// </summary>
     public long MaxCapacityBytes { get; init; }
 
     /// <summary>
-    /// Expected size of an entry in bytes: key, value and about 24 bytes of header; 32 to 1,048,576. Default 128. It sizes the index: if
-    /// entries are much smaller, the index fills up before the file does and entries are evicted early; if they are much larger,
-    /// some index is wasted (at the default, 10 % of the file is index).
+    /// The expected size of an entry in bytes: key, value and about 24 bytes of header; 32 to 1,048,576. Default 128. It determines the size of the index.
+    /// If entries are much smaller, the index is full before the file is, and entries are evicted early. If they are much larger, a part of the index is
+    /// wasted. With the default, the index is 10 % of the file.
     /// </summary>
     public int AverageEntryBytes { get; init; } = 128;
 
     /// <summary>
-    /// How long an operation waits for a partition's lock, above zero, up to an hour. Default 1 second. Locks are held for
-    /// microseconds; only a process that was stopped while it held one makes others wait this long.
+    /// How long an operation waits for a partition's lock, above zero, up to an hour. Default 1 second. An operation holds a lock for microseconds. Others
+    /// wait this long only if a process was stopped while it held a lock.
     /// </summary>
     public TimeSpan LockTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>The most for <see cref="CommitDelay"/>: 100 milliseconds.</summary>
+    /// <summary>The maximum of <see cref="CommitDelay"/>: 100 milliseconds.</summary>
     public static readonly TimeSpan LargestCommitDelay = TimeSpan.FromMilliseconds(100);
 
     /// <summary>
-    /// How long a write with <see cref="Durability.GroupCommit"/> waits for others to share its synchronisation of the disk, if there are others
-    /// writing; zero to 100 milliseconds. Default zero: it waits a fraction of what a synchronisation takes, which is enough for the
-    /// threads of one process. Longer spares the disk and costs each write that much.
+    /// How long a write with <see cref="Durability.GroupCommit"/> waits for other writers to share its synchronization of the disk; zero to 100
+    /// milliseconds. It does not wait if there are no other writers. Default zero: it waits for a fraction of the time of one synchronization, which is
+    /// enough for the threads of one process. A longer delay causes fewer synchronizations and makes each write slower by that time.
     /// </summary>
     public TimeSpan CommitDelay { get; init; }
 
     /// <summary>
-    /// Whether the last process to close the file writes it to disk first, so that it is still there after a restart of the machine.
-    /// Default true. With false, closing is immediate, and after a restart of the machine the store starts empty.
+    /// Whether the last process that closes the file writes it to the disk first, so that its content survives a restart of the machine. Default true. If
+    /// false, closing takes no time, and the store starts empty after a restart of the machine.
     /// </summary>
     public bool FlushOnClose { get; init; } = true;
 
-    /// <summary>What to do if the file is there, or is not. Default <see cref="StoreOpenMode.OpenOrCreate"/>.</summary>
+    /// <summary>How the opening treats an existing or a missing file. Default <see cref="StoreOpenMode.OpenOrCreate"/>.</summary>
     public StoreOpenMode OpenMode { get; init; } = StoreOpenMode.OpenOrCreate;
 
     /// <summary>
-    /// What keys and values are encrypted with, in the file and in its logs and copies; null for no encryption. Default null. Whoever opens an
-    /// encrypted store needs the key or password it was created with (<see cref="CairnStore.Rekey"/> changes it); one that is not encrypted
-    /// does not take any.
+    /// The secret that protects keys and values in the file and in its logs and copies. Null for no encryption. Default null. An encrypted store opens only
+    /// with the key or password with which it was created (<see cref="CairnStore.Rekey"/> changes it). A store that is not encrypted does not accept one.
     /// </summary>
     public StoreEncryption? Encryption { get; init; }
 
     /// <summary>
-    /// Whether to touch the file's pages in the background after opening, so that later writes do not wait for the system to provide
-    /// them (1 to 6 microseconds a page). Default false.
+    /// Whether the opening touches the file's pages in the background, so that later writes do not wait until the system provides them (1 to 6 microseconds
+    /// a page). Default false.
     /// </summary>
     public bool PreTouch { get; init; }
 
     /// <summary>
-    /// Whether this opening takes part in removing entries that have expired, in the background. Default true: what has expired is gone, from the
-    /// statistics, too, within seconds, and its room is free. All openings of a store share the work, and it costs
-    /// about a tenth of a percent of a processor while nothing expires (docs/benchmarks.md). With false, expired entries cannot be read either, but stay until their room is needed or another opening removes them.
+    /// Whether this opening takes part in the sweep, which removes expired entries in the background. Default true: an expired entry is removed within
+    /// seconds, also from the statistics, and its room is free. All openings of a store share the work. It costs about a tenth of a percent of a processor
+    /// while nothing expires (docs/benchmarks.md). If false, expired entries still cannot be read, but they stay until their room is needed or another
+    /// opening removes them.
     /// </summary>
     public bool RemovesExpired { get; init; } = true;
 
     /// <summary>
-    /// How long this opening leaves an entry in place after it has expired, zero to 24 days. Default zero: removed within seconds. Until then
-    /// <see cref="CairnCollection.TryGetStale"/> and leases find the expired value, unless its room was needed. Of several openings the one with the
-    /// shortest time decides.
+    /// How long this opening leaves an expired entry in place, zero to 24 days. Default zero: it is removed within seconds. Until then
+    /// <see cref="CairnCollection.TryGetStale"/> and leases find the expired value, unless its room was needed. If several openings have different times,
+    /// the shortest applies.
     /// </summary>
     public TimeSpan ExpiredRetention { get; init; }
 
-    /// <summary>The most for <see cref="ExpiredRetention"/>: 24 days.</summary>
+    /// <summary>The maximum of <see cref="ExpiredRetention"/>: 24 days.</summary>
     public static readonly TimeSpan LargestExpiredRetention = TimeSpan.FromDays(24);
 
     /// <summary>
-    /// Size in bytes of each file of the log, 64 KiB to 1 GiB, if a collection has one (<see cref="CollectionOptions.Durability"/>). Default 64 MiB:
-    /// a new file costs milliseconds, and this many bytes are taken from the disk ahead of need. A longer record has a file of its own size.
+    /// The size in bytes of each file of the log, 64 KiB to 1 GiB. It applies if a collection is logged (<see cref="CollectionOptions.Durability"/>).
+    /// Default 64 MiB: the creation of a file costs milliseconds, and it reserves this many bytes on the disk in advance. A longer record gets a file of
+    /// its own size.
     /// </summary>
     public long LogFileBytes { get; init; } = 64L << 20;
 
-    /// <summary>Source of time for expiration; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
+    /// <summary>The source of time for expiration. Tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
     /// <summary>
-    /// Whether the file may be smaller than <see cref="SmallestCapacityBytes"/>, for replays of recorded requests that ask for a cache of
-    /// fewer entries than anybody would make a file for.
+    /// Whether the file can be smaller than <see cref="SmallestCapacityBytes"/>. Replays of recorded requests need it, because they simulate caches with
+    /// very few entries.
     /// </summary>
     internal bool AllowsTinyCapacity { get; init; }
 
     /// <summary>
-    /// Whether the opening may inherit the slot of an owner who died with a lock although others are free, for tests of that.
+    /// Whether the opening can take over the owner slot of a process that died with a lock, even if other slots are free. Tests of that case set it.
     /// </summary>
     internal bool TakesAnySlot { get; init; }
 
-    /// <summary>Whether snapshots are made when the log has grown long, and not only when asked for: tests that count files do without.</summary>
+    /// <summary>
+    /// Whether the store writes a snapshot when the log has grown long. If false, it writes one only on request, which tests that count files need.
+    /// </summary>
     internal bool CheckpointsByItself { get; init; } = true;
 
     internal long PlannedCapacityBytes => Math.Max(CapacityBytes, MaxCapacityBytes);

@@ -1,46 +1,47 @@
 namespace Cairn;
 
-/// <summary>What a whole store holds and has done since it was created: the sums over its partitions, and more.</summary>
+/// <summary>The statistics of a whole store: the sums over its partitions, and more.</summary>
 public sealed record StoreStatistics : PartitionStatistics
 {
     /// <summary>Size of the file in bytes.</summary>
     public long FileBytes { get; init; }
 
-    /// <summary>Size that the file may grow to.</summary>
+    /// <summary>The size in bytes to which the file can grow.</summary>
     public long MaxCapacityBytes { get; init; }
 
-    /// <summary>Segments that exist, and bytes of each.</summary>
+    /// <summary>The number of segments that exist.</summary>
     public int Segments { get; init; }
 
-    /// <summary>Bytes of one segment: what is evicted at a time.</summary>
+    /// <summary>The size of one segment in bytes. The store evicts one segment at a time.</summary>
     public int BytesPerSegment { get; init; }
 
-    /// <summary>Segments that no partition has taken yet.</summary>
+    /// <summary>The number of segments that no partition has taken yet.</summary>
     public int FreeSegments { get; init; }
 
-    /// <summary>Entries that the index has room for.</summary>
+    /// <summary>The number of entries for which the index has room.</summary>
     public long IndexSlots { get; init; }
 
-    /// <summary>Processes, or openings within one process, that have the store open now.</summary>
+    /// <summary>The number of openings of the store at present. A process can have several.</summary>
     public int Openings { get; init; }
 
-    /// <summary>When the store was created, or last emptied because the machine had restarted.</summary>
+    /// <summary>The moment at which the store was created, or last emptied because the machine had restarted.</summary>
     public DateTimeOffset CreatedAt { get; init; }
 
-    /// <summary>Why the file could not grow when it last tried; null if it could.</summary>
+    /// <summary>The reason why the last attempt to grow the file failed. Null if it did not fail.</summary>
     public string? GrowthFailure { get; init; }
 
     /// <summary>
-    /// Attempts to make a snapshot by itself that have failed since the last one was made, in whichever process. While this is not 0 the log grows.
+    /// The number of failed attempts of the store to write a snapshot automatically, by any process, since the last snapshot. While it is not 0, the log
+    /// grows.
     /// </summary>
     public int FailedCheckpoints { get; init; }
 
-    /// <summary>Why this opening's last attempt to make a snapshot by itself failed; null if it did not.</summary>
+    /// <summary>The reason why this opening's last attempt to write a snapshot automatically failed. Null if it did not fail.</summary>
     public string? CheckpointFailure { get; init; }
 
-    /// <summary>The same for each partition.</summary>
+    /// <summary>The statistics of each partition.</summary>
     public required IReadOnlyList<PartitionStatistics> Partitions { get; init; }
 
-    /// <summary>Entries and bytes of each named collection.</summary>
+    /// <summary>The statistics of each named collection.</summary>
     public required IReadOnlyList<CollectionStatistics> Collections { get; init; }
 }

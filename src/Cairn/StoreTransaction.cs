@@ -6,12 +6,14 @@ namespace Cairn;
 
 /// <summary>Several writes to kept collections of one store that happen together or not at all.</summary>
 /// <remarks>
-/// <para>Nothing happens before <see cref="Commit"/>: writes are remembered, each key's last one counts. Reading goes on as ever, and
-/// does not see them.</para>
 /// <para>
-/// If all its collections are logged (<see cref="CollectionOptions.Durability"/>), it happens as a whole or not at all also if its process, or
-/// the machine, ends in the middle. Other writers see it at one moment; who reads several keys one after the other may see
-/// some of them from before and some from after it.
+/// Nothing happens before <see cref="Commit"/>. The transaction remembers the writes, and only the last write of each key counts. Reads do not see the
+/// writes before the commit.
+/// </para>
+/// <para>
+/// If all its collections are logged (<see cref="CollectionOptions.Durability"/>), the transaction happens completely or not at all, even if its process or
+/// the machine ends in the middle. For other writers it happens at one moment. A reader that reads several keys one after the other can see some of them
+/// before it and some after it.
 /// </para>
 /// <para>One thread at a time may use a transaction.</para>
 /// </remarks>
@@ -19,7 +21,7 @@ namespace Cairn;
 /// <code>
 /// StoreTransaction transfer = store.BeginTransaction();
 /// transfer.Require(accounts, "ann", annInfo.Version).Set(accounts, "ann", newAnn).Set(accounts, "bob", newBob);
-/// if (!transfer.Commit()) { /* somebody changed Ann's account meanwhile */ }
+/// if (!transfer.Commit()) { /* another writer has changed Ann's account meanwhile */ }
 /// </code>
 /// </example>
 public sealed class StoreTransaction
@@ -31,16 +33,16 @@ public sealed class StoreTransaction
 
     internal StoreTransaction(StoreEngine engine) => _engine = engine;
 
-    /// <summary>Stores a value when the transaction is committed, replacing any earlier one.</summary>
+    /// <summary>Stores a value when the transaction is committed. It replaces an earlier value.</summary>
     /// <param name="collection">A kept collection of the store.</param>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <param name="value">0 bytes to <see cref="CairnStore.MaxValueBytes"/>, copied before the call returns.</param>
-    /// <param name="expiration">When it expires, counted from now; the default is the collection's.</param>
+    /// <param name="expiration">When the value expires, counted from now. The default is the collection's.</param>
     /// <param name="flags">32 bits that the store does not interpret.</param>
     /// <returns>This transaction.</returns>
-    /// <exception cref="ArgumentException">The collection is of another store or not kept, or the key is not one.</exception>
+    /// <exception cref="ArgumentException">The collection belongs to another store or is not kept, or the key is not valid.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
-    /// <exception cref="InvalidOperationException">It was committed already.</exception>
+    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
     public StoreTransaction Set(
         CairnCollection collection, CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0)
     {
@@ -68,8 +70,8 @@ public sealed class StoreTransaction
     /// <param name="collection">A kept collection of the store.</param>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <returns>This transaction.</returns>
-    /// <exception cref="ArgumentException">The collection is of another store or not kept, or the key is not one.</exception>
-    /// <exception cref="InvalidOperationException">It was committed already.</exception>
+    /// <exception cref="ArgumentException">The collection belongs to another store or is not kept, or the key is not valid.</exception>
+    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
     public StoreTransaction Remove(CairnCollection collection, CacheKey key)
     {
         byte[] bytes = collection.EngineKeyOf(Check(collection, key));
@@ -83,13 +85,13 @@ public sealed class StoreTransaction
         return this;
     }
 
-    /// <summary>Lets the transaction happen only if a key is then as it was when it was read.</summary>
+    /// <summary>Adds a condition: the transaction happens only if a key still has the version that was read.</summary>
     /// <param name="collection">A kept collection of the store.</param>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="version">The version that was read (<see cref="EntryInfo.Version"/>); 0 if the key must have no value.</param>
+    /// <param name="version">The version that was read (<see cref="EntryInfo.Version"/>). 0 if the key must have no value.</param>
     /// <returns>This transaction.</returns>
-    /// <exception cref="ArgumentException">The collection is of another store or not kept, or the key is not one.</exception>
-    /// <exception cref="InvalidOperationException">It was committed already.</exception>
+    /// <exception cref="ArgumentException">The collection belongs to another store or is not kept, or the key is not valid.</exception>
+    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
     public StoreTransaction Require(CairnCollection collection, CacheKey key, ulong version)
     {
         byte[] plain = Check(collection, key);
@@ -97,23 +99,23 @@ public sealed class StoreTransaction
         return this;
     }
 
-    /// <summary>Does all of it, at one moment, and returns when it is as durable as its collections promise.</summary>
-    /// <returns>False, with nothing changed, if a requirement did not hold.</returns>
-    /// <exception cref="InvalidOperationException">It was committed already.</exception>
-    /// <exception cref="StoreFullException">There is no room for all of it. Nothing was changed.</exception>
-    /// <exception cref="StoreBusyException">A lock could not be had in time. Nothing was changed.</exception>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: what was written may be lost if the machine stops.</exception>
-    /// <exception cref="StoreException">It is longer than the log can take. Nothing was changed.</exception>
+    /// <summary>Performs all writes at one moment. Returns when they are as durable as their collections promise.</summary>
+    /// <returns>False if a condition of <see cref="Require"/> is not met. Then nothing was changed.</returns>
+    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="StoreFullException">The store has no room for all writes. Nothing was changed.</exception>
+    /// <exception cref="StoreBusyException">A lock could not be acquired in time. Nothing was changed.</exception>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. The writes can be lost if the machine stops.</exception>
+    /// <exception cref="StoreException">The transaction is longer than the log allows. Nothing was changed.</exception>
     public bool Commit() => Run(out TransactionPlan plan) || _engine.Commit(plan);
 
-    /// <summary>As <see cref="Commit"/>, without blocking a thread while the disk is waited for.</summary>
-    /// <param name="cancellationToken">Ends the waiting; what was committed stays.</param>
-    /// <returns>False, with nothing changed, if a requirement did not hold.</returns>
-    /// <exception cref="InvalidOperationException">It was committed already.</exception>
-    /// <exception cref="StoreFullException">There is no room for all of it. Nothing was changed.</exception>
-    /// <exception cref="StoreBusyException">A lock could not be had in time. Nothing was changed.</exception>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: what was written may be lost if the machine stops.</exception>
-    /// <exception cref="StoreException">It is longer than the log can take. Nothing was changed.</exception>
+    /// <summary>Does the same as <see cref="Commit"/>, but blocks no thread while it waits for the disk.</summary>
+    /// <param name="cancellationToken">Ends the wait. The committed writes stay.</param>
+    /// <returns>False if a condition of <see cref="Require"/> is not met. Then nothing was changed.</returns>
+    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="StoreFullException">The store has no room for all writes. Nothing was changed.</exception>
+    /// <exception cref="StoreBusyException">A lock could not be acquired in time. Nothing was changed.</exception>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. The writes can be lost if the machine stops.</exception>
+    /// <exception cref="StoreException">The transaction is longer than the log allows. Nothing was changed.</exception>
     public async ValueTask<bool> CommitAsync(CancellationToken cancellationToken = default)
     {
         if (Run(out TransactionPlan plan))
@@ -144,7 +146,7 @@ public sealed class StoreTransaction
         }
     }
 
-    // True if there is nothing to be done.
+    // Returns true if the transaction is empty.
     private bool Run(out TransactionPlan plan)
     {
         ThrowIfCommitted();
@@ -187,7 +189,7 @@ public sealed class StoreTransaction
         }
     }
 
-    // A key by its bytes.
+    // Compares keys by their bytes.
     private readonly record struct TransactionKey(uint Collection, byte[] Bytes)
     {
         public bool Equals(TransactionKey other) => Collection == other.Collection && Bytes.AsSpan().SequenceEqual(other.Bytes);

@@ -1,13 +1,14 @@
 namespace Cairn;
 
-/// <summary>The store's path is on a file system where mapped memory is not coherent: a network file system or one
-/// served by a program (FUSE). A store there would be damaged silently, so it is refused before anything is
-/// written.</summary>
+/// <summary>
+/// The store's path is on a file system on which mapped memory is not coherent: a network file system, or one that a program serves (FUSE). A store there
+/// would be damaged silently, so the opening is refused before anything is written.
+/// </summary>
 public sealed class StoreUnsupportedFileSystemException : StoreException
 {
-    /// <summary>Reports the path and the kind of file system it is on.</summary>
-    /// <param name="file">Path of the store's file, which need not exist.</param>
-    /// <param name="fileSystem">Kind of the file system, such as <c>NFS</c> or <c>FUSE (fuse.sshfs at /mnt)</c>.</param>
+    /// <summary>Creates an exception that reports the path and the kind of its file system.</summary>
+    /// <param name="file">The path of the store's file. The file need not exist.</param>
+    /// <param name="fileSystem">The kind of the file system, such as <c>NFS</c> or <c>FUSE (fuse.sshfs at /mnt)</c>.</param>
     public StoreUnsupportedFileSystemException(string file, string fileSystem)
         : base(
             $"The store '{file}' would be on {fileSystem}. Processes share a store through mapped memory, and on a " +
@@ -19,9 +20,9 @@ public sealed class StoreUnsupportedFileSystemException : StoreException
         FileSystem = fileSystem;
     }
 
-    /// <summary>Path of the store's file, which need not exist.</summary>
+    /// <summary>Gets the path of the store's file. The file need not exist.</summary>
     public string File { get; }
 
-    /// <summary>Kind of the file system that was refused.</summary>
+    /// <summary>Gets the kind of the file system that was refused.</summary>
     public string FileSystem { get; }
 }

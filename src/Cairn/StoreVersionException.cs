@@ -1,12 +1,12 @@
 namespace Cairn;
 
-/// <summary>The store's file was written in a format that this version of Cairn does not read.</summary>
+/// <summary>The store's file has a format that this version of Cairn does not read.</summary>
 public sealed class StoreVersionException : StoreException
 {
-    /// <summary>Reports the file's version and the one this library reads.</summary>
+    /// <summary>Creates an exception that reports the file's version and the version that this library reads.</summary>
     /// <param name="file">Path of the store's file.</param>
-    /// <param name="foundVersion">Format version that the file names.</param>
-    /// <param name="supportedVersion">Format version that this library reads and writes.</param>
+    /// <param name="foundVersion">The format version in the file.</param>
+    /// <param name="supportedVersion">The format version that this library reads and writes.</param>
     public StoreVersionException(string file, long foundVersion, long supportedVersion)
         : base(
             $"The store '{file}' has format version {foundVersion}; this version of Cairn reads version " +
@@ -21,9 +21,9 @@ public sealed class StoreVersionException : StoreException
     /// <summary>Path of the store's file.</summary>
     public string File { get; }
 
-    /// <summary>Format version that the file names.</summary>
+    /// <summary>Gets the format version in the file.</summary>
     public long FoundVersion { get; }
 
-    /// <summary>Format version that this library reads and writes.</summary>
+    /// <summary>Gets the format version that this library reads and writes.</summary>
     public long SupportedVersion { get; }
 }

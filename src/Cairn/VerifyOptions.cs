@@ -4,12 +4,12 @@ namespace Cairn;
 public sealed record VerifyOptions
 {
     /// <summary>
-    /// How many findings the report lists, 0 to 1,000,000; it counts them all. Default 1,000: enough to see what happened to a file of
-    /// which whole pages are gone.
+    /// The maximum number of findings that the report lists, 0 to 1,000,000. The report counts all findings. Default 1,000: enough to understand the damage
+    /// of a file that has lost whole pages.
     /// </summary>
     public int MaxFindings { get; init; } = 1_000;
 
-    /// <summary>Source of time, to tell expired entries from others. Default <see cref="TimeProvider.System"/>.</summary>
+    /// <summary>The source of time, by which expired entries are recognized. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
     internal void Validate()

@@ -1,7 +1,7 @@
 namespace Cairn;
 
-/// <summary>What <see cref="CairnStore.Verify"/> read and found.</summary>
-/// <remarks>The counts of a store in use are of no single moment.</remarks>
+/// <summary>The result of <see cref="CairnStore.Verify"/>.</summary>
+/// <remarks>If the store is in use, the counts do not belong to one moment.</remarks>
 public sealed record VerifyReport
 {
     /// <summary>The store's file.</summary>
@@ -10,63 +10,63 @@ public sealed record VerifyReport
     /// <summary>Length of the file in bytes.</summary>
     public long FileBytes { get; init; }
 
-    /// <summary>Whether there is no damage.</summary>
+    /// <summary>Gets whether no damage was found.</summary>
     public bool IsSound => DamageCount == 0;
 
     /// <summary>
-    /// Whether processes had the store open meanwhile. What their work explains is then not reported as damage, and what cannot be compared
-    /// while it changes, a partition's lists and counters, may be left out; a note says so.
+    /// Whether processes had the store open during the verification. Differences that their work explains are not reported as damage. Data that cannot be
+    /// compared while it changes, such as a partition's lists and counters, can be left out. A note says so.
     /// </summary>
     public bool WasInUse { get; init; }
 
-    /// <summary>Processes, or openings within one process, that had the store open when the verification ended.</summary>
+    /// <summary>The number of openings of the store when the verification ended. A process can have several.</summary>
     public int Openings { get; init; }
 
-    /// <summary>Partitions of the store; 0 if its layout could not be read, and then nothing else was.</summary>
+    /// <summary>The number of partitions of the store. 0 if its layout could not be read; then nothing else was read.</summary>
     public int Partitions { get; init; }
 
-    /// <summary>Segments that exist.</summary>
+    /// <summary>The number of segments that exist.</summary>
     public int Segments { get; init; }
 
-    /// <summary>Named collections.</summary>
+    /// <summary>The number of named collections.</summary>
     public int Collections { get; init; }
 
-    /// <summary>Slots of the index.</summary>
+    /// <summary>The number of slots of the index.</summary>
     public long IndexSlots { get; init; }
 
-    /// <summary>Entries that a read finds: named by the index, whole, not expired and not cleared.</summary>
+    /// <summary>The number of entries that a read finds: in the index, not damaged, not expired and not cleared.</summary>
     public long Entries { get; init; }
 
-    /// <summary>Entries that are still there but have expired.</summary>
+    /// <summary>The number of expired entries that are not removed yet.</summary>
     public long ExpiredEntries { get; init; }
 
-    /// <summary>Entries that are still there but were cleared with their collection.</summary>
+    /// <summary>The number of entries that were cleared with their collection and are not removed yet.</summary>
     public long ClearedEntries { get; init; }
 
-    /// <summary>Leases on keys without a value.</summary>
+    /// <summary>The number of leases on keys without a value.</summary>
     public long Leases { get; init; }
 
-    /// <summary>Entries that the index names but that are damaged.</summary>
+    /// <summary>The number of damaged entries in the index.</summary>
     public long DamagedEntries { get; init; }
 
-    /// <summary>Entries that were replaced or removed, and whose space has not been taken back yet.</summary>
+    /// <summary>The number of replaced or removed entries whose space is not reused yet.</summary>
     public long DeadEntries { get; init; }
 
-    /// <summary>Bytes that were read.</summary>
+    /// <summary>The number of bytes that were read.</summary>
     public long BytesRead { get; init; }
 
-    /// <summary>How long it took.</summary>
+    /// <summary>The duration of the verification.</summary>
     public TimeSpan Duration { get; init; }
 
-    /// <summary>What was noticed, in the order of the file's areas: the first <see cref="VerifyOptions.MaxFindings"/> of it.</summary>
+    /// <summary>The first <see cref="VerifyOptions.MaxFindings"/> findings, in the order of the file's areas.</summary>
     public required IReadOnlyList<VerifyFinding> Findings { get; init; }
 
-    /// <summary>Findings of damage, listed or not.</summary>
+    /// <summary>The number of findings of damage, listed or not.</summary>
     public long DamageCount { get; init; }
 
-    /// <summary>Findings of leftovers, listed or not.</summary>
+    /// <summary>The number of findings of leftovers, listed or not.</summary>
     public long LeftoverCount { get; init; }
 
-    /// <summary>Notes, listed or not.</summary>
+    /// <summary>The number of notes, listed or not.</summary>
     public long NoteCount { get; init; }
 }

@@ -1,20 +1,20 @@
 namespace Cairn;
 
-/// <summary>What a finding of a verification means.</summary>
+/// <summary>The severity of a verification's finding.</summary>
 public enum VerifySeverity
 {
-    /// <summary>Worth knowing, and as it should be.</summary>
+    /// <summary>Useful information. Nothing is wrong.</summary>
     Note = 0,
 
     /// <summary>
-    /// Left by a process that died or that could not have a lock. It harms nothing, and whoever next comes by puts it right: another
-    /// process, or the next opening.
+    /// A leftover of a process that died or that could not acquire a lock. It does no harm. The next process that finds it, or the next opening, repairs
+    /// it.
     /// </summary>
     Leftover,
 
     /// <summary>
-    /// Something that no sequence of operations and no death of a process leaves behind: the file was changed by other means, or the disk
-    /// lost something. Reads answer with a miss there.
+    /// A state that no sequence of operations and no death of a process can cause. The file was changed by other means, or the disk lost data. Reads of a
+    /// damaged place return a miss.
     /// </summary>
     Damage,
 }

@@ -1,40 +1,41 @@
 namespace Cairn;
 
-/// <summary>How a conditional write ended.</summary>
+/// <summary>The result of a conditional write.</summary>
 public enum WriteStatus
 {
-    /// <summary>Done: stored, changed or removed as asked.</summary>
+    /// <summary>Done: the value was stored, changed or removed as requested.</summary>
     Stored = 0,
 
-    /// <summary>Not done: the key has a value already.</summary>
+    /// <summary>Not done: the key already has a value.</summary>
     Exists,
 
     /// <summary>Not done: the key has no value.</summary>
     NotFound,
 
-    /// <summary>Not done: the value was written since the version that was asked for.</summary>
+    /// <summary>Not done: the value was written after the expected version.</summary>
     VersionMismatch,
 
-    /// <summary>Not done: the lease was cancelled by another write, removal or clearing, or was taken over.</summary>
+    /// <summary>Not done: another write, a removal or a clearing cancelled the lease, or another caller took it over.</summary>
     LeaseLost,
 
     /// <summary>Not done: the value is not a decimal number of 64 bits.</summary>
     NotANumber,
 
-    /// <summary>Not done: the result would not fit 64 bits.</summary>
+    /// <summary>Not done: the result is outside the range of 64 bits.</summary>
     Overflow,
 
-    /// <summary>Not done: the result would be longer than the store allows. The value is as it was.</summary>
+    /// <summary>Not done: the result is longer than the store allows. The value is unchanged.</summary>
     TooLarge,
 
     /// <summary>
-    /// Not done: there was no room, because everything that could be evicted is pinned by readers, or there is nothing. If the operation replaces values
-    /// unconditionally, the earlier value is gone. Where entries are kept, no room is a <see cref="StoreFullException"/> instead.
+    /// Not done: the store had no room. Readers pinned everything that could be evicted, or nothing could be evicted. If the operation replaces values
+    /// unconditionally, the earlier value is gone. If entries are kept, the write throws <see cref="StoreFullException"/> instead.
     /// </summary>
     NoRoom,
 
     /// <summary>
-    /// Not done: the partition's lock was held past <see cref="StoreOptions.LockTimeout"/>, by a process that is stopped or starved.
+    /// Not done: another process held the partition's lock longer than <see cref="StoreOptions.LockTimeout"/>. That process is stopped or gets no processor
+    /// time.
     /// </summary>
     Busy,
 }

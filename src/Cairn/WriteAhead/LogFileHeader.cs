@@ -3,34 +3,34 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-// The first page of a file of records: a piece of the log, or a snapshot.
+// The first page of a file of records. Such a file is a piece of the log, or a snapshot.
 //
-//   I1  Written and on disk before the file has its name, and never changed, but for the seals.
-//   I2  Salt is another in every file, so that no record of another file, or of an earlier life of this one, is valid in it.
-//   I3  The seals are written later, without a flush, each in a sector of its own. So a seal says something true, or nothing: a torn one has
-//       a wrong checksum.
+//   I1  The header is durable before the file gets its name. It never changes afterwards, except for the seals.
+//   I2  Every file has a different salt. So no record of another file, or of an earlier file with the same name, is valid in it.
+//   I3  The seals are written later, without a flush, each in a sector of its own. A seal is either true or not readable: a torn seal has a
+//       wrong checksum.
 //
-// Version 1 has no seals and no FileBytes, and its checksum covers their place.
+// Version 1 has no seals and no FileBytes. Its checksum covers the place of both.
 [StructLayout(LayoutKind.Explicit, Size = PageBytes)]
 internal unsafe struct LogFileHeader
 {
-    /// <summary>The first record begins here.</summary>
+    /// <summary>The length of the page in bytes. The first record begins here.</summary>
     public const int PageBytes = 4096;
 
     /// <summary>"CAIRNLG\n" read as a little-endian number.</summary>
     public const ulong ExpectedMagic = 0x0A47_4C4E_5249_4143;
 
-    /// <summary>Of the pieces of a log. Pieces of version 1 are read, and gone on with until they are full.</summary>
+    /// <summary>The version of new pieces of a log. The store also reads pieces of version 1, and appends to one until it is full.</summary>
     public const uint CurrentVersion = 2;
 
-    /// <summary>Of snapshots and backups, and of the pieces that earlier versions made.</summary>
+    /// <summary>The version of snapshots and backups, and of pieces that earlier versions of Cairn created.</summary>
     public const uint FirstVersion = 1;
 
     public const int VersionOffset = 8;
     public const int ClosedSealOffset = 3072;
     public const int ContinuedSealOffset = 3584;
 
-    /// <summary>Room for what a store needs to be opened without its map: the key check of encryption.</summary>
+    /// <summary>The offset of the key check of an encrypted store, so that the log can be opened without the store's file.</summary>
     public const int KeyBlockOffset = 2048;
     public const int KeyBlockBytes = 1024;
 
@@ -38,40 +38,40 @@ internal unsafe struct LogFileHeader
     [FieldOffset(VersionOffset)] public uint FormatVersion;
     [FieldOffset(12)] public LogFileKind Kind;
 
-    /// <summary>Random; the same in all files of one log.</summary>
+    /// <summary>A random number that is the same in all files of one log.</summary>
     [FieldOffset(16)] public ulong LogId;
     [FieldOffset(24)] public ulong Salt;
 
-    /// <summary>Of a piece of the log: 1 for the first, and so on.</summary>
+    /// <summary>In a piece of the log: its number, from 1.</summary>
     [FieldOffset(32)] public long Sequence;
 
     /// <summary>
-    /// Of a piece of the log: the position of its first record, and so where the piece before it ends. Of a snapshot: the position from which
-    /// the log completes it.
+    /// In a piece of the log: the position of its first record, where the previous piece ends. In a snapshot: the position from which the log completes the
+    /// snapshot.
     /// </summary>
     [FieldOffset(40)] public long StartPosition;
     [FieldOffset(48)] public long CreatedUnixMs;
 
-    /// <summary>Of the page but itself, up to the seals.</summary>
+    /// <summary>The checksum of the page up to the seals, without this field.</summary>
     [FieldOffset(56)] public ulong Checksum;
 
-    /// <summary>Of a piece of the log: how long the file is. A shorter one was cut.</summary>
+    /// <summary>In a piece of the log: the length with which the file was created, in bytes. A shorter file has been cut.</summary>
     [FieldOffset(64)] public long FileBytes;
     [FieldOffset(KeyBlockOffset)] public fixed byte KeyBlock[KeyBlockBytes];
 
-    /// <summary>Of a piece of the log: where the log was durable when an opening was closed last.</summary>
+    /// <summary>In a piece of the log: the position up to which the log was durable when an opening was last closed.</summary>
     [FieldOffset(ClosedSealOffset)] public LogSeal Closed;
 
-    /// <summary>Of a piece of the log: where it ends, and which piece goes on.</summary>
+    /// <summary>In a piece of the log: the position where it ends, and the number of the next piece.</summary>
     [FieldOffset(ContinuedSealOffset)] public LogSeal Continued;
 
-    /// <summary>Everything below this position was on the disk, by the seals; 0 if they say nothing.</summary>
+    /// <summary>Gets the position below which everything was durable, according to the seals. 0 if no seal is valid.</summary>
     public readonly long SealedDurable => Math.Max(Closed.IsWhole(Salt) ? Closed.Durable : 0, Continued.IsWhole(Salt) ? Continued.Durable : 0);
 
-    /// <summary>The number of the piece that goes on behind this one, by the seals; 0 if they say nothing.</summary>
+    /// <summary>Gets the number of the next piece, according to the seals. 0 if no seal is valid.</summary>
     public readonly long SealedNext => Continued.IsWhole(Salt) ? Continued.Next : 0;
 
-    /// <summary>Fills a page. <paramref name="keyBlock"/> may be empty.</summary>
+    /// <summary>Fills a page. <paramref name="keyBlock"/> can be empty.</summary>
     public static void Write(
         Span<byte> page, LogFileKind kind, ulong logId, ulong salt, long sequence, long startPosition, long createdUnixMs,
         ReadOnlySpan<byte> keyBlock, long fileBytes = 0, uint? version = null)
@@ -94,7 +94,7 @@ internal unsafe struct LogFileHeader
         }
     }
 
-    /// <summary>False if the page is not the header of a file of records, or is damaged.</summary>
+    /// <summary>Reads a header. Returns false if the page is not the header of a file of records, or if it is damaged.</summary>
     public static bool TryRead(ReadOnlySpan<byte> page, out LogFileHeader header)
     {
         if (page.Length < PageBytes)
@@ -120,7 +120,7 @@ internal unsafe struct LogFileHeader
     }
 }
 
-/// <summary>What a file of records is.</summary>
+/// <summary>The kind of a file of records.</summary>
 internal enum LogFileKind : uint
 {
     None = 0,

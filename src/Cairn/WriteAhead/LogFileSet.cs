@@ -2,30 +2,31 @@ using Cairn.Platform;
 
 namespace Cairn.WriteAhead;
 
-/// <summary>One file of records, as its header describes it, and how long it is.</summary>
+/// <summary>One file of records: its header and its length in bytes.</summary>
 internal sealed record LogFileInfo(string Path, LogFileHeader Header, long Length)
 {
-    /// <summary>Whether the file is shorter than it was made.</summary>
+    /// <summary>Gets whether the file is shorter than it was when it was created.</summary>
     public bool IsCut => Length < Header.FileBytes;
 }
 
-/// <summary>The files beside a store that its log and its snapshot are in.</summary>
+/// <summary>The files of a store's log and snapshot. They are in the directory of the store.</summary>
 /// <param name="Files">The pieces of the log, oldest first.</param>
-/// <param name="Snapshot">The newest snapshot; null if there is none.</param>
-/// <param name="StorePath">The store's file, whether it is there or not.</param>
+/// <param name="Snapshot">The newest snapshot. Null if there is none.</param>
+/// <param name="StorePath">The path of the store's file, which need not exist.</param>
 internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo? Snapshot, string StorePath)
 {
     public IEnumerable<LogFileInfo> All => Snapshot is null ? Files : Files.Append(Snapshot);
 
     public bool IsEmpty => Files.Count == 0 && Snapshot is null;
 
-    /// <summary>The position from which the log is needed.</summary>
+    /// <summary>Gets the position from which the log is needed.</summary>
     public long Start => Snapshot?.Header.StartPosition ?? LogPath.FirstPosition;
 
     public long HighestSequence => Files.Count == 0 ? 0 : Files[^1].Header.Sequence;
 
     /// <summary>
-    /// Whether the pieces follow each other, the first of them from where the snapshot needs them, none of them cut, as far as their headers tell.
+    /// Gets whether the headers show a complete log: the pieces follow each other without a gap, the first needed one begins at or before
+    /// <see cref="Start"/>, and none is cut.
     /// </summary>
     public bool IsUnbroken
     {
@@ -38,10 +39,10 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
         }
     }
 
-    /// <summary>Reports each file that must be there and is not, or is shorter than it was.</summary>
-    /// <param name="promise">What the store's file says.</param>
-    /// <param name="onDamage">Called with each; null to throw the first.</param>
-    /// <param name="isWritten">Whether the log goes on meanwhile: then a seal may name a piece that came after these were found.</param>
+    /// <summary>Reports each file that is missing although it must exist, and each file that is shorter than it was.</summary>
+    /// <param name="promise">The promise in the store's file.</param>
+    /// <param name="onDamage">Called with each damage. Null throws the first.</param>
+    /// <param name="isWritten">True if the log is being written. Then a seal can name a piece that was created after these files were found.</param>
     public void RequireComplete(LogPromise promise, Action<StoreCorruptException>? onDamage, bool isWritten = false)
     {
         if (Start < promise.SnapshotStart)
@@ -76,7 +77,7 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
         ReportMissing(Math.Max(next, LogPath.FirstSequence), highest + 1, onDamage);
     }
 
-    /// <summary>The names of all of them, for a message; those that are there now, without looking into them.</summary>
+    /// <summary>Returns the names of all files that exist now, for a message. It does not read the files.</summary>
     public static IReadOnlyList<string> Names(StorePlatform platform, string storePath)
     {
         string directory = Path.GetDirectoryName(storePath)!;
@@ -87,11 +88,11 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
         ];
     }
 
-    /// <summary>Reads the headers of all of them. Nobody deletes any meanwhile.</summary>
-    /// <param name="platform">Where they are.</param>
+    /// <summary>Reads the headers of all files. The caller ensures that no file is deleted meanwhile.</summary>
+    /// <param name="platform">The platform of the files.</param>
     /// <param name="storePath">The store's file.</param>
-    /// <param name="onDamage">Called with each file whose header is damaged, and which is left out; null to throw the first.</param>
-    /// <exception cref="StoreCorruptException">A header is damaged, or the files are not those of one log.</exception>
+    /// <param name="onDamage">Called with each file whose header is damaged. Such a file is left out. Null throws the first damage.</param>
+    /// <exception cref="StoreCorruptException">A header is damaged, or the files do not belong to one log.</exception>
     public static LogFileSet Find(StorePlatform platform, string storePath, Action<StoreCorruptException>? onDamage = null)
     {
         string directory = Path.GetDirectoryName(storePath)!;
@@ -124,7 +125,7 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
         return new LogFileSet(files, snapshot, storePath);
     }
 
-    /// <summary>The pieces that have anything from a position on.</summary>
+    /// <summary>Returns the pieces that contain records at or after a position.</summary>
     public IReadOnlyList<LogFileInfo> From(long position)
     {
         int first = Files.Count - 1;
@@ -142,8 +143,8 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
             ?? throw StoreCorruptException.Log(info.Path, 0, "the header of a file of records", "damage");
     }
 
-    /// <summary>Reads the header of a file of records. Null if it has none that is whole.</summary>
-    /// <exception cref="StoreVersionException">Its version is not known.</exception>
+    /// <summary>Reads the header of a file of records. Returns null if the file has no valid header.</summary>
+    /// <exception cref="StoreVersionException">The version of the file is not known.</exception>
     public static LogFileInfo? TryReadHeader(StorePlatform platform, string path)
     {
         StoreFile file = platform.OpenReadOnly(path);

@@ -4,13 +4,15 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-// Makes the files of a log.
+// Creates the files of a log.
 //
-//   I1  A file has its name only when its header and its space are on the disk. It is used only when its name is on the disk, and the map's mark
-//       says that the file is there (LogBlock I5).
+//   I1  A file gets its name only when its header and its space are durable. It is used only when its name is durable, and when the mark in the
+//       map that names the file is durable (LogBlock I5).
 internal static unsafe class LogFiles
 {
-    /// <summary>Makes the next piece of a log, ready for its first record. A file of that name, which nobody used, is replaced.</summary>
+    /// <summary>
+    /// Creates the next piece of a log, ready for its first record. If an unused file with that name exists, it is replaced.
+    /// </summary>
     /// <exception cref="StoreFullException">The disk has no room for it.</exception>
     public static LogFileState Create(
         StorePlatform platform, StoreMemory memory, ulong logId, long sequence, long startPosition, long fileBytes, long nowUnixMs)
@@ -48,8 +50,8 @@ internal static unsafe class LogFiles
     }
 
     /// <summary>
-    /// Says in a piece where the log is durable, and which piece goes on, if another does. Only the restoring of a lost store needs it, so it is
-    /// not flushed, and left out where it cannot be written.
+    /// Writes a seal into a piece: the position up to which the log is durable, and the number of the next piece if there is one. Only the restoration of a
+    /// lost store needs the seal. So it is not flushed, and it is left out if it cannot be written.
     /// </summary>
     public static void Seal(StoreFile file, in LogFileState state, long durable, long next)
     {
@@ -65,11 +67,13 @@ internal static unsafe class LogFiles
         }
         catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
         {
-            // The seal is evidence to spare. A reader of the file reports what is wrong with it.
+            // The seal is additional evidence, so its failure is ignored. A reader of the file reports what is wrong with the file.
         }
     }
 
-    /// <summary>What a file of records repeats of the superblock, so that an encrypted store can be opened without its map.</summary>
+    /// <summary>
+    /// Returns the part of the superblock that each file of records repeats, so that the log of an encrypted store can be opened without the store's file.
+    /// </summary>
     public static ReadOnlySpan<byte> KeyBlockOf(StoreMemory memory) =>
         new((byte*)memory.Super + LogFileHeader.KeyBlockOffset, LogFileHeader.KeyBlockBytes);
 }

@@ -2,10 +2,10 @@ using System.Globalization;
 
 namespace Cairn.WriteAhead;
 
-/// <summary>Names of the files beside a store that its log is in.</summary>
+/// <summary>The names of a store's log files. They are in the directory of the store.</summary>
 internal static class LogPath
 {
-    /// <summary>The position of the first record of a log: never 0, which means "none".</summary>
+    /// <summary>The position of the first record of a log. A position is never 0, because 0 means none.</summary>
     public const long FirstPosition = 4096;
 
     public const long FirstSequence = 1;
@@ -19,10 +19,10 @@ internal static class LogPath
 
     public static string Snapshot(string storePath) => storePath + SnapshotMark;
 
-    /// <summary>What the names of a store's log files begin with, without their directory.</summary>
+    /// <summary>Returns the beginning of the names of a store's log files, without their directory.</summary>
     public static string LogPrefix(string storePath) => Path.GetFileName(storePath) + LogMark;
 
-    /// <summary>Whether a name is that of a log file of the store, and of which.</summary>
+    /// <summary>Returns whether a name belongs to a log file of the store, and the number of that file.</summary>
     public static bool TryParse(string storePath, string path, out long sequence)
     {
         string name = Path.GetFileName(path);
@@ -39,7 +39,9 @@ internal static class LogPath
         return false;
     }
 
-    /// <summary>The store that a snapshot or a piece of a log is of, by its name; null if the name is that of neither.</summary>
+    /// <summary>
+    /// Returns the path of the store to which a snapshot or a piece of a log belongs, from its name. Null if the name belongs to neither.
+    /// </summary>
     public static string? StoreOf(string path)
     {
         int mark = path.LastIndexOf(LogMark, StringComparison.Ordinal);

@@ -3,13 +3,13 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-// Where in the map the entry of a put lies, and which slot names it:
+// The place of a put's entry in the map, and the slot that leads to it:
 //
 //   bits  0..55  offset in the file
 //        56..58  number of the slot in its bucket
 //        59..60  which of the key's buckets: 0 primary, 1 alternate, 2 and 3 overflow
 //
-// The slot matters to who does a transaction again: were each of its keys given any empty slot, the last could find none.
+// The redo of a transaction needs the exact slot. If it put each key into any empty slot, the last key could find no empty slot.
 internal static unsafe class LogPlace
 {
     private const int SlotShift = 56;
@@ -24,7 +24,7 @@ internal static unsafe class LogPlace
 
     public static Bucket* BucketOf(StoreMemory memory, in KeyPlacement key, long place) => BucketAt(memory, key, (int)(place >> ChoiceShift) & 3);
 
-    /// <summary>Which of the key's buckets it is.</summary>
+    /// <summary>Returns which of the key's buckets a bucket is.</summary>
     public static int ChoiceOf(StoreMemory memory, in KeyPlacement key, Bucket* bucket)
     {
         int choice = 0;

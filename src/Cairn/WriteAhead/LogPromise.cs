@@ -4,10 +4,13 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-/// <summary>What a store's file says must be in the log beside it, however the log ends. 0 where it says nothing.</summary>
-/// <param name="Durable">Every record below this position was on the disk.</param>
-/// <param name="Sequence">The piece of this number was there, and on the disk.</param>
-/// <param name="SnapshotStart">A snapshot was there, which the log completes from this position on, or a newer one.</param>
+/// <summary>
+/// The promise in a store's file: the minimum that the log beside the store must contain, whatever its end looks like. A number is 0 if the file promises
+/// nothing.
+/// </summary>
+/// <param name="Durable">Every record below this position was durable.</param>
+/// <param name="Sequence">The piece with this number existed and was durable.</param>
+/// <param name="SnapshotStart">A snapshot existed that the log completes from this position on, or from a later one.</param>
 internal readonly record struct LogPromise(long Durable, long Sequence, long SnapshotStart)
 {
     public static unsafe LogPromise Of(LogBlock* block) => new(
@@ -15,7 +18,7 @@ internal readonly record struct LogPromise(long Durable, long Sequence, long Sna
         LogMark.NumberOf(Volatile.Read(ref block->PieceMark)),
         LogMark.PositionOf(Volatile.Read(ref block->SnapshotMark)));
 
-    /// <summary>What the file of a lost store says, if it is there and is of this log.</summary>
+    /// <summary>Returns the promise in the file of a lost store, if the file exists and belongs to this log.</summary>
     public static unsafe LogPromise OfFile(StorePlatform platform, string storePath, ulong logId)
     {
         try
@@ -27,7 +30,7 @@ internal readonly record struct LogPromise(long Durable, long Sequence, long Sna
         }
         catch (Exception failure) when (failure is StoreException or FileNotFoundException or UnauthorizedAccessException)
         {
-            return default; // The file says nothing: the log and the snapshot speak for themselves.
+            return default; // The file promises nothing. The log and the snapshot are judged without it.
         }
     }
 }

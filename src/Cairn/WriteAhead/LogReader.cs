@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.WriteAhead;
 
-/// <summary>Walks the valid records of one file, from its first one on.</summary>
+/// <summary>Reads the valid records of one file, one after the other, from the first.</summary>
 internal sealed class LogReader : IDisposable
 {
     private const int LeastBufferBytes = 1 << 20;
@@ -23,18 +23,18 @@ internal sealed class LogReader : IDisposable
 
     public LogFileHeader Header { get; }
 
-    /// <summary>The position of the next record; once there is none, where the file's valid records end.</summary>
+    /// <summary>Gets the position of the next record. After the last valid record, the position where it ends.</summary>
     public long Position { get; private set; }
 
-    /// <summary>Where the next record lies in the file.</summary>
+    /// <summary>Gets the offset of the next record in the file.</summary>
     public long Offset => OffsetOf(Header, Position);
 
     public static long OffsetOf(in LogFileHeader header, long position) =>
         LogFileHeader.PageBytes + (position - header.StartPosition);
 
-    /// <summary>Null if the file's first page is not the header of a file of records.</summary>
-    /// <param name="file">Read from now on.</param>
-    /// <param name="ownsFile">Whether to dispose of it, also if there is no reader.</param>
+    /// <summary>Creates a reader. Returns null if the file's first page is not the header of a file of records.</summary>
+    /// <param name="file">The file to read.</param>
+    /// <param name="ownsFile">True to dispose the file with the reader, and also if no reader is created.</param>
     public static LogReader? TryOpen(StoreFile file, bool ownsFile)
     {
         var page = new byte[LogFileHeader.PageBytes];
@@ -52,15 +52,15 @@ internal sealed class LogReader : IDisposable
         return null;
     }
 
-    /// <summary>Goes on with the record at a position, which must be the beginning of one.</summary>
+    /// <summary>Moves to the record at a position. A record must begin there.</summary>
     public void Seek(long position)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(position, Header.StartPosition);
         Position = position;
     }
 
-    /// <summary>Reads the next record. False at the first that is not valid: everything behind it does not count.</summary>
-    /// <param name="record">Valid until the next call.</param>
+    /// <summary>Reads the next record. Returns false at the first record that is not valid. Everything after it does not count.</summary>
+    /// <param name="record">The record. It is valid until the next call.</param>
     public bool TryRead(out LogRecord record)
     {
         record = default;
@@ -86,9 +86,9 @@ internal sealed class LogReader : IDisposable
     }
 
     /// <summary>
-    /// Goes on with the nearest place behind the present one where the header of a record is whole. False, with nothing changed, if there is none.
+    /// Moves forward to the next place with a valid record header. Returns false, without a move, if there is none.
     /// </summary>
-    /// <param name="durable">What that header says was on the disk when it was written.</param>
+    /// <param name="durable">The position up to which the log was durable when that header was written, according to the header.</param>
     public bool TrySkip(out long durable)
     {
         long start = Position;
@@ -111,7 +111,7 @@ internal sealed class LogReader : IDisposable
         }
     }
 
-    /// <summary>Whether anything was ever written where the next record would be.</summary>
+    /// <summary>Returns whether there are any bytes other than zero where the next record would be.</summary>
     public bool IsAnythingHere()
     {
         ReadOnlySpan<byte> bytes = Have(LogRecord.HeaderBytes);
@@ -126,7 +126,7 @@ internal sealed class LogReader : IDisposable
         }
     }
 
-    // What the file has from the position on: at least so many bytes, if it has them.
+    // Returns the bytes of the file from the position on: at least the given number, if the file has them.
     private ReadOnlySpan<byte> Have(int length)
     {
         long start = Offset - _bufferOffset;

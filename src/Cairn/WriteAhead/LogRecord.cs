@@ -11,20 +11,20 @@ namespace Cairn.WriteAhead;
 //    8  position                      i64                                36  kind u8, lag u24
 //   40  body, padded with zeros to a multiple of 8
 //
-//   I1  The checksum covers the header but itself, with the file's salt; the header has the position and the body's sum. So a record is
-//       valid only in the file and at the place it was written to.
-//   I2  A record lies whole in one file.
-//   I3  The lag says how far below its position the log was durable when the record was written: 1 + (position - durable) / 8, or 0 if it does
-//       not say. A flush had returned for everything below that. So what is not whole there is damage, and not a torn tail.
+//   I1  The checksum covers the header without the checksum itself, and the file's salt. The header contains the position and the body's sum.
+//       So a record is valid only in the file and at the place for which it was written.
+//   I2  A record is completely in one file.
+//   I3  The lag says how far below its position the log was durable when the record was written: 1 + (position - durable) / 8, or 0 for no
+//       statement. A flush had returned for everything below that point. So an incomplete record below it is damage, not a torn tail.
 //
-// The body's sum has no seed, so that it can be taken before the position is known.
+// The body's sum has no seed, so that it can be computed before the position is known.
 internal readonly ref struct LogRecord
 {
     public const int HeaderBytes = 40;
     public const int Alignment = 8;
     public const uint AllCollections = uint.MaxValue;
 
-    /// <summary>The longest record: one value of 64 MiB with the longest key fits several times.</summary>
+    /// <summary>The longest record in bytes. A value of 64 MiB with the longest key fits several times.</summary>
     public const int MaxBytes = 256 << 20;
 
     private const int BytesAt = 0;
@@ -44,20 +44,22 @@ internal readonly ref struct LogRecord
 
     public uint Collection { get; init; }
 
-    /// <summary>Of a put: where the entry lies in the map, for who redoes it there; means nothing in another map.</summary>
+    /// <summary>Gets, for a put, the place of the entry in the map, for a redo in the same map. It has no meaning in another map.</summary>
     public long Place { get; init; }
 
     public ReadOnlySpan<byte> Body { get; init; }
 
-    /// <summary>Everything below this position was on the disk when the record was written (I3); 0 if it does not say.</summary>
+    /// <summary>
+    /// Gets the position below which everything was durable when the record was written (I3). 0 if the record has no statement about it.
+    /// </summary>
     public long Durable { get; init; }
 
-    /// <summary>Bytes of the whole record in its file.</summary>
+    /// <summary>Gets the length of the whole record in its file, in bytes.</summary>
     public int Bytes => (int)SizeOf(Body.Length);
 
     public long End => Position + Bytes;
 
-    /// <summary>Bytes of a record whose body is so long.</summary>
+    /// <summary>Returns the length in bytes of a record with a body of the given length.</summary>
     public static long SizeOf(long bodyBytes) => (HeaderBytes + bodyBytes + (Alignment - 1)) & ~(long)(Alignment - 1);
 
     public static unsafe uint SumOf(ReadOnlySpan<byte> body)
@@ -68,7 +70,7 @@ internal readonly ref struct LogRecord
         }
     }
 
-    /// <summary>Writes a header for a body that is written behind it. <paramref name="durable"/> is the position of I3.</summary>
+    /// <summary>Writes the header for a body that the caller writes behind it. <paramref name="durable"/> is the position of I3.</summary>
     public static void WriteHeader(
         Span<byte> target, ulong salt, long position, LogKind kind, uint collection, long place, int bodyBytes, uint bodySum, long durable = 0)
     {
@@ -83,7 +85,7 @@ internal readonly ref struct LogRecord
         Put(target, ChecksumAt, ChecksumOf(target, salt));
     }
 
-    /// <summary>Writes a whole record. Returns its bytes.</summary>
+    /// <summary>Writes a whole record. Returns its length in bytes.</summary>
     public static int Write(
         Span<byte> target, ulong salt, long position, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body, long durable = 0)
     {
@@ -94,7 +96,7 @@ internal readonly ref struct LogRecord
         return bytes;
     }
 
-    /// <summary>The bytes of the record that begins here, if its header says so and is whole; 0 if there is no record.</summary>
+    /// <summary>Returns the length in bytes of the record that begins here, or 0 if its header is not valid.</summary>
     public static int BytesAtHeader(ReadOnlySpan<byte> source, ulong salt, long position)
     {
         if (source.Length < HeaderBytes)
@@ -111,10 +113,10 @@ internal readonly ref struct LogRecord
             : 0;
     }
 
-    /// <summary>What the whole header here says of I3, whatever became of the body.</summary>
+    /// <summary>Returns the durable position (I3) from a valid header. The body need not be valid.</summary>
     public static long DurableAtHeader(ReadOnlySpan<byte> source) => DurableOf(Get<long>(source, PositionAt), Get<uint>(source, KindAt) >> LagShift);
 
-    /// <summary>Reads the record at <paramref name="position"/>. False if there is none, or if it is not whole.</summary>
+    /// <summary>Reads the record at <paramref name="position"/>. Returns false if there is none, or if it is not valid.</summary>
     public static bool TryRead(ReadOnlySpan<byte> source, ulong salt, long position, out LogRecord record)
     {
         record = default;
@@ -128,7 +130,7 @@ internal readonly ref struct LogRecord
         return SumOf(record.Body) == Get<uint>(source, BodySumAt);
     }
 
-    /// <summary>The puts and removes of a transaction.</summary>
+    /// <summary>Returns the puts and removals of a transaction.</summary>
     public OperationEnumerator GetEnumerator() => new(Body, Position);
 
     private static LogRecord Parse(ReadOnlySpan<byte> source) => new()
@@ -149,7 +151,7 @@ internal readonly ref struct LogRecord
 
     private static long DurableOf(long position, uint lag) => lag == 0 ? 0 : position - ((lag - 1L) * Alignment);
 
-    // Seeded with all of the salt, and of the position by what it covers.
+    // The whole salt is in the seed. The position is covered because it is a part of the header.
     private static unsafe uint ChecksumOf(ReadOnlySpan<byte> header, ulong salt)
     {
         byte* copy = stackalloc byte[HeaderBytes];
@@ -167,7 +169,7 @@ internal readonly ref struct LogRecord
         where T : unmanaged =>
         System.Runtime.InteropServices.MemoryMarshal.Read<T>(source[at..]);
 
-    /// <summary>Walks the records in the body of a transaction, whose headers were checked with it and have no salt.</summary>
+    /// <summary>Enumerates the records in the body of a transaction. Their headers have no salt; the checksum of the transaction covers them.</summary>
     public ref struct OperationEnumerator
     {
         private readonly ReadOnlySpan<byte> _body;

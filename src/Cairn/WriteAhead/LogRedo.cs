@@ -5,15 +5,16 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-// Does again what a record says, in the one partition whose lock was stolen. The entries are in place already: what may be missing are
-// slots and watermarks.
+// Performs a record again in one partition whose lock was taken over. The entries are already in place. Only slots and watermarks can be missing.
 //
-//   I1  Idempotent: whoever dies in it leaves PendingRecord to the next.
-//   I2  A record that somebody else wrote at the place of one that never came to exist says nothing of this partition: its writer
-//       would have had to hold it.
+//   I1  The redo is idempotent. If a process dies during it, PendingRecord stays set for the next process.
+//   I2  PendingRecord can name a position at which a record never came into existence, and another process can have written a record there. That
+//       record is not about this partition, because its writer would have needed this partition's lock.
 internal sealed unsafe class LogRedo(StoreMemory memory, StoreLog log)
 {
-    /// <summary>Called by a partition's recovery, once its queues are whole and before its entries are counted.</summary>
+    /// <summary>
+    /// Performs the pending record, if there is one. A partition's recovery calls it after the queues are repaired and before the entries are counted.
+    /// </summary>
     public void Run(PartitionBlock* partition, int number)
     {
         long position = partition->PendingRecord;
@@ -24,7 +25,7 @@ internal sealed unsafe class LogRedo(StoreMemory memory, StoreLog log)
 
         if (position < log.Tail)
         {
-            memory.RefreshRegions(); // It may be of a collection that this process has not opened.
+            memory.RefreshRegions(); // The record can belong to a collection that this process has not opened.
             Redo(partition, number, position);
             ProtocolHook.Reach(ProtocolStep.LogRedone);
         }
@@ -44,7 +45,7 @@ internal sealed unsafe class LogRedo(StoreMemory memory, StoreLog log)
         }
         catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
         {
-            // Counted below. There is nobody to tell: this thread came for something else.
+            // The failure is counted below. It is not thrown, because the calling thread has requested another operation.
         }
 
         partition->Corrupt++;
@@ -114,7 +115,7 @@ internal sealed unsafe class LogRedo(StoreMemory memory, StoreLog log)
                 return;
             }
 
-            // The writer had found it empty, and told readers of overflow buckets if it is in one.
+            // The writer had found this slot empty. If it is in an overflow bucket, the writer had already raised HasOverflow.
             Bucket* bucket = LogPlace.BucketOf(memory, place, record.Place);
             int slotIndex = LogPlace.SlotOf(record.Place);
             if (slotIndex < Bucket.Slots && *Bucket.SlotAt(bucket, slotIndex) == 0)

@@ -3,7 +3,9 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-/// <summary>What a piece of the log is told of itself after it was made, so that it can be judged without the store's file (LogFileHeader I3).</summary>
+/// <summary>
+/// A statement that is added to a piece of the log after its creation, so that the piece can be judged without the store's file (LogFileHeader I3).
+/// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Bytes)]
 internal unsafe struct LogSeal
 {
@@ -11,13 +13,13 @@ internal unsafe struct LogSeal
 
     private const int CheckAt = 16;
 
-    /// <summary>Every record below this position was on the disk.</summary>
+    /// <summary>Every record below this position was durable.</summary>
     [FieldOffset(0)] public long Durable;
 
-    /// <summary>The number of the piece that goes on; 0 if this one does.</summary>
+    /// <summary>The number of the next piece. 0 if this piece is the last one.</summary>
     [FieldOffset(8)] public long Next;
 
-    /// <summary>Of the fields before, with the piece's salt.</summary>
+    /// <summary>The checksum of the fields before it and of the piece's salt.</summary>
     [FieldOffset(CheckAt)] public ulong Check;
 
     public static LogSeal Of(long durable, long next, ulong salt)

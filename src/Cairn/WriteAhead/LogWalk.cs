@@ -2,16 +2,19 @@ using Cairn.Platform;
 
 namespace Cairn.WriteAhead;
 
-// Visits the records of a log, piece after piece, and judges where they end.
+// Visits the records of a log, piece after piece, and determines where the log ends.
 //
-//   I1  A piece behind which another begins reaches that one's first record.
-//   I2  The last piece reaches every position that anything says was durable: the store's file (LogPromise), the piece's seals (LogSeal), and the
-//       header of any record behind the end (LogRecord I3). A flush had returned for what was below, and a loss of power does not undo that.
-//       So a shorter piece is damaged. What is not whole above all of those positions is a torn tail, and does not count: nothing on the disk says that
-//       a flush had returned for it.
+//   I1  A piece that is followed by another piece reaches the first record of that piece.
+//   I2  The last piece reaches every position that is known to have been durable. The sources are the store's file (LogPromise), the piece's seals
+//       (LogSeal), and the header of any record behind the end (LogRecord I3). A flush had returned for everything below, and a loss of power does not
+//       undo a flush. So a shorter piece is damaged. An incomplete record above all of these positions is a torn tail and does not count: nothing on
+//       the disk says that a flush had returned for it.
 internal static unsafe class LogWalk
 {
-    /// <summary>Visits what completes an empty store: the records of the snapshot, if there is one, and those behind it to the end of a log that is not written.</summary>
+    /// <summary>
+    /// Visits everything that an empty store needs to be restored. These are the records of the snapshot, if there is one, and then those of the log up to
+    /// its end. The log must not be written meanwhile.
+    /// </summary>
     /// <inheritdoc cref="Read"/>
     public static LogEnd ReadAll(
         StorePlatform platform, LogFileSet files, LogPromise promise, LogRecordVisitor visitor, Action<StoreCorruptException>? onDamage)
@@ -30,7 +33,7 @@ internal static unsafe class LogWalk
         return Read(platform, files, files.Start, long.MaxValue, promise, visitor, onDamage);
     }
 
-    /// <summary>Visits the records of a snapshot or a backup. Returns the last one, which is not visited.</summary>
+    /// <summary>Visits the records of a snapshot or a backup. Returns the last record, which is not visited.</summary>
     /// <inheritdoc cref="Read"/>
     public static SnapshotEnd ReadWhole(StorePlatform platform, LogFileInfo info, LogRecordVisitor visitor, Action<StoreCorruptException>? onDamage)
     {
@@ -63,16 +66,17 @@ internal static unsafe class LogWalk
         return default;
     }
 
-    /// <summary>Visits the records from a position up to another, or to the end.</summary>
-    /// <param name="platform">Where the files are.</param>
+    /// <summary>Visits the records from one position up to another, or up to the end.</summary>
+    /// <param name="platform">The platform of the files.</param>
     /// <param name="files">All files of the log.</param>
-    /// <param name="start">Position of the first record to visit.</param>
+    /// <param name="start">The position of the first record to visit.</param>
     /// <param name="stop">
-    /// Where to stop in a log that is still written, which it must reach; <see cref="long.MaxValue"/> for the end of one that is not.
+    /// For a log that is still written, the position at which the walk stops. The log must reach it. <see cref="long.MaxValue"/> for the end of a log that
+    /// is not written.
     /// </param>
-    /// <param name="promise">What the log must have.</param>
+    /// <param name="promise">The minimum that the log must contain.</param>
     /// <param name="visitor">Called with each record.</param>
-    /// <param name="onDamage">Called with damage, after which the walk goes on behind it; null if damage ends the walk.</param>
+    /// <param name="onDamage">Called with each damage. The walk continues behind the damage. If null, damage ends the walk.</param>
     /// <exception cref="StoreCorruptException">The log is damaged, and <paramref name="onDamage"/> is null.</exception>
     public static LogEnd Read(
         StorePlatform platform, LogFileSet files, long start, long stop, LogPromise promise, LogRecordVisitor visitor,
@@ -122,7 +126,7 @@ internal static unsafe class LogWalk
         return new LogEnd(position, torn);
     }
 
-    // Null if what is not whole here is a torn tail (I2).
+    // Returns null if the incomplete record here is a torn tail (I2).
     private static StoreCorruptException? DamageAt(LogReader reader, string path, long durable)
     {
         long end = reader.Position;
@@ -138,9 +142,9 @@ internal static unsafe class LogWalk
     }
 }
 
-/// <summary>Where the records of a log end.</summary>
-/// <param name="Position">Behind the last one.</param>
-/// <param name="Torn">The piece in which something lies behind it that is not whole; null if there is nothing.</param>
+/// <summary>The end of a log's records.</summary>
+/// <param name="Position">The position behind the last record.</param>
+/// <param name="Torn">The piece in which an incomplete record follows the last valid one. Null if there is none.</param>
 internal readonly record struct LogEnd(long Position, string? Torn);
 
 internal delegate void LogRecordVisitor(in LogRecord record);

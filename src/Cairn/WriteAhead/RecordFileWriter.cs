@@ -15,12 +15,12 @@ internal sealed class RecordFileWriter
     private long _offset;
 
     /// <summary>Begins a file.</summary>
-    /// <param name="file">Empty; the caller gives it its name, or does away with it.</param>
-    /// <param name="kind">What it is.</param>
-    /// <param name="logId">Of the log that it is of.</param>
-    /// <param name="startPosition">Where the log completes it.</param>
-    /// <param name="createdUnixMs">Now.</param>
-    /// <param name="keyBlock">What opens it, if it is encrypted.</param>
+    /// <param name="file">An empty file. The caller gives it its name, or deletes it.</param>
+    /// <param name="kind">The kind of the file.</param>
+    /// <param name="logId">The id of the log to which the file belongs.</param>
+    /// <param name="startPosition">The position from which the log completes the file.</param>
+    /// <param name="createdUnixMs">The present time in Unix milliseconds.</param>
+    /// <param name="keyBlock">The block with which an encrypted file is opened.</param>
     public RecordFileWriter(
         StoreFile file, LogFileKind kind, ulong logId, long startPosition, long createdUnixMs, ReadOnlySpan<byte> keyBlock)
     {
@@ -31,10 +31,10 @@ internal sealed class RecordFileWriter
         _buffered = LogFileHeader.PageBytes;
     }
 
-    /// <summary>Where the next record begins.</summary>
+    /// <summary>Gets the position of the next record.</summary>
     public long Position { get; private set; }
 
-    /// <summary>Bytes of the file so far.</summary>
+    /// <summary>Gets the length of the file so far, in bytes.</summary>
     public long Bytes => _offset + _buffered;
 
     public void Append(LogKind kind, uint collection, ReadOnlySpan<byte> body)
@@ -58,7 +58,7 @@ internal sealed class RecordFileWriter
         Position += bytes;
     }
 
-    /// <summary>Returns when everything is on the disk.</summary>
+    /// <summary>Writes the rest of the file and returns when everything is durable.</summary>
     public void Finish()
     {
         WriteBuffer();

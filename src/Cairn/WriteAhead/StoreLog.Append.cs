@@ -8,24 +8,26 @@ namespace Cairn.WriteAhead;
 
 internal sealed unsafe partial class StoreLog
 {
-    // Longer bodies are written from where they are.
+    // Longer bodies are not copied. They are written directly from the caller's memory.
     private const int LongestGathered = 64 * 1024;
 
-    // Where a record is put together. Used under the log's lock only.
+    // The buffer in which a record is composed. It is used only under the log's lock.
     private byte[] _gathered = new byte[1024];
 
-    /// <summary>Appends a record of what is about to be published in a partition, which the caller has locked.</summary>
-    /// <returns>Its end: what to wait for. The caller publishes, and then clears the partition's PendingRecord.</returns>
-    /// <exception cref="StoreFullException">The disk has no room. As with every exception: nothing was changed.</exception>
+    /// <summary>Appends a record of a change that the caller will publish in a partition. The caller holds the lock of that partition.</summary>
+    /// <returns>
+    /// The end of the record, which is the position to wait for. The caller publishes the change, and then clears the partition's PendingRecord.
+    /// </returns>
+    /// <exception cref="StoreFullException">The disk has no room. Nothing was changed, as after every exception of this method.</exception>
     /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
     public long Append(PartitionBlock* partition, LogKind kind, uint collection, long place, ReadOnlySpan<byte> body) =>
         Append(partition, hold: null, kind, collection, place, body);
 
-    /// <summary>The same of what is about to be published in all partitions of a hold.</summary>
+    /// <summary>Appends a record of a change that the caller will publish in all partitions of a hold.</summary>
     public long Append(PartitionHold hold, LogKind kind, uint collection, ReadOnlySpan<byte> body) =>
         Append(partition: null, hold, kind, collection, place: 0, body);
 
-    /// <summary>Says that what a hold's record says was published in all its partitions.</summary>
+    /// <summary>Clears PendingRecord in all partitions of a hold, after the change was published in all of them.</summary>
     public void ClearPending(PartitionHold hold) => SetPending(null, hold, 0);
 
     private long Append(
@@ -62,13 +64,13 @@ internal sealed unsafe partial class StoreLog
             SetPending(partition, hold, position);
             ProtocolHook.Reach(ProtocolStep.LogPendingStored);
 
-            // Release; pairs with the acquire in Tail. From here on the record exists (I1): who sees it must see it whole, and a thief that
-            // sees it in a partition's PendingRecord must see that it does.
+            // Release; pairs with the acquire in Tail. From here on the record exists (I1). A thread that sees the new tail must see the whole record. A
+            // process that takes over the partition and sees the record in PendingRecord must also see that the record exists.
             Volatile.Write(ref block->Tail, position + bytes);
         }
         catch (StoreException failure)
         {
-            // Thrown before a partition was told of the record.
+            // The exception was thrown before PendingRecord of any partition was set.
             throw Refusal(failure);
         }
         finally
@@ -94,7 +96,7 @@ internal sealed unsafe partial class StoreLog
         }
     }
 
-    // A file with room for so many bytes behind the tail.
+    // Returns a file that has room for the given number of bytes behind the tail.
     private LogFileState Prepare(LogBlock* block, long bytes)
     {
         if (HasFailed)
@@ -115,11 +117,12 @@ internal sealed unsafe partial class StoreLog
             return state;
         }
 
-        // Whoever brings the log to the disk looks at the present file only.
+        // A commit flushes only the present file. So the full file is flushed here, before the next one replaces it.
         FlushFile(FileOf(state.Sequence) ?? throw MissingFile(state.Sequence));
         ProtocolHook.Reach(ProtocolStep.LogFileFlushed);
 
-        // From here on nothing fits into it any more, also if this process dies: the next file may have its name already, and begins here.
+        // From here on no record fits into the full file, even if this process dies. The next file can already have its name, and it begins at this
+        // position.
         StateOf(block, current)->FileBytes = LogFileHeader.PageBytes + (tail - state.StartPosition);
         LogFileState next;
         try
@@ -128,7 +131,7 @@ internal sealed unsafe partial class StoreLog
         }
         catch (StoreFullException)
         {
-            StateOf(block, current)->FileBytes = state.FileBytes; // It has no name yet, and what is shorter may still fit.
+            StateOf(block, current)->FileBytes = state.FileBytes; // The next file has no name yet. A shorter record can still fit here.
             throw;
         }
 
@@ -158,7 +161,7 @@ internal sealed unsafe partial class StoreLog
         FlushMarks();
     }
 
-    // Before the first record in a new piece is acknowledged (LogBlock I5).
+    // The marks must be durable before the first record in a new piece is acknowledged (LogBlock I5).
     private void FlushMarks() => _memory.Region.Flush(0, StoreLayout.SuperblockBytes);
 
     private long FileBytesFor(long recordBytes) => Math.Max(_options.FileBytes, LogFileHeader.PageBytes + recordBytes);
@@ -186,7 +189,7 @@ internal sealed unsafe partial class StoreLog
         }
         else
         {
-            // Padding is not written: what is there is zero, or was left by a writer that died, and no sum covers it.
+            // The padding is not written. Its bytes are zeros or the remains of a writer that died, and no checksum covers them.
             file.Write(offset + LogRecord.HeaderBytes, body);
         }
 

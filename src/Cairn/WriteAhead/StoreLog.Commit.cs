@@ -7,20 +7,20 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-// Bringing the log to the disk, for many writers at once.
+// Makes the log durable, for many writers at once.
 //
-//   Whoever finds its record not yet on the disk takes the sync lock, reads Tail, has the file brought to the disk, and moves Durable to that
-//   Tail. All others sleep on Signal meanwhile, and look again.
+// A writer whose record is not durable yet takes the sync lock. It reads Tail, flushes the file, and raises Durable to that Tail. The other writers sleep
+// on Signal meanwhile, and check Durable when they wake up.
 //
-// The lock only keeps two from doing the same: a leader who is stopped is not waited for beyond the lock's time-out.
+// The lock only prevents that two writers do the same work. If the writer with the lock is stopped, the others wait no longer than the lock's time-out.
 internal sealed unsafe partial class StoreLog
 {
-    // Nobody wakes those who wait when the leader dies.
+    // If the process with the sync lock dies, it wakes no waiting writer. So each writer checks again after this time.
     private static readonly TimeSpan LongestSleep = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LongestGathering = TimeSpan.FromMilliseconds(1);
 
-    // Only hints, to guess how many may join: how many are here, those included who have been served and are not awake yet; how many
-    // have come at all, and how many of them before the last synchronisation that is over.
+    // These numbers are only hints for a guess how many writers will join a commit. Waiting: the writers in Wait, including those that are served but not
+    // awake yet. Arrived: all writers that ever came. Covered: those of them that came before the last finished flush.
     private int _waiting;
     private long _arrived;
     private long _covered;
@@ -32,13 +32,13 @@ internal sealed unsafe partial class StoreLog
 
     private long _synchronisations;
 
-    /// <summary>How often this opening has had the log brought to the disk.</summary>
+    /// <summary>Gets the number of times that this opening has flushed the log.</summary>
     public long Synchronisations => Volatile.Read(ref _synchronisations);
 
-    /// <summary>Returns once everything below a position is on the disk.</summary>
+    /// <summary>Returns when everything below a position is durable.</summary>
     /// <param name="end">The end of a record.</param>
-    /// <param name="isUrgent">Whether to begin at once, without looking for others who could join.</param>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: whether the record is on it is not known.</exception>
+    /// <param name="isUrgent">True to begin at once, without waiting for other writers that could join.</param>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. It is not known whether the record is durable.</exception>
     public void Wait(long end, bool isUrgent)
     {
         if (Durable >= end)
@@ -46,7 +46,7 @@ internal sealed unsafe partial class StoreLog
             return;
         }
 
-        // A full fence, as is what Close does: either it waits for this thread, or this thread sees that it has begun.
+        // A full fence; pairs with the fence in Close. Either Close waits for this thread, or this thread sees that the log is closed.
         Interlocked.Increment(ref _inWait);
         Interlocked.Increment(ref _waiting);
         Interlocked.Increment(ref _arrived);
@@ -61,7 +61,7 @@ internal sealed unsafe partial class StoreLog
         }
     }
 
-    /// <summary>Brings everything that was appended before to the disk, for the last time, and lets nobody use the locks any more.</summary>
+    /// <summary>Makes all appended records durable for the last time. Afterwards this opening does not use the locks any more.</summary>
     public void Close()
     {
         try
@@ -74,10 +74,10 @@ internal sealed unsafe partial class StoreLog
         }
         catch (StoreException)
         {
-            // Whoever waits is told; who does not was not promised anything.
+            // Each waiting writer gets the exception. Other writers were not promised durability.
         }
 
-        // Whoever begins to wait from here on finds its record on the disk, or leaves; whoever has begun is waited for.
+        // A writer that begins to wait from here on finds its record durable, or leaves. Close waits for the writers that began to wait earlier.
         _isClosed = true;
         Interlocked.MemoryBarrier();
         StopCommitter();
@@ -96,7 +96,7 @@ internal sealed unsafe partial class StoreLog
         long start = Stopwatch.GetTimestamp();
         while (true)
         {
-            // Read before Durable: a signal raised after that wakes the wait below.
+            // Signal is read before Durable. If it is raised after this read, the wait below returns at once.
             uint signal = Volatile.Read(ref block->Signal);
             if (Durable >= end)
             {
@@ -108,7 +108,7 @@ internal sealed unsafe partial class StoreLog
                 throw Failure(null);
             }
 
-            // Close has brought all there was to the disk, or failed.
+            // Close has made all records durable, or has failed.
             if (_isClosed)
             {
                 ThrowClosed();
@@ -145,7 +145,7 @@ internal sealed unsafe partial class StoreLog
         }
     }
 
-    // Waits a moment for those to append who are likely to: a synchronisation costs the same for all of them.
+    // Waits a moment, so that other writers can append their records first. One flush costs the same for all of them.
     private void Gather(bool isUrgent)
     {
         int waiting = Volatile.Read(ref _waiting);
@@ -173,7 +173,7 @@ internal sealed unsafe partial class StoreLog
         LogBlock* block = Block;
         while (true)
         {
-            // A tail read while the file is the present one ends in that file; what lies in those before is on the disk already.
+            // If the tail is read while this is the present file, that tail is in this file. The files before it are already durable.
             long arrived = Volatile.Read(ref _arrived);
             uint current = Volatile.Read(ref block->Current) & 1;
             long sequence = Volatile.Read(ref StateOf(block, current)->Sequence);
@@ -190,10 +190,10 @@ internal sealed unsafe partial class StoreLog
                 }
                 catch (ObjectDisposedException) when (!IsPresent(current, sequence) && !_isClosed)
                 {
-                    continue; // The log went on by two files meanwhile.
+                    continue; // The log advanced by two files meanwhile.
                 }
 
-                // Quickly up, slowly down.
+                // The estimate rises at once and falls slowly.
                 _usualGroup = Math.Max(group, _usualGroup - Math.Max(1, _usualGroup / 8));
                 _usualSyncTicks = (_usualSyncTicks + Stopwatch.GetTimestamp() - start) / 2;
                 Volatile.Write(ref _covered, arrived);
@@ -216,7 +216,7 @@ internal sealed unsafe partial class StoreLog
         return (Volatile.Read(ref block->Current) & 1) == current && Volatile.Read(ref StateOf(block, current)->Sequence) == sequence;
     }
 
-    // The kernel tells of a failed write once, and takes the pages for clean afterwards: a second try would succeed and mean nothing.
+    // The kernel reports a failed write only once, and then treats the pages as clean. A second flush would succeed without meaning anything.
     private void FlushFile(StoreFile file)
     {
         try
@@ -239,14 +239,14 @@ internal sealed unsafe partial class StoreLog
         {
             if (Interlocked.CompareExchange(ref block->Durable, position, durable) == durable)
             {
-                // After the flush has returned, never before: a mark that the disk has must be true (LogBlock I5). Of two who raise it at once the
-                // later may store the lower mark; that says less, until the next.
+                // The mark is stored only after the flush has returned, because a mark on the disk must be true (LogBlock I5). If two threads raise Durable
+                // at the same time, the later one can store the lower mark. That mark is still true, and the next one replaces it.
                 Volatile.Write(ref block->DurableMark, LogMark.OfPosition(position));
             }
         }
     }
 
-    // The present piece says how far the log is durable, because nothing may follow.
+    // Writes into the present piece how far the log is durable, because possibly nothing is written after this.
     private void Seal()
     {
         LogBlock* block = Block;
@@ -272,7 +272,7 @@ internal sealed unsafe partial class StoreLog
               "lost if the machine stops. Reading goes on. Check the disk, then close the store in all processes and open it again.",
         cause);
 
-    // Callers know the store, which is closed with its log.
+    // The exception names the store, because callers know the store, which is closed together with its log.
     [DoesNotReturn]
     private static void ThrowClosed() => throw new ObjectDisposedException(nameof(CairnStore));
 }

@@ -1,7 +1,7 @@
 namespace Cairn.WriteAhead;
 
-// Waiting without a thread: one thread of the opening waits for all who do. It ends when there has been nothing to do for a while, so that
-// a forgotten store is collected.
+// Asynchronous waits. One thread of the opening waits on behalf of all asynchronous callers. It ends when it has had nothing to do for some time, so that a
+// forgotten store can be collected.
 internal sealed partial class StoreLog
 {
     private static readonly TimeSpan LongestIdle = TimeSpan.FromSeconds(5);
@@ -10,7 +10,7 @@ internal sealed partial class StoreLog
     private List<Waiter> _queue = [];
     private bool _isCommitting;
 
-    /// <summary>As <see cref="Wait"/>.</summary>
+    /// <summary>Does the same as <see cref="Wait"/>, but blocks no thread of the caller.</summary>
     public ValueTask WaitAsync(long end, bool isUrgent, CancellationToken cancellation)
     {
         if (Durable >= end)
@@ -23,7 +23,7 @@ internal sealed partial class StoreLog
         {
             if (_isClosed)
             {
-                Wait(end, isUrgent); // Close has brought it to the disk.
+                Wait(end, isUrgent); // Close has made the record durable.
                 return ValueTask.CompletedTask;
             }
 
@@ -46,7 +46,7 @@ internal sealed partial class StoreLog
         return new ValueTask(task);
     }
 
-    // What is queued by now is served: it ends by itself once the queue is empty.
+    // Waits until all queued callers are served. The thread ends when the queue is empty.
     private void StopCommitter()
     {
         lock (_queueGate)
@@ -99,7 +99,7 @@ internal sealed partial class StoreLog
         }
     }
 
-    // False when the thread ends.
+    // Returns false when the thread must end.
     private bool TryTake(ref List<Waiter> batch)
     {
         lock (_queueGate)
@@ -130,7 +130,7 @@ internal sealed partial class StoreLog
 
         public bool IsUrgent { get; } = isUrgent;
 
-        // Whoever awaits it must not hold up the others.
+        // The continuation of one caller must not delay the other callers.
         public TaskCompletionSource Completion { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }
 }

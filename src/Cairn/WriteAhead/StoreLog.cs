@@ -6,18 +6,18 @@ using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 
-// The write-ahead log of a store, as one opening uses it: appending (StoreLog.Append), bringing to the disk (StoreLog.Commit).
+// The write-ahead log of a store, as one opening uses it. StoreLog.Append appends records, and StoreLog.Commit makes them durable.
 //
-//   partition's lock -> entry in place -> log's lock -> record written -> PendingRecord -> Tail -> log's lock given back
-//   -> slot stored -> PendingRecord = 0 -> partition's lock given back -> wait until Durable has passed the record
+//   partition's lock -> entry in place -> log's lock -> record written -> PendingRecord -> Tail -> log's lock released
+//   -> slot stored -> PendingRecord = 0 -> partition's lock released -> wait until Durable has passed the record
 //
-//   I1  A record exists from the moment Tail has passed it; no slot says what a record will say before that.
-//   I2  PendingRecord is set before Tail passes the record, and cleared after its slots are stored. So whoever steals the partition
-//       knows what may be missing in it, and does it again (LogRedo).
-//   I3  While nobody holds a partition's lock, its entries of logged collections are what replaying the log would give.
-//   I4  What a wait returned for is on the disk. Once the disk failed, no wait returns and nothing is appended.
+//   I1  A record exists from the moment at which Tail has passed it. No slot publishes the record's change before that.
+//   I2  PendingRecord is set before Tail passes the record, and cleared after the record's slots are stored. So a process that takes over the
+//       partition knows which change can be missing, and performs it again (LogRedo).
+//   I3  While no process holds a partition's lock, the partition's entries of logged collections are the result of replaying the log.
+//   I4  When a wait has returned, its record is durable. After the disk has failed, no wait returns normally and nothing is appended.
 //
-// The order of locks is: partitions ascending, then the log's. Who brings the log to the disk holds the lock for that alone.
+// The order of locks is: partitions in ascending order, then the log's lock. A thread that flushes the log holds only the sync lock.
 internal sealed unsafe partial class StoreLog
 {
     private readonly StoreMemory _memory;
@@ -27,7 +27,7 @@ internal sealed unsafe partial class StoreLog
     private readonly TimeSpan _lockTimeout;
     private readonly bool _isEnabled;
 
-    // The files this opening uses: the present one, and the one before, which somebody may still be bringing to the disk.
+    // The files that this opening uses: the present one, and the previous one, which another thread can still be flushing.
     private readonly Lock _filesLock = new();
     private OpenFile? _current;
     private OpenFile? _previous;
@@ -47,26 +47,26 @@ internal sealed unsafe partial class StoreLog
 
     public LogBlock* Block => &_memory.Super->Log;
 
-    /// <summary>False for who fills a store that has no name yet: its log is another's.</summary>
+    /// <summary>Gets whether writes are logged. False while a store is filled that has no name yet, because its log belongs to another store.</summary>
     public bool IsEnabled => _isEnabled;
 
-    /// <summary>Whether the store has a log: it has had a logged collection.</summary>
+    /// <summary>Gets whether the store has a log, because it has had a logged collection.</summary>
     public bool Exists => Volatile.Read(ref Block->LogId) != 0;
 
-    /// <summary>Position behind the last record. Acquire; pairs with the release in Append.</summary>
+    /// <summary>Gets the position behind the last record. Acquire; pairs with the release in Append.</summary>
     public long Tail => Volatile.Read(ref Block->Tail);
 
-    /// <summary>Everything below it is on the disk.</summary>
+    /// <summary>Gets the position below which everything is durable.</summary>
     public long Durable => Volatile.Read(ref Block->Durable);
 
-    /// <summary>The number of the piece that is being written.</summary>
+    /// <summary>Gets the number of the present piece.</summary>
     public long Sequence => Volatile.Read(ref StateOf(Block, Volatile.Read(ref Block->Current) & 1)->Sequence);
 
     public bool HasFailed => Volatile.Read(ref Block->Failed) != 0;
 
     /// <summary>
-    /// Whether the exception that this thread has caught was thrown by the log before anything was changed. Asked once: then the partition is
-    /// whole and needs no recovery.
+    /// Returns whether the exception that this thread has caught was thrown by the log before anything was changed. Then the partition is intact and needs
+    /// no recovery. The call resets the answer.
     /// </summary>
     public static bool TakeRefusal()
     {
@@ -75,14 +75,16 @@ internal sealed unsafe partial class StoreLog
         return isRefusal;
     }
 
-    /// <summary>Marks an exception as one that is thrown before anything was changed.</summary>
+    /// <summary>Marks an exception as one that was thrown before anything was changed.</summary>
     public static Exception Refusal(Exception exception)
     {
         t_isRefusal = true;
         return exception;
     }
 
-    /// <summary>Puts right what a dead owner left of the log: its two locks. Run by who holds the owner's kernel lock.</summary>
+    /// <summary>
+    /// Repairs the two locks of the log after an owner has died. The caller holds the kernel lock of that owner.
+    /// </summary>
     public void CleanUp(int slot)
     {
         LogBlock* block = Block;
@@ -98,7 +100,7 @@ internal sealed unsafe partial class StoreLog
         }
     }
 
-    /// <summary>The same when nobody else has the store open: whatever the locks say, nobody holds them.</summary>
+    /// <summary>Repairs the locks when no other process has the store open. Then no process holds them, whatever the lock words say.</summary>
     public void CleanUpAlone()
     {
         LogBlock* block = Block;
@@ -111,7 +113,7 @@ internal sealed unsafe partial class StoreLog
         block->SyncLockWord = 0;
     }
 
-    /// <summary>Reads the record at a position below Tail. False if it cannot be had: a file is gone, or damaged.</summary>
+    /// <summary>Reads the record at a position below Tail. Returns false if the file is missing or damaged.</summary>
     public bool TryRead(long position, out byte[] bytes, out ulong salt)
     {
         bytes = [];
@@ -126,7 +128,7 @@ internal sealed unsafe partial class StoreLog
             }
             catch (FileNotFoundException)
             {
-                continue; // The other of the two may be half written, or its file not yet there.
+                continue; // The state of the other file can be half written, or that file does not exist yet.
             }
 
             using LogReader? reader = LogReader.TryOpen(file, ownsFile: true);
@@ -152,7 +154,7 @@ internal sealed unsafe partial class StoreLog
 
     internal static LogFileState* StateOf(LogBlock* block, uint which) => which == 0 ? &block->File0 : &block->File1;
 
-    // What whoever died with the log's lock wrote behind the tail never happened. It must not seem to have after a loss of power.
+    // If a process died with the log's lock, its record behind the tail never happened. The record must not appear after a loss of power.
     private void RepairTail()
     {
         LogBlock* block = Block;
@@ -173,14 +175,14 @@ internal sealed unsafe partial class StoreLog
             }
             catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
             {
-                // Only a loss of power before the next record shows it: a write that was never acknowledged would then have happened.
+                // The failure matters only if the power is lost before the next record is written. Then a write that was never acknowledged would appear.
             }
         }
 
         ProtocolHook.Reach(ProtocolStep.LogTailRepaired);
     }
 
-    // The open file of a number; null if it is gone, because the log went on and dropped it.
+    // Returns the open file with a number. Null if it no longer exists, because the log advanced and deleted it.
     private StoreFile? FileOf(long sequence)
     {
         OpenFile? current = _current;

@@ -9,18 +9,18 @@ namespace Cairn.Storage;
 
 // One cache line of the index: a metadata word and seven slots.
 //
-//   0  version  u32            raised before each change of a slot by the lock's holder
+//   0  version  u32            raised by the lock's holder before each change of a slot
 //   4  uses  7 x 4 bits, 4 bits spare: frequency 2 bits, read 1 bit, 1 bit spare
 //   8  slots  7 x u64          tag 16 | stamp 4 | location 44; 0 is empty
 //
-// A slot is the only reference to its entry: storing it publishes, replacing or clearing it retracts. The stamp repeats
-// the low bits of the entry's version.
+// A slot is the only reference to its entry. A store into the slot publishes an entry; replacing or clearing the slot retracts it. The stamp repeats the
+// low bits of the entry's version.
 //
-//   I1  A live key never changes slot, so a scan in bucket order meets every key that lives through it.
-//   I2  Slots are stored by the lock's holder, version first. Without the lock a slot may only be compared-and-swapped
-//       to 0, which removes; so a holder that carries an old value over to a new place compares-and-swaps, too.
-//   I3  Frequencies are written by anyone without order. They are hints: a lost update costs a little hit ratio. They
-//       share no word with a slot, because a stale store into a slot would bring a removed entry back.
+//   I1  A live key never changes its slot, so a scan in bucket order visits every key that lives during the whole scan.
+//   I2  The lock's holder stores slots, and raises the version first. Without the lock a slot can only be compared-and-swapped to 0, which removes
+//       the entry. So a holder that copies an old value to a new place must also compare-and-swap.
+//   I3  Any thread writes frequencies, without order. They are hints: a lost update costs a little hit ratio. They share no word with a slot,
+//       because a stale store into a slot would bring a removed entry back.
 [StructLayout(LayoutKind.Explicit, Size = 64)]
 internal unsafe struct Bucket
 {
@@ -29,7 +29,7 @@ internal unsafe struct Bucket
 
     private const uint FrequencyBits = 3;
 
-    // Whether the value was read since it was written. The frequency does not tell: eviction lowers it, and a write leaves it.
+    // Set if the value was read after it was written. The frequency does not show that: eviction lowers it, and a write leaves it unchanged.
     private const uint ReadBit = 4;
     private const int TagShift = 48;
     private const int StampShift = 44;
@@ -53,7 +53,9 @@ internal unsafe struct Bucket
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool StampMatches(ulong slot, ulong version) => (((slot >> StampShift) ^ version) & 0xF) == 0;
 
-    /// <summary>A bit for each slot whose tag matches; bit 0 is slot 0. A filter only: read the slot again before use.</summary>
+    /// <summary>
+    /// Returns a bit for each slot whose tag matches. Bit 0 is slot 0. The result is only a filter: read the slot again before use.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint MatchTag(Bucket* bucket, ushort tag)
     {
@@ -84,7 +86,7 @@ internal unsafe struct Bucket
         return mask;
     }
 
-    /// <summary>A bit for each slot that is empty.</summary>
+    /// <summary>Returns a bit for each empty slot.</summary>
     public static uint EmptySlots(Bucket* bucket)
     {
         uint mask = 0;
@@ -101,7 +103,7 @@ internal unsafe struct Bucket
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Frequency(Bucket* bucket, int slot) => (int)((bucket->Frequencies >> (slot * 4)) & FrequencyBits);
 
-    /// <summary>Counts a hit. Saturated entries are not written, so that the lines of hot keys stay shared (I3).</summary>
+    /// <summary>Counts a hit. A counter at its maximum is not written, so that the cache lines of frequently read keys stay shared (I3).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void CountHit(Bucket* bucket, int slot)
     {
@@ -115,13 +117,13 @@ internal unsafe struct Bucket
         }
     }
 
-    /// <summary>Whether the value was read since it was written: as much of a hint as the frequency (I3).</summary>
+    /// <summary>Returns whether the value was read after it was written. The answer is a hint, like the frequency (I3).</summary>
     public static bool WasRead(Bucket* bucket, int slot) => ((bucket->Frequencies >> (slot * 4)) & ReadBit) != 0;
 
-    /// <summary>Counts a use that is no read, as one: the value that was written has been asked for before.</summary>
+    /// <summary>Counts a use that is not a read of this value, because the key's previous value was already requested.</summary>
     public static void MarkRead(Bucket* bucket, int slot) => bucket->Frequencies |= ReadBit << (slot * 4);
 
-    /// <summary>Another value is there now, of a key that is used as before.</summary>
+    /// <summary>Records that the slot has a new value of the same key. The frequency of the key stays.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void MarkUnread(Bucket* bucket, int slot)
     {
@@ -133,7 +135,7 @@ internal unsafe struct Bucket
         }
     }
 
-    /// <summary>Another key comes, or none.</summary>
+    /// <summary>Clears the counters, because the slot gets another key or becomes empty.</summary>
     public static void Forget(Bucket* bucket, int slot) => bucket->Frequencies &= ~(0xFu << (slot * 4));
 
     public static void SetFrequency(Bucket* bucket, int slot, int frequency)
@@ -143,9 +145,9 @@ internal unsafe struct Bucket
     }
 
     /// <summary>
-    /// Stores a slot, as the lock's holder. Two release stores: the version must be visible before the slot, or a reader could
-    /// take the new slot's neighbour for unchanged; and the entry's bytes before the slot that leads to them. Pairs with
-    /// HashIndex.Validate.
+    /// Stores a slot. The caller holds the lock. Two release stores; they pair with HashIndex.Validate. The version must be visible before the slot.
+    /// Otherwise a reader could treat the bucket as unchanged although it has seen the new slot. The entry's bytes must be visible before the slot that
+    /// leads to them.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Store(Bucket* bucket, int slot, ulong value)
@@ -156,7 +158,7 @@ internal unsafe struct Bucket
         Steps.ProtocolHook.Reach(value == 0 ? Steps.ProtocolStep.SlotCleared : Steps.ProtocolStep.SlotStored);
     }
 
-    /// <summary>As Store, but only if nobody removed the entry meanwhile (I2).</summary>
+    /// <summary>Does the same as Store, but only if no other process has removed the entry meanwhile (I2).</summary>
     public static bool TryReplace(Bucket* bucket, int slot, ulong expected, ulong value)
     {
         Volatile.Write(ref bucket->Version, bucket->Version + 1);

@@ -1,6 +1,6 @@
 namespace Cairn.Storage;
 
-/// <summary>Which optional fields an entry carries; the byte <c>fields</c> of its header.</summary>
+/// <summary>The optional fields of an entry. This is the byte <c>fields</c> of its header.</summary>
 [Flags]
 internal enum EntryFields : byte
 {
@@ -11,15 +11,15 @@ internal enum EntryFields : byte
     Collection = 8,
     Lease = 16,
 
-    /// <summary>A mark without bytes of its own: the value is out of date, and is served until somebody has a newer one.</summary>
+    /// <summary>A mark without bytes of its own. The value is out of date and is served until a client writes a newer one.</summary>
     Stale = 32,
 
-    /// <summary>A mark without bytes of its own: somebody was told to bring a newer value.</summary>
+    /// <summary>A mark without bytes of its own. The server has asked one client to write a newer value.</summary>
     Awaited = 64,
 
-    /// <summary>The marks, which servers put on values for their clients. The store keeps them and does nothing else with them.</summary>
+    /// <summary>The marks that servers set on values for their clients. The store only keeps them.</summary>
     Marks = Stale | Awaited,
 
-    /// <summary>Bits of fields that this version does not know; an entry that has one is not readable.</summary>
+    /// <summary>Bits of fields that this version does not know. An entry with such a bit is not readable.</summary>
     Unknown = 0x80,
 }

@@ -4,27 +4,27 @@ using Cairn.Keys;
 
 namespace Cairn.Storage;
 
-// An entry as it lies in a segment:
+// An entry as it is in a segment:
 //
 //   0  key length - 1   u16        8  version   u64       20  optional fields, then the key, then the value
 //   2  type             u8        16  checksum  u32
 //   3  fields           u8
 //   4  value length     u32
 //
-// Optional fields, each only if its bit is set, in this order. Any of them brings the four bytes of flags, which puts
-// the rest on a multiple of eight from the entry's start:
+// Optional fields follow in this order, each only if its bit is set. If there is any, the four bytes of flags are present too. They align the other fields
+// to a multiple of eight from the entry's start:
 //
 //   20  flags       u32
-//       deadline    i64   Unix milliseconds; the entry is gone at it
+//       deadline    i64   Unix milliseconds; the entry expires at this moment
 //       sliding     u64   current deadline 48 bits | check 16 bits, updated in place
 //                   i64   interval, milliseconds
 //       collection  u32   | 4 bytes reserved
 //       lease       u32   owner slot | u32 incarnation | i64 end of the lease, Unix milliseconds
 //
-//   I1  Everything but the sliding word is written once, before a slot names the entry.
-//   I2  The checksum covers everything but itself and the sliding word, which has a check of its own.
+//   I1  Everything except the sliding word is written once, before a slot leads to the entry.
+//   I2  The checksum covers everything except itself and the sliding word, which has its own check.
 //
-// Lengths are read once, in Parse: a process that scribbles over them afterwards changes what is read, not where.
+// Lengths are read once, in Parse. If a process overwrites them afterwards, the content of a read changes, but not its bounds.
 internal readonly unsafe struct EntryView
 {
     public const int HeaderBytes = 20;
@@ -32,7 +32,8 @@ internal readonly unsafe struct EntryView
     public const int Alignment = 8;
     public const int MaxKeyBytes = 64 * 1024;
 
-    // A value that comes after its lease has ended is stored if nobody else has asked for the key meanwhile. Long, because it costs only room.
+    // A value that arrives after the end of its lease is stored if no other caller has requested the key meanwhile. The time is long because it only costs
+    // space.
     private const long LateHolderMs = 5 * 60 * 1000;
 
     private const ulong ChecksumSalt = 0xA076_1D64_78BD_642F;
@@ -57,7 +58,7 @@ internal readonly unsafe struct EntryView
 
     public EntryFields Fields => (EntryFields)(byte)(Word0 >> 24);
 
-    /// <summary>As stored: compare with a bound as an unsigned number before use.</summary>
+    /// <summary>Gets the length as it is in the file. Compare it with a bound as an unsigned number before use.</summary>
     public uint ValueLength => (uint)(Word0 >> 32);
 
     public int FieldsBytes => FieldsLength(Fields);
@@ -66,7 +67,7 @@ internal readonly unsafe struct EntryView
 
     public byte* Value => Key + KeyLength;
 
-    /// <summary>Bytes of the whole entry before padding; at most a little over 4 GiB, so it cannot overflow.</summary>
+    /// <summary>Gets the length in bytes of the whole entry before padding. It is at most a little over 4 GiB, so it cannot overflow.</summary>
     public long UnpaddedBytes => HeaderBytes + FieldsBytes + KeyLength + (long)ValueLength;
 
     public long PaddedBytes => (UnpaddedBytes + (Alignment - 1)) & ~(long)(Alignment - 1);
@@ -80,7 +81,7 @@ internal readonly unsafe struct EntryView
 
     public long SlidingIntervalMs => (Fields & EntryFields.Sliding) == 0 ? 0 : *(long*)(SlidingWord + 1);
 
-    /// <summary>The absolute deadline, or <see cref="long.MaxValue"/>.</summary>
+    /// <summary>Gets the absolute deadline, or <see cref="long.MaxValue"/> if there is none.</summary>
     public long AbsoluteDeadline =>
         (Fields & EntryFields.Deadline) == 0 ? long.MaxValue : *(long*)(Start + OffsetOf(EntryFields.Deadline));
 
@@ -92,7 +93,7 @@ internal readonly unsafe struct EntryView
 
     public long LeaseDeadline => *(long*)(Start + OffsetOf(EntryFields.Lease) + 8);
 
-    /// <summary>The moment the entry is gone, Unix milliseconds, or <see cref="long.MaxValue"/>.</summary>
+    /// <summary>Gets the moment at which the entry expires, in Unix milliseconds, or <see cref="long.MaxValue"/>.</summary>
     public long Deadline
     {
         get
@@ -100,8 +101,8 @@ internal readonly unsafe struct EntryView
             long deadline = AbsoluteDeadline;
             if ((Fields & EntryFields.Sliding) != 0)
             {
-                // The word is updated in place by others: one atomic read. A word whose check fails was damaged; the
-                // entry then counts as expired, because a wrong deadline could only err towards serving too long.
+                // Other processes update the word in place, so it is read once, atomically. If its check fails, the word is damaged, and the entry counts
+                // as expired. A wrong deadline could otherwise serve the entry too long.
                 ulong word = Volatile.Read(ref *SlidingWord);
                 deadline = Math.Min(deadline, TryUnpackSliding(word, out long sliding) ? sliding : 0);
             }
@@ -111,23 +112,23 @@ internal readonly unsafe struct EntryView
     }
 
     /// <summary>
-    /// The moment from which the entry may be taken out although nobody needs its room. An entry that carries a lease stays until that has
-    /// ended and its holder has had time to be late; the marker of a lease goes with it.
+    /// Gets the moment from which the entry can be removed although its room is not needed. An entry with a lease stays until the lease has ended and its
+    /// holder has had additional time for a late value. An entry that is only a lease is removed at the same moment.
     /// </summary>
     public long RemovableAt => (Fields & EntryFields.Lease) == 0 ? Deadline : RemovableAfterLease(Type, Deadline, LeaseDeadline);
 
-    /// <summary>Bytes that the optional fields take.</summary>
+    /// <summary>Returns the length in bytes of the optional fields.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FieldsLength(EntryFields fields) => fields == 0 ? 0 : FieldsLengthOf(fields);
 
     public static long SizeOf(EntryFields fields, int keyLength, long valueLength) =>
         (HeaderBytes + FieldsLength(fields) + keyLength + valueLength + (Alignment - 1)) & ~(long)(Alignment - 1);
 
-    /// <summary>As <see cref="RemovableAt"/>, of an entry with a lease.</summary>
+    /// <summary>Returns <see cref="RemovableAt"/> of an entry with a lease.</summary>
     public static long RemovableAfterLease(EntryType type, long deadline, long leaseDeadline) =>
         Math.Max(type == EntryType.Lease ? 0 : deadline, Math.Min(leaseDeadline, long.MaxValue - LateHolderMs) + LateHolderMs);
 
-    /// <summary>The first word of a gap: <paramref name="paddedBytes"/> bytes of a segment that hold no entry.</summary>
+    /// <summary>Returns the first word of a gap: <paramref name="paddedBytes"/> bytes of a segment without an entry.</summary>
     public static ulong GapWord(long paddedBytes) => (ulong)(paddedBytes - HeaderBytes - 1) << 32;
 
     public static ulong PackSliding(long deadlineMs)
@@ -143,7 +144,9 @@ internal readonly unsafe struct EntryView
         return (ushort)word == SlidingCheck(deadline);
     }
 
-    /// <summary>True if the entry lies whole within <paramref name="available"/> bytes and has a form this version knows.</summary>
+    /// <summary>
+    /// Returns whether the entry ends within <paramref name="available"/> bytes and this version knows all of its fields.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsWithin(long available) =>
         UnpaddedBytes <= available && (Fields & EntryFields.Unknown) == 0;
@@ -151,11 +154,11 @@ internal readonly unsafe struct EntryView
     public bool KeyEquals(byte* key, int length) =>
         length == KeyLength && ShortBytes.AreEqual(Key, key, length);
 
-    /// <summary>What the checksum should be, given the hash of the key and the store's seed.</summary>
+    /// <summary>Computes the checksum from the hash of the key and the store's seed.</summary>
     public uint ComputeChecksum(ulong keyHash, ulong seed) =>
         ComputeChecksum(Word0, Version, Start, FieldsBytes, ValueChecksum.Compute(Value, (int)ValueLength, seed), keyHash, seed);
 
-    /// <summary>The checksum of an entry whose value's part is known, so that long values are read outside the lock.</summary>
+    /// <summary>Computes the checksum if the value's part is known. Long values are summed outside the lock.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeChecksum(
         ulong word0, ulong version, byte* start, int fieldsBytes, uint valueSum, ulong keyHash, ulong seed)
@@ -169,7 +172,7 @@ internal readonly unsafe struct EntryView
         return (uint)(sum ^ (sum >> 32));
     }
 
-    /// <summary>The checksum of an entry whose optional fields' part is known, because they are always the same.</summary>
+    /// <summary>Computes the checksum if the part of the optional fields is known, because these fields are always the same.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeChecksum(ulong word0, ulong version, ulong fieldsHash, uint valueSum, ulong keyHash)
     {
@@ -178,7 +181,7 @@ internal readonly unsafe struct EntryView
         return (uint)(sum ^ (sum >> 32));
     }
 
-    /// <summary>The part of the checksum that covers optional fields.</summary>
+    /// <summary>Computes the part of the checksum that covers the optional fields.</summary>
     public static ulong FieldsHash(EntryFields fields, byte* start, int fieldsBytes, ulong seed)
     {
         byte* copy = stackalloc byte[MaxFieldsBytes];
@@ -203,7 +206,7 @@ internal readonly unsafe struct EntryView
 
     private int OffsetOf(EntryFields field) => OffsetOf(Fields, field);
 
-    /// <summary>Offset of a field from the entry's start: the header, and the fields whose bits are lower.</summary>
+    /// <summary>Returns the offset of a field from the entry's start. It follows the header and the fields with lower bits.</summary>
     public static int OffsetOf(EntryFields fields, EntryFields field) =>
         HeaderBytes + FieldsLengthOf(fields & (EntryFields)((byte)field - 1));
 }

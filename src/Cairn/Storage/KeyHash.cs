@@ -4,16 +4,15 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Cairn.Storage;
 
-// The hash of keys: a 64-bit, seeded, non-cryptographic hash built from folded multiplication, that is,
-// the exclusive or of the two halves of a 64 x 64 -> 128 bit product. The construction is that of wyhash (Wang Yi, "wyhash:
-// a fast 64-bit hash function", public domain), which passes the usual statistical test suites; keys of up to 16 bytes
-// cost two multiplications.
+// The hash of keys: 64 bits, seeded, not cryptographic. It is built from folded multiplication, which is the exclusive or of the two halves of a 64 x 64 ->
+// 128 bit product. The construction is that of wyhash (Wang Yi, "wyhash: a fast 64-bit hash function", public domain), which passes the usual statistical
+// test suites. Keys of up to 16 bytes cost two multiplications.
 //
-// Every store draws its own seed, so that a client who chooses keys cannot choose their buckets. The result is written
-// into files, so changing it means a new format version.
+// Every store has a random seed, so that a client that chooses its keys cannot choose their buckets. The result is written into files, so a change of the
+// hash needs a new format version.
 //
-// Everything stays in registers: no local has its address taken, and the product's halves are computed apart, because the
-// framework's 128-bit product passes its low half through memory.
+// All values stay in registers. No local has its address taken. The halves of the product are computed separately, because the framework's 128-bit product
+// passes its low half through memory.
 internal static unsafe class KeyHash
 {
     private const ulong K0 = 0x9E37_79B9_7F4A_7C15; // 2^64 / golden ratio
@@ -26,7 +25,7 @@ internal static unsafe class KeyHash
     public static ulong Compute(byte* data, int length, ulong seed) =>
         length <= 32 ? Short(data, length, seed) : Long(data, length, seed);
 
-    /// <summary>The hash of 16 to 32 bytes of which the first 16 and the last 16 are given.</summary>
+    /// <summary>Hashes 16 to 32 bytes, of which the first 16 and the last 16 are given.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Compute16To32(ulong first, ulong second, ulong nextToLast, ulong last, int length, ulong seed)
     {
@@ -39,7 +38,7 @@ internal static unsafe class KeyHash
         return Fold(Fold(nextToLast ^ K1, last ^ state) ^ K2, (uint)length ^ K3);
     }
 
-    /// <summary>The exclusive or of the halves of the product.</summary>
+    /// <summary>Returns the exclusive or of the two halves of the product.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Fold(ulong left, ulong right)
     {
@@ -57,26 +56,26 @@ internal static unsafe class KeyHash
         return high ^ low;
     }
 
-    /// <summary>Derives an unrelated seed, for a collection or a purpose.</summary>
+    /// <summary>Derives an independent seed for a collection or a purpose.</summary>
     public static ulong Derive(ulong seed, ulong purpose) => Fold(seed ^ K2, purpose ^ K3) ^ seed;
 
-    /// <summary>The seed of a store's key hashes, derived from the seed that its superblock records.</summary>
+    /// <summary>Returns the seed of a store's key hashes. It is derived from the seed in the superblock.</summary>
     public static ulong KeySeedOf(ulong hashSeed) => Derive(hashSeed, 1);
 
-    /// <summary>The seed of a store's checksums.</summary>
+    /// <summary>Returns the seed of a store's checksums.</summary>
     public static ulong ChecksumSeedOf(ulong hashSeed) => Derive(hashSeed, 2);
 
-    /// <summary>The hash of a key: equal keys of different collections have unrelated ones.</summary>
+    /// <summary>Hashes a key. Equal keys of different collections have independent hashes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong OfKey(byte* key, int length, uint collection, ulong keySeed) =>
         Compute(key, length, SeedOf(collection, keySeed));
 
-    /// <summary>The seed of a collection's keys.</summary>
+    /// <summary>Returns the seed of a collection's keys.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong SeedOf(uint collection, ulong keySeed) =>
         collection == 0 ? keySeed : Derive(keySeed, 16 + (ulong)collection);
 
-    // Up to 32 bytes, most keys: no loop.
+    // Up to 32 bytes, which is the length of most keys. There is no loop.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Short(byte* data, int length, ulong seed)
     {
@@ -96,7 +95,7 @@ internal static unsafe class KeyHash
         nint at = 0;
         if (length > 64)
         {
-            // 64 bytes a step in four independent lanes, so that the multiplier is busy every cycle.
+            // Each step takes 64 bytes in four independent lanes, so that the multiplier is busy in every cycle.
             ulong lane1 = state ^ K1;
             ulong lane2 = state ^ K2;
             ulong lane3 = state ^ K3;
@@ -121,7 +120,7 @@ internal static unsafe class KeyHash
         return Last(data, length, state);
     }
 
-    // The last 16 bytes, which overlap those before them; or all, if there are no more.
+    // Hashes the last 16 bytes, which overlap the bytes before them. If there are no more than 16 bytes, hashes all.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Last(byte* data, nint length, ulong state)
     {

@@ -1,9 +1,9 @@
 namespace Cairn.Storage;
 
-/// <summary>What a store's own key is encrypted with.</summary>
+/// <summary>The kind of secret with which a store's own key is encrypted.</summary>
 internal enum KeyKind
 {
-    /// <summary>Nothing: the place for a key is empty.</summary>
+    /// <summary>No secret: the block for a key is empty.</summary>
     None = 0,
 
     /// <summary>A key of 256 bits.</summary>

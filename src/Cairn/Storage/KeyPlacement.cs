@@ -2,12 +2,11 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Storage;
 
-/// <summary>Where a key belongs: its partition, its two buckets within it, and the tag that stands for it in a slot.</summary>
+/// <summary>The place of a key: its partition, its two buckets in that partition, and its tag in a slot.</summary>
 /// <remarks>
-/// Bits of the hash: the top six choose the partition, 16 to 47 the primary bucket, a remix the alternate one, 0 to 15 the tag. Two
-/// choices of bucket follow Azar, Broder, Karlin and Upfal, "Balanced Allocations", STOC 1994; both lie in one partition, so one
-/// lock covers a key.
-/// Two more buckets take a key that must be kept and finds no place in those (docs/decisions/0019).
+/// The top six bits of the hash choose the partition. Bits 16 to 47 choose the primary bucket, and a remix chooses the alternate one. Bits 0 to 15 are the
+/// tag. The choice between two buckets follows Azar, Broder, Karlin and Upfal, "Balanced Allocations", STOC 1994. Both buckets are in one partition, so one
+/// lock covers a key. Two overflow buckets take a kept key that finds no slot in its two buckets (docs/decisions/0019).
 /// </remarks>
 internal readonly struct KeyPlacement
 {
@@ -22,7 +21,7 @@ internal readonly struct KeyPlacement
     {
         Hash = hash;
 
-        // A shift by 64 is a shift by 0 to the processor, so one partition needs the two steps.
+        // The processor treats a shift by 64 as a shift by 0, so a store with one partition needs two shifts.
         Partition = (int)(hash >> 1 >> (partitionShift - 1));
         uint buckets = (uint)bucketsPerPartition;
         uint primary = Reduce((uint)(hash >> 16), buckets);
@@ -37,7 +36,9 @@ internal readonly struct KeyPlacement
         Tag = TagOf(hash);
     }
 
-    /// <summary>The first (0) or second (1) of the two overflow buckets of the key, which follow the home buckets of its partition.</summary>
+    /// <summary>
+    /// Returns the first (0) or second (1) of the two overflow buckets of the key. They follow the home buckets of the partition.
+    /// </summary>
     public int OverflowBucket(int choice, int homeBuckets, int overflowBuckets)
     {
         ulong mixed = (Hash ^ (Hash >> 32)) * 0xD6E8_FEB8_6659_FD93;
@@ -51,13 +52,13 @@ internal readonly struct KeyPlacement
         return homeBuckets + (int)(second != first ? second : second + 1 == overflowBuckets ? 0 : second + 1);
     }
 
-    /// <summary>True if an entry of the key may be in a bucket of its partition.</summary>
+    /// <summary>Returns whether a bucket of the key's partition can contain an entry of the key.</summary>
     public bool IsAmong(int bucket, int homeBuckets, int overflowBuckets) =>
         bucket == Primary || bucket == Alternate
         || (bucket >= homeBuckets
             && (bucket == OverflowBucket(0, homeBuckets, overflowBuckets) || bucket == OverflowBucket(1, homeBuckets, overflowBuckets)));
 
-    /// <summary>Never 0, because a slot of zero is an empty one.</summary>
+    /// <summary>Returns the tag of a hash. It is never 0, because a slot of zero is empty.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ushort TagOf(ulong hash)
     {
@@ -65,10 +66,10 @@ internal readonly struct KeyPlacement
         return tag == 0 ? (ushort)1 : tag;
     }
 
-    /// <summary>The shift that leaves the partition's bits.</summary>
+    /// <summary>Returns the shift that leaves only the bits of the partition.</summary>
     public static int PartitionShift(int partitionCount) => 64 - System.Numerics.BitOperations.Log2((uint)partitionCount);
 
-    // Lemire's multiply-shift: the bucket count needs not be a power of two.
+    // Lemire's multiply-shift. The number of buckets need not be a power of two.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Reduce(uint hash, uint count) => (uint)(((ulong)hash * count) >> 32);
 }

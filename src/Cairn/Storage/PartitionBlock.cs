@@ -2,14 +2,15 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Storage;
 
-// The state of one partition: a slice of the index with the segments, lock, clock and statistics that belong to it.
-// Fields are grouped by who writes them, a cache line or more to each group, so that polling readers are not disturbed.
+// The state of one partition: a part of the index, with its segments, lock, clock and statistics. Fields are grouped by their writers. Each group has one
+// or more cache lines of its own, so that writes do not disturb polling readers.
 //
-//   I1  Everything but the lock word, Overrun, LeaseSignal and frequencies is written only by the holder of the lock.
-//   I2  Version only grows. An entry's version is the partition's at the time it was published.
-//   I3  Watermark[c] is at most Version, and its complement is stored beside it: a pair that disagrees was damaged, and
-//       then everything in the collection counts as cleared.
-//   I4  Tail[log] is stored before any slot names bytes below it.
+//   I1  Only the holder of the lock writes this block. Exceptions: the lock word, Overrun, LeaseSignal, and the counters DepartedHits, DepartedMisses,
+//       Dropped, LockWaits and Corrupt.
+//   I2  Version only grows. An entry's version is the partition's version at the time of its publication.
+//   I3  Watermark[c] is at most Version, and its complement is stored beside it. If the pair does not agree, it is damaged, and everything in the
+//       collection counts as cleared.
+//   I4  Tail[log] is stored before any slot leads to bytes below it.
 //   I5  Queues, counters and the eviction cursor can be rebuilt from segment headers and the index (PartitionRecovery).
 [StructLayout(LayoutKind.Explicit, Size = RingOffset)]
 internal unsafe struct PartitionBlock
@@ -17,7 +18,8 @@ internal unsafe struct PartitionBlock
     public const uint ExpectedMagic = 0x5041_5254;
 
     /// <summary>
-    /// No version is above this but by damage: they begin at 2^63 at the latest (StoreFormatter.FirstVersion) and grow by one with each write.
+    /// The highest valid version. A higher one is the result of damage: versions begin at 2^63 at the latest (StoreFormatter.FirstVersion) and grow by one
+    /// with each write.
     /// </summary>
     public const ulong HighestVersion = 3UL << 62;
 
@@ -32,11 +34,11 @@ internal unsafe struct PartitionBlock
     public const int CollectionCountersOffset = WatermarksOffset + (StoreLayout.MaxCollections * 16);
     public const int RingOffset = CollectionCountersOffset + (StoreLayout.MaxCollections * 16);
 
-    // Written by whoever takes or waits for the lock.
+    // Written by threads that take the lock or wait for it.
     [FieldOffset(0)] public uint Magic;
     [FieldOffset(4)] public uint LockWord;
 
-    // Polled by other processes: what changed.
+    // Other processes poll these fields to find out what has changed.
     [FieldOffset(64)] public ulong RingPosition;
     [FieldOffset(72)] public uint Overrun;
     [FieldOffset(76)] public uint LeaseSignal;
@@ -64,16 +66,19 @@ internal unsafe struct PartitionBlock
     [FieldOffset(220)] public int KeepTail;
     [FieldOffset(224)] public int KeepCount;
 
-    /// <summary>Position of the log's record that is being published; 0 for none.</summary>
+    /// <summary>The position of the log record that is being published. 0 for none.</summary>
     [FieldOffset(232)] public long PendingRecord;
 
-    // Statistics that came later, under the lock as those below: of Reclaimed and Evictions, values that had not been read since they were written.
+    // Statistics that were added later, written under the lock. They count the values among Reclaimed and Evictions that were not read after they were
+    // written.
     [FieldOffset(240)] public long ExpiredUnread;
     [FieldOffset(248)] public long EvictedUnread;
     [FieldOffset(256)] public fixed int ActiveSegment[LogCount];
     [FieldOffset(300)] public fixed int ActiveTail[LogCount];
 
-    /// <summary>The segment that is being swept, as its number + 1; 0 for none. Then how far, and the earliest deadline seen so far.</summary>
+    /// <summary>
+    /// The segment that is being swept, as its number + 1; 0 for none. The next fields are the progress of the sweep and the earliest deadline seen so far.
+    /// </summary>
     [FieldOffset(344)] public int Sweep;
     [FieldOffset(348)] public int SweepCursor;
     [FieldOffset(352)] public long SweepEarliest;
@@ -81,13 +86,13 @@ internal unsafe struct PartitionBlock
     /// <summary>The sum of the segments' <see cref="SegmentHeader.ExpiredBytes"/>.</summary>
     [FieldOffset(360)] public long ExpiredBytes;
 
-    /// <summary>No sealed segment that may be evicted has expired whole before this moment; 0 if it is not known.</summary>
+    /// <summary>Before this moment, no sealed segment that can be evicted has expired completely. 0 if it is not known.</summary>
     [FieldOffset(368)] public long MinWholeDeadline;
 
-    /// <summary>Entries of the store's own collection that expire only when they have not been used for a time.</summary>
+    /// <summary>The number of entries of the store's own collection whose only expiration is sliding.</summary>
     [FieldOffset(376)] public long OwnSliding;
 
-    // Statistics, all written under the lock.
+    // Statistics, written under the lock. Exception: the cleanup of an owner adds to DepartedHits and DepartedMisses atomically.
     [FieldOffset(384)] public long Entries;
     [FieldOffset(392)] public long LiveBytes;
     [FieldOffset(400)] public long Sets;
@@ -101,26 +106,27 @@ internal unsafe struct PartitionBlock
     [FieldOffset(464)] public long DepartedMisses;
     [FieldOffset(472)] public long GhostHits;
 
-    // Written without the lock, atomically, by operations that could not get it.
+    // Operations that could not acquire the lock write these counters without it, atomically.
     [FieldOffset(480)] public long Dropped;
     [FieldOffset(488)] public long LockWaits;
     [FieldOffset(496)] public long Corrupt;
 
-    /// <summary>Of Expirations, entries that were not removed by who looked for them. Under the lock.</summary>
+    /// <summary>The number of Expirations of entries that were not removed by a read or a write of their key. Written under the lock.</summary>
     [FieldOffset(504)] public long Reclaimed;
 
-    /// <summary>A watermark and its complement (I3), for each collection.</summary>
+    /// <summary>Returns the watermark of a collection and its complement (I3).</summary>
     public static ulong* Watermark(PartitionBlock* partition, uint collection) =>
         (ulong*)((byte*)partition + WatermarksOffset) + (2 * collection);
 
     /// <summary>
-    /// Entries and live bytes of a collection within this partition. Of the store's own, whose are what is left of the partition's: entries that
-    /// expire at a fixed moment, and the sum of those moments, which wraps around.
+    /// Returns the two counters of a collection within this partition: entries and live bytes. The store's own collection needs other counters, because its
+    /// entries and bytes are the rest of the partition's. Its pair is the number of entries that expire at a fixed moment, and the sum of those moments,
+    /// which wraps around.
     /// </summary>
     public static long* CollectionCounters(PartitionBlock* partition, uint collection) =>
         (long*)((byte*)partition + CollectionCountersOffset) + (2 * collection);
 
-    /// <summary>Head, tail and count, side by side, of the queue in which the sealed segments of a log wait.</summary>
+    /// <summary>Returns the queue of a log's sealed segments: head, tail and count, side by side.</summary>
     public static int* Queue(PartitionBlock* partition, int log) => log switch
     {
         LogMain => &partition->MainHead,
@@ -128,7 +134,7 @@ internal unsafe struct PartitionBlock
         _ => &partition->SmallHead,
     };
 
-    /// <summary>True if the partition has segments of kept entries, and so needs a spare to clean them.</summary>
+    /// <summary>Returns whether the partition has segments of kept entries. Then it needs a spare segment to clean them.</summary>
     public static bool HasKept(PartitionBlock* partition) => (partition->KeepHead | partition->ActiveSegment[LogKeep]) != 0;
 
     public static ulong* Ring(PartitionBlock* partition) => (ulong*)((byte*)partition + RingOffset);

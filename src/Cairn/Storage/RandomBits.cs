@@ -2,13 +2,13 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Storage;
 
-/// <summary>Numbers that no two files share.</summary>
+/// <summary>Random numbers that are different in every file.</summary>
 internal static class RandomBits
 {
-    /// <summary>Random bits; never 0.</summary>
+    /// <summary>Returns random bits. Never 0.</summary>
     /// <remarks>
-    /// The kernel's random bytes, as RandomNumberGenerator gives them, which loads OpenSSL first: 5 MB, and milliseconds of a start.
-    /// A few bits of a GUID are fixed, not the same ones in both halves.
+    /// The bits come from the kernel, like those of RandomNumberGenerator. That class loads OpenSSL first, which costs 5 MB and milliseconds at the start.
+    /// A few bits of a GUID are fixed, but not the same bits in both halves.
     /// </remarks>
     public static ulong Next()
     {

@@ -1,13 +1,13 @@
 namespace Cairn.Storage;
 
-/// <summary>An expiration as an entry records it.</summary>
+/// <summary>An expiration in the form in which an entry records it.</summary>
 internal readonly record struct ResolvedExpiration(long Deadline, long SlidingMs, long NowMs)
 {
     public static ResolvedExpiration Never => new(long.MaxValue, 0, 0);
 
     public bool IsNever => Deadline == long.MaxValue && SlidingMs == 0;
 
-    /// <summary>Gone before it is written.</summary>
+    /// <summary>Gets whether the entry has expired before it is written.</summary>
     public bool IsPast => !IsNever && EarliestDeadline <= NowMs;
 
     public long EarliestDeadline => SlidingMs == 0 ? Deadline : Math.Min(Deadline, NowMs + SlidingMs);
@@ -35,7 +35,7 @@ internal readonly record struct ResolvedExpiration(long Deadline, long SlidingMs
 
     private static unsafe ResolvedExpiration FromDefault(CollectionRecord* record, StoreClock clock)
     {
-        // Read once, and checked: the record has no checksum.
+        // The fields are read once and then checked, because the record has no checksum.
         int kind = record->ExpirationKind;
         long milliseconds = Math.Min(record->ExpirationMs, Expiration.LongestMs);
         if (kind is not (CollectionRecord.ExpirationRelative or CollectionRecord.ExpirationSliding) || milliseconds <= 0)

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Storage;
 
-/// <summary>What a segment is being used for; the low byte of its state word.</summary>
+/// <summary>The use of a segment. It is the low byte of the state word.</summary>
 internal enum SegmentState : byte
 {
     Free = 0,
@@ -14,21 +14,20 @@ internal enum SegmentState : byte
     RunBody = 6,
 }
 
-// A segment is a fixed-size, append-only region of the file that belongs to one partition and has one writer at a time,
-// the holder of that partition's lock.
+// A segment is a fixed-size, append-only region of the file. It belongs to one partition and has one writer at a time, the holder of that partition's lock.
 //   0                                    Tail                     SegmentBytes
 //   | complete entries and gaps          | being written or free  |
 //
 //   I1  Tail only grows until the segment is recycled.
-//   I2  Published bytes below Tail never change until the segment is recycled, but for the deadline of a sliding entry.
-//   I3  A segment is recycled only when every slot that named it has been cleared and no pin names it.
+//   I2  Published bytes below Tail never change until the segment is recycled, except for the deadline of a sliding entry.
+//   I3  A segment is recycled only when every slot that led to it has been cleared and no pin names it.
 //
 //   Free --TakeFree--> Spare --Open--> Open --Seal--> Sealed --evicted, unpinned--> Spare or Free
 //     |                                                 |---- evicted, pinned -----> Retired --unpinned--> Spare
 //     +--- reserved by a process for a large value ---> Reserved --published--> Sealed head + RunBody ...
 //
-// The state word is changed by compare-and-swap where several processes may want the segment (Free, Reserved), and by
-// the lock's holder otherwise. It names the owner, so that what a dead process left behind can be found again.
+// The state word is changed by compare-and-swap if several processes can want the segment (Free, Reserved). Otherwise the lock's holder changes it. It
+// names the owner, so that the segments of a dead process can be found.
 [StructLayout(LayoutKind.Explicit, Size = StoreLayout.SegmentHeaderBytes)]
 internal struct SegmentHeader
 {
@@ -36,31 +35,31 @@ internal struct SegmentHeader
     [FieldOffset(0)] public uint StateWord;
     [FieldOffset(4)] public int Tail;
 
-    /// <summary>The partition's seal sequence when the segment was sealed: the order of eviction.</summary>
+    /// <summary>The partition's seal sequence when the segment was sealed. It is the order of eviction.</summary>
     [FieldOffset(8)] public ulong SealOrder;
 
-    /// <summary>The latest deadline of any entry, Unix milliseconds; <see cref="long.MaxValue"/> if one has none.</summary>
+    /// <summary>The latest deadline of any entry, Unix milliseconds. <see cref="long.MaxValue"/> if an entry has none.</summary>
     [FieldOffset(16)] public long MaxDeadline;
 
-    /// <summary>Bytes of entries that a slot still names.</summary>
+    /// <summary>The size in bytes of the entries to which a slot still leads.</summary>
     [FieldOffset(24)] public int LiveBytes;
 
-    /// <summary>Segments in the run that starts here; 1 for an ordinary segment.</summary>
+    /// <summary>The number of segments in the run that starts here. 1 for an ordinary segment.</summary>
     [FieldOffset(28)] public int RunLength;
 
-    // Neighbours in the partition's queue, as segment number + 1; 0 for none.
+    // The neighbors in the partition's queue, as segment number + 1; 0 for none.
     [FieldOffset(32)] public int Next;
     [FieldOffset(36)] public int Previous;
 
     /// <summary>
-    /// No entry may be taken out before this moment, Unix milliseconds; <see cref="long.MaxValue"/> if none ever may, 0 if it is not known.
+    /// No entry can be removed before this moment, Unix milliseconds. <see cref="long.MaxValue"/> if none can ever be removed, 0 if it is not known.
     /// </summary>
     [FieldOffset(40)] public long MinDeadline;
 
-    /// <summary>When a sweep of the segment began last, Unix seconds; 0 if none has.</summary>
+    /// <summary>The beginning of the last sweep of the segment, Unix seconds. 0 if it was never swept.</summary>
     [FieldOffset(48)] public uint SweptAtSeconds;
 
-    /// <summary>Bytes of expired entries that were taken out, and whose room is not free yet.</summary>
+    /// <summary>The size in bytes of the expired entries that were removed and whose room is not free yet.</summary>
     [FieldOffset(52)] public int ExpiredBytes;
 
     public readonly SegmentState State => StateOf(StateWord);
@@ -71,7 +70,7 @@ internal struct SegmentHeader
 
     public readonly int Owner => (byte)(StateWord >> 24);
 
-    // For who reads the word of a segment that others may take: read it once, then ask these.
+    // For readers of the word of a segment that other processes can take: read the word once, then use these methods.
     public static SegmentState StateOf(uint word) => (SegmentState)(byte)word;
 
     public static int LogOf(uint word) => (byte)(word >> 8);

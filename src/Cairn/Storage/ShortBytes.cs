@@ -3,16 +3,16 @@ using System.Runtime.Intrinsics;
 
 namespace Cairn.Storage;
 
-/// <summary>Comparison and copying, inlined for the lengths that keys and small values have.</summary>
+/// <summary>Comparison and copying, inlined for the usual lengths of keys and small values.</summary>
 internal static unsafe class ShortBytes
 {
-    /// <summary>True if <paramref name="length"/> bytes, at least one, are equal; it reads no byte beyond them.</summary>
+    /// <summary>Returns whether <paramref name="length"/> bytes, at least one, are equal. It reads no byte beyond them.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool AreEqual(byte* left, byte* right, int length)
     {
         if (length is >= 16 and <= 32)
         {
-            // Two loads that overlap cover every length between.
+            // Two overlapping loads cover every length between 16 and 32.
             Vector128<byte> first = Vector128.Load(left) ^ Vector128.Load(right);
             Vector128<byte> last = Vector128.Load(left + length - 16) ^ Vector128.Load(right + length - 16);
             return (first | last) == Vector128<byte>.Zero;
@@ -35,7 +35,7 @@ internal static unsafe class ShortBytes
         return new ReadOnlySpan<byte>(left, length).SequenceEqual(new ReadOnlySpan<byte>(right, length));
     }
 
-    /// <summary>Copies <paramref name="length"/> bytes; it touches no byte beyond them.</summary>
+    /// <summary>Copies <paramref name="length"/> bytes. It touches no byte beyond them.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Copy(byte* source, byte* target, int length)
     {

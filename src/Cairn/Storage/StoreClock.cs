@@ -1,9 +1,9 @@
 namespace Cairn.Storage;
 
-/// <summary>The time that deadlines are compared with: Unix milliseconds of the wall clock.</summary>
+/// <summary>The time with which deadlines are compared: Unix milliseconds of the wall clock.</summary>
 /// <remarks>
-/// The wall clock, because a store closed cleanly may be opened after a restart of the machine. If it is set back, entries
-/// live longer by as much; if it is set forward, they expire early. What was removed stays removed either way.
+/// The store uses the wall clock because it can be opened again after a restart of the machine. If the clock is set back, entries live longer by that time.
+/// If it is set forward, they expire early. Removed entries stay removed in both cases.
 /// </remarks>
 internal sealed class StoreClock(TimeProvider provider)
 {

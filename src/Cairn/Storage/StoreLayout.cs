@@ -3,8 +3,8 @@ using System.Numerics;
 
 namespace Cairn.Storage;
 
-// Where everything lies in a store's file. Every offset follows from five numbers that the superblock records, so
-// that two processes, and two versions of the code, cannot disagree about it.
+// The position of everything in a store's file. Every offset follows from five numbers in the superblock. So two processes, or two versions of the code,
+// always agree about it.
 //
 //   | superblock | collections | partition blocks | owner slots | segment headers | ghosts | index | segments | guard |
 //
@@ -12,7 +12,7 @@ namespace Cairn.Storage;
 //   I2  The areas before the segments are sized for MaxSegments, so growth only adds segments at the end.
 //   I3  The file is at least FileBytes(SegmentCount) long: each segment that the superblock counts, and the guard, exist.
 //
-// The guard is never addressed on purpose: it takes the reads that a vectorised comparison makes past the last byte.
+// No code addresses the guard intentionally. A vectorized comparison can read past the last byte, and the guard takes such reads.
 internal sealed class StoreLayout
 {
     public const int PageBytes = 4096;
@@ -31,11 +31,11 @@ internal sealed class StoreLayout
     public const int MaxSegmentBytes = 1024 * 1024;
     public const int MaxPartitions = 64;
 
-    // A partition needs an open segment in each log, one being evicted and two in reserve before it evicts well.
+    // A partition needs an open segment in each log, one that is being evicted, and two in reserve. With fewer segments it evicts badly.
     public const int MinSegmentsPerPartition = 16;
     public const int ReservedSegmentsPerPartition = 4;
 
-    // Two choices of a bucket with seven slots fill to three quarters before inserts begin to displace.
+    // With two possible buckets of seven slots, the index fills to three quarters before inserts begin to displace entries.
     private const double TargetIndexLoad = 0.75;
     private const int HomesPerOverflowBucket = 32;
 
@@ -77,10 +77,12 @@ internal sealed class StoreLayout
 
     public int MaxSegments { get; }
 
-    /// <summary>Of each partition: those where keys belong. The overflow buckets follow them.</summary>
+    /// <summary>Gets the number of buckets of each partition to which keys belong. The overflow buckets follow them.</summary>
     public int HomeBuckets { get; }
 
-    /// <summary>Of each partition: for kept entries that find only others in the buckets where they belong.</summary>
+    /// <summary>
+    /// Gets the number of overflow buckets of each partition. They are for kept entries if other kept entries fill the buckets of their key.
+    /// </summary>
     public int OverflowBuckets { get; }
 
     public int BucketsPerPartition => HomeBuckets + OverflowBuckets;
@@ -107,33 +109,35 @@ internal sealed class StoreLayout
 
     public long SegmentsOffset { get; }
 
-    /// <summary>The largest entry, header and key included, that fits one segment; larger ones take a run of segments.</summary>
+    /// <summary>
+    /// Gets the size in bytes of the largest entry that fits into one segment, with header and key. A larger entry takes a run of segments.
+    /// </summary>
     public int MaxSegmentEntryBytes => SegmentBytes;
 
-    /// <summary>The longest value of a store that may grow to this capacity.</summary>
+    /// <summary>Returns the length in bytes of the longest value of a store that can grow to this capacity.</summary>
     public static int MaxValueBytesOf(long maxCapacityBytes) => (int)Math.Min(StoreOptions.LargestValueBytes, maxCapacityBytes / 8);
 
-    /// <summary>The longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
+    /// <summary>Gets the length in bytes of the longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
     public int MaxValueBytes => MaxValueBytesOf(MaxCapacityBytes);
 
-    /// <summary>The fewest segments that a file has.</summary>
+    /// <summary>Gets the minimum number of segments of a file.</summary>
     public int FewestSegments => PartitionCount * ReservedSegmentsPerPartition;
 
-    /// <summary>Where the segments end at the least.</summary>
+    /// <summary>Gets the minimum offset at which the segments end.</summary>
     public long FewestSegmentsEnd => SegmentsOffset + ((long)FewestSegments * SegmentBytes);
 
     public long MappedBytes => FileBytes(MaxSegments);
 
     public long FileBytes(int segments) => SegmentsOffset + ((long)segments * SegmentBytes) + GuardBytes;
 
-    /// <summary>The most segments for which the file stays within <paramref name="capacityBytes"/>.</summary>
+    /// <summary>Returns the maximum number of segments for which the file stays within <paramref name="capacityBytes"/>.</summary>
     public int SegmentsWithin(long capacityBytes) =>
         (int)Math.Clamp((capacityBytes - SegmentsOffset - GuardBytes) / SegmentBytes, 0, MaxSegments);
 
-    /// <summary>Plans a file that may grow to <paramref name="maxCapacityBytes"/>.</summary>
+    /// <summary>Plans a file that can grow to <paramref name="maxCapacityBytes"/>.</summary>
     /// <remarks>
-    /// Segments of a 1024th of the capacity and 64 of them to a partition: fewer, larger segments cost hit ratio,
-    /// because a whole segment is evicted at a time; more, smaller ones cost space at their ends.
+    /// A segment is a 1024th of the capacity, and a partition has 64 segments. Fewer, larger segments cost hit ratio, because a whole segment is evicted at
+    /// a time. More, smaller segments waste space at their ends.
     /// </remarks>
     public static StoreLayout Plan(long maxCapacityBytes, int averageEntryBytes)
     {
@@ -142,8 +146,8 @@ internal sealed class StoreLayout
         long wholeSegments = maxCapacityBytes / segmentBytes;
         int partitions = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Clamp(wholeSegments / 96, 1, MaxPartitions));
 
-        // The index takes its share of the capacity first; what is left is segments. The share depends on the number
-        // of segments, so approach it from above: each step removes what did not fit.
+        // The index takes its share of the capacity first, and the rest is for segments. The share depends on the number of segments. So the loop
+        // approaches that number from above: each step removes the segments that did not fit.
         int segments = (int)Math.Min(wholeSegments, int.MaxValue / 2);
         while (true)
         {
@@ -162,7 +166,9 @@ internal sealed class StoreLayout
         }
     }
 
-    /// <summary>The layout of a file whose superblock records these numbers; <see langword="null"/> if they are impossible.</summary>
+    /// <summary>
+    /// Returns the layout of a file with these numbers in its superblock, or <see langword="null"/> if the numbers are impossible.
+    /// </summary>
     public static StoreLayout? Restore(long maxCapacityBytes, int averageEntryBytes, int segmentBytes, int partitionCount, int maxSegments)
     {
         bool isPossible = averageEntryBytes is >= StoreOptions.MinAverageEntryBytes and <= StoreOptions.MaxAverageEntryBytes
@@ -178,7 +184,7 @@ internal sealed class StoreLayout
 
     private static int AlignUp(int bytes, int alignment) => (bytes + alignment - 1) & ~(alignment - 1);
 
-    /// <summary>The error for a file that counts more or fewer segments than it can have.</summary>
+    /// <summary>Creates the exception for a file that counts more or fewer segments than it can have.</summary>
     public StoreCorruptException WrongSegmentCount(string file, int found) =>
         new(
             file, (long)Marshal.OffsetOf<Superblock>(nameof(Superblock.SegmentCount)),

@@ -4,13 +4,13 @@ using Cairn.Platform;
 
 namespace Cairn.Storage;
 
-// The mapped file, seen through its layout: the only place that turns numbers from the file into addresses.
+// The mapped file, seen through its layout. This is the only place that turns numbers from the file into addresses.
 //
-//   I1  An address is formed only from a number that was checked against the layout, so a damaged file, or another
-//       process that writes garbage into it, costs misses and never a fault.
-//   I2  The mapping outlives every operation: it is released by the finalizer, when no operation can reach this object
-//       any more, and never by Dispose. So operations need no count of those in flight; each ends with GC.KeepAlive. The
-//       finalizer is a critical one, which runs after those of pinned values that were forgotten.
+//   I1  An address is formed only from a number that was checked against the layout. So a damaged file, or another process that writes garbage into
+//       it, causes misses and never a fault.
+//   I2  The mapping outlives every operation. Only the finalizer releases it, when no operation can reach this object any more; Dispose never does. So
+//       operations need no reference count; each ends with GC.KeepAlive. The finalizer is a critical one, which runs after the finalizers of pinned
+//       values that were not disposed.
 internal sealed unsafe class StoreMemory : CriticalFinalizerObject
 {
     private readonly MappedRegion _region;
@@ -29,23 +29,23 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     private readonly long _segmentsStart;
     private readonly int _segmentShift;
 
-    // A hint to the collector that an abandoned mapping is worth collecting.
+    // A hint for the garbage collector that an abandoned mapping is worth a collection.
     private const long AbandonedPressureBytes = 16L << 20;
 
     private bool _isAbandoned;
 
-    // A bit for each collection whose entries are kept.
+    // One bit for each collection whose entries are kept.
     private ulong _keptLow;
     private ulong _keptHigh;
 
-    // Grows only. Read without a lock: a stale value costs one call of RefreshSegmentsEnd.
+    // It only grows. It is read without a lock: a stale value costs one call of RefreshSegmentsEnd.
     private long _segmentsEnd;
 
-    /// <summary>Sees a file through a mapping of it.</summary>
-    /// <param name="file">The store's.</param>
-    /// <param name="region">A mapping of it, which goes with this.</param>
-    /// <param name="layout">What lies where.</param>
-    /// <param name="ownsFile">Whether the file is closed with this, too.</param>
+    /// <summary>Creates the view of a file through a mapping.</summary>
+    /// <param name="file">The store's file.</param>
+    /// <param name="region">A mapping of the file. This object owns it.</param>
+    /// <param name="layout">The layout of the file.</param>
+    /// <param name="ownsFile">True if this object also closes the file.</param>
     public StoreMemory(StoreFile file, MappedRegion region, StoreLayout layout, bool ownsFile = true)
     {
         _ownsFile = ownsFile;
@@ -70,7 +70,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         RefreshSegmentsEnd();
         if (_segmentsEnd < layout.FewestSegmentsEnd)
         {
-            // Whoever opened the file has seen more: somebody is scribbling over it. Without a segment no bound would hold (I1).
+            // The opening has seen a valid number, so another process is overwriting the file. Without any segment no bound would hold (I1).
             throw layout.WrongSegmentCount(file.Path, Super->SegmentCount);
         }
 
@@ -111,7 +111,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
 
     public int SegmentBytes => Layout.SegmentBytes;
 
-    /// <summary>Segments that exist now, never more than the file was seen to hold.</summary>
+    /// <summary>Gets the number of segments that exist now. It is never larger than the file's length allows.</summary>
     public int SegmentCount => (int)((Volatile.Read(ref _segmentsEnd) - _segmentsStart) >> _segmentShift);
 
     public SegmentHeader* Headers => _segmentHeaders;
@@ -131,15 +131,15 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         _base + Layout.CollectionsOffset + ((long)collection * StoreLayout.CollectionRecordBytes);
 
     /// <summary>
-    /// True if the collection's entries are kept: known of every collection that was opened through this memory. A collection's region never changes, so
-    /// what was read once is right, whatever becomes of its record.
+    /// Returns whether the collection's entries are kept. The answer is known for every collection that was opened through this object. A collection's
+    /// region never changes, so an answer that was read once stays right, even if the record is damaged later.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsKept(uint collection) =>
         collection != 0 && collection < StoreLayout.MaxCollections
         && (((collection < 64 ? _keptLow : _keptHigh) >> (int)(collection & 63)) & 1) != 0;
 
-    /// <summary>True if the slot names a place in a segment of the keep log, whatever lies there.</summary>
+    /// <summary>Returns whether the slot leads to a segment of the keep log. The entry there need not be valid.</summary>
     public bool IsKeptSlot(ulong slot)
     {
         int segment = SegmentOf(slot);
@@ -151,17 +151,17 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         uint word = Volatile.Read(ref Header(segment)->StateWord);
         if (SegmentHeader.StateOf(word) == SegmentState.RunBody)
         {
-            return false; // Slots name the head.
+            return false; // Slots lead to the head of a run.
         }
 
         return SegmentHeader.LogOf(word) == PartitionBlock.LogKeep
             && SegmentHeader.StateOf(word) is SegmentState.Open or SegmentState.Sealed;
     }
 
-    /// <summary>As the collection's record has it.</summary>
+    /// <summary>Returns the region in the collection's record.</summary>
     public StoreRegion RegionOf(uint collection) => ((CollectionRecord*)CollectionRecord((int)collection))->Region;
 
-    /// <summary>Reads the regions of the collections that there are now.</summary>
+    /// <summary>Reads the regions of the present collections.</summary>
     public void RefreshRegions()
     {
         ulong low = 0;
@@ -177,13 +177,15 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         _keptHigh = high;
     }
 
-    /// <summary>Segments of the run that starts here, never more than there are (I1); 1 for an ordinary segment.</summary>
+    /// <summary>
+    /// Returns the number of segments in the run that starts here, never more than there are (I1). 1 for an ordinary segment.
+    /// </summary>
     public int RunLengthOf(int segment)
     {
         int length = Header(segment)->RunLength;
         if (length > SegmentCount - segment)
         {
-            RefreshSegmentsEnd(); // It may reach into what another process has just added.
+            RefreshSegmentsEnd(); // The run can reach into segments that another process has just added.
         }
 
         return Math.Clamp(length, 1, Math.Max(1, SegmentCount - segment));
@@ -196,12 +198,12 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     public Bucket* BucketAt(int partition, int bucket) =>
         (Bucket*)(_index + ((((long)partition * _bucketsPerPartition) + bucket) * StoreLayout.BucketBytes));
 
-    /// <summary>True if there may be entries in overflow buckets. Acquire: pairs with <see cref="RaiseOverflow"/>.</summary>
+    /// <summary>Gets whether overflow buckets can contain entries. Acquire; pairs with <see cref="RaiseOverflow"/>.</summary>
     public bool HasOverflow => Volatile.Read(ref Super->HasOverflow) != 0;
 
     /// <summary>
-    /// Tells readers, before the first entry is put into an overflow bucket, to look there. A reader that does not see it yet misses an entry whose
-    /// writer has not yet let go of the lock: its write has not returned.
+    /// Sets HasOverflow before the first entry is put into an overflow bucket, so that readers search there. A reader that does not see it yet misses an
+    /// entry. The writer of that entry still holds the lock, so its write has not returned.
     /// </summary>
     public void RaiseOverflow()
     {
@@ -211,7 +213,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         }
     }
 
-    /// <summary>One of the two overflow buckets of a key.</summary>
+    /// <summary>Returns one of the two overflow buckets of a key.</summary>
     public Bucket* OverflowBucket(in KeyPlacement place, int choice) =>
         BucketAt(place.Partition, place.OverflowBucket(choice, _homeBuckets, _bucketsPerPartition - _homeBuckets));
 
@@ -222,7 +224,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     public ulong HashKey(byte* key, int length, uint collection) => KeyHash.OfKey(key, length, collection, KeySeed);
 
     /// <summary>
-    /// The entry that a slot names, if the location lies in the segments and the entry ends within them (I1).
+    /// Returns the entry to which a slot leads, if its location is in the segments and the entry ends within them (I1).
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryView(ulong slot, out EntryView entry)
@@ -230,18 +232,20 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         long offset = Bucket.LocationOf(slot);
         long end = _segmentsEnd;
 
-        // Unsigned: an offset below the segments wraps to a huge number. The smallest entry is padded to 24 bytes.
+        // The comparison is unsigned: an offset below the segments wraps to a huge number. The smallest entry is padded to 24 bytes.
         if ((ulong)(offset - _segmentsStart) > (ulong)(end - _segmentsStart - 24))
         {
             return TryViewSlow(offset, out entry);
         }
 
-        // The slow way also for an entry that begins within and ends beyond: a run that another process's growth made room for.
+        // The slow path is also needed for an entry that ends beyond the known segments. It can be a run in segments that another process has added.
         entry = new EntryView(_base + offset);
         return entry.IsWithin(end - offset) || TryViewSlow(offset, out entry);
     }
 
-    /// <summary>Where the entry of a slot begins, and how far the segments reach from there; null if that is not simple.</summary>
+    /// <summary>
+    /// Returns the start of a slot's entry, and the number of bytes up to the end of the segments. Null if the slow path is needed.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* TryLocate(ulong slot, out long available)
     {
@@ -256,7 +260,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
 
     public int SegmentAt(byte* address) => (int)((address - _base - _segmentsStart) >> _segmentShift);
 
-    /// <summary>Notices segments that another process added; trusts the file's length, not only the superblock.</summary>
+    /// <summary>Notices segments that another process has added. It checks the file's length and does not trust the superblock alone.</summary>
     public void RefreshSegmentsEnd()
     {
         int counted = Math.Clamp(Volatile.Read(ref Super->SegmentCount), 0, Layout.MaxSegments);

@@ -5,24 +5,25 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Cairn.Storage;
 
-// The part of an entry's checksum that covers its value: CRC-32C (Castagnoli) over 64-bit words, for which x64 and Arm64 have
-// an instruction. It finds every error burst of up to 32 bits, and costs one instruction for eight bytes that are loaded
-// anyway, so that every read can check what it copies.
+// The part of an entry's checksum that covers its value: CRC-32C (Castagnoli) over 64-bit words. x64 and Arm64 have an instruction for it. It detects every
+// error burst of up to 32 bits. It costs one instruction per eight bytes, which are loaded anyway, so every read can check its copy.
 //
-// Up to 256 bytes in one chain; more in four that are joined at the end, because an instruction takes three cycles and one can
-// begin in each. The last word overlaps the one before it. The result is written into files.
+// Up to 256 bytes are summed in one chain. Longer values are summed in four chains that are joined at the end, because an instruction takes three cycles
+// and one can begin in each. The last word overlaps the one before it. The result is written into files.
 internal static unsafe class ValueChecksum
 {
     private const int LongestSingleChain = 256;
 
-    // What is copied and then summed while it is still in the first-level cache. A multiple of the 32 bytes of a step.
+    // A block is copied, and then summed while it is still in the first-level cache. The size is a multiple of the 32 bytes of a step.
     private const int BlockBytes = 8 * 1024;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Compute(byte* value, int length, ulong seed) =>
         length <= LongestSingleChain ? (uint)Chain(value, 0, length, Start(length, seed)) : Long(value, null, value, length, seed);
 
-    /// <summary>Copies a value out of the file, too: the checksum is that of the copy, whatever others do to the source.</summary>
+    /// <summary>
+    /// Copies a value out of the file and computes the checksum of the copy. So the checksum is right even if another process changes the source.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeAndCopy(byte* source, byte* target, int length, ulong seed)
     {
@@ -31,14 +32,14 @@ internal static unsafe class ValueChecksum
             return Long(source, target, target, length, seed);
         }
 
-        // Moved in large pieces and summed from where they now are: half the instructions of doing both word by word.
+        // The value is copied in large pieces and then summed in its new place. That takes half the instructions of copying and summing word by word.
         Copy(source, target, length);
         return (uint)Chain(target, 0, length, Start(length, seed));
     }
 
     /// <summary>
-    /// Copies a value into the file, too: the checksum is that of the source. Taken of the copy, it would cover what somebody may have
-    /// scribbled over it by then.
+    /// Copies a value into the file and computes the checksum of the source. A checksum of the copy would cover bytes that another process has possibly
+    /// overwritten.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeAndCopyIn(byte* source, byte* target, int length, ulong seed)
@@ -52,12 +53,14 @@ internal static unsafe class ValueChecksum
         return (uint)Chain(source, 0, length, Start(length, seed));
     }
 
-    /// <summary>As <see cref="ComputeAndCopy"/>, for a length that the compiler knows: that of a number costs an instruction or two.</summary>
+    /// <summary>
+    /// Does the same as <see cref="ComputeAndCopy"/> for a length that the compiler knows. For the length of a number it costs an instruction or two.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeAndCopyFixed(byte* source, byte* target, int length, ulong seed) =>
         IsNumberLength(length) ? Number(source, target, length, seed) : ComputeAndCopy(source, target, length, seed);
 
-    /// <summary>As <see cref="ComputeAndCopyIn"/>, for a length that the compiler knows.</summary>
+    /// <summary>Does the same as <see cref="ComputeAndCopyIn"/> for a length that the compiler knows.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint ComputeAndCopyInFixed(byte* source, byte* target, int length, ulong seed) =>
         IsNumberLength(length) ? Number(source, target, length, seed) : ComputeAndCopyIn(source, target, length, seed);
@@ -65,7 +68,7 @@ internal static unsafe class ValueChecksum
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool IsNumberLength(int length) => length is sizeof(uint) or sizeof(ulong) or 2 * sizeof(ulong);
 
-    // Through registers, so what is copied and what is summed are the same whatever others do to either.
+    // The number passes through registers. So the copied and the summed bytes are the same, even if another process changes source or target.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Number(byte* source, byte* target, int length, ulong seed)
     {
@@ -89,7 +92,7 @@ internal static unsafe class ValueChecksum
         return (uint)Step(sum, last);
     }
 
-    // Inlined, because the framework's copy is a call, and what a call saves and restores is more than what it copies here.
+    // The copy is inlined. The framework's copy is a call, and saving and restoring registers costs more than the copy of a short value.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Copy(byte* source, byte* target, nint length)
     {
@@ -109,7 +112,7 @@ internal static unsafe class ValueChecksum
         Vector256.Load(source + last).Store(target + last);
     }
 
-    // Of the length, too: otherwise values of zero bytes would look alike.
+    // The length is a part of the seed. Otherwise values of zero bytes with different lengths would have the same checksum.
     private static uint Start(int length, ulong seed) => (uint)seed ^ (uint)length;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -184,7 +187,7 @@ internal static unsafe class ValueChecksum
         return (uint)Chain(summed, at, length, BitOperations.Crc32C(sum, (uint)lane3));
     }
 
-    // The framework's own form takes and returns 32 bits, which costs an instruction more for each word.
+    // The framework's own method takes and returns 32 bits, which costs one more instruction for each word.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Step(ulong sum, ulong word) =>
         Sse42.X64.IsSupported ? Sse42.X64.Crc32(sum, word) : BitOperations.Crc32C((uint)sum, word);

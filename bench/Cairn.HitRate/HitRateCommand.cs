@@ -6,7 +6,7 @@ using Spectre.Console;
 
 namespace Cairn.HitRate;
 
-/// <summary>Replays traces and prints hit ratio by capacity and policy.</summary>
+/// <summary>Replays traces and prints the hit ratio for each capacity and policy.</summary>
 internal static class HitRateCommand
 {
     private const int TableWidth = 120;
@@ -72,7 +72,7 @@ internal static class HitRateCommand
             }
         }
 
-        // Truncated figures are useless; a narrower terminal wraps the lines.
+        // A narrow terminal would truncate the figures. A terminal narrower than the table wraps its lines instead.
         AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, TableWidth);
         AnsiConsole.Write(table);
     }

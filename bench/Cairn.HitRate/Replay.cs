@@ -4,13 +4,13 @@ using Cairn.HitRate.Traces;
 
 namespace Cairn.HitRate;
 
-/// <summary>What came of asking a policy for every key of a trace, starting empty.</summary>
+/// <summary>The result of a policy that starts empty and receives all requests of a trace.</summary>
 [StructLayout(LayoutKind.Auto)]
 internal readonly record struct Replay(long Requests, long Hits)
 {
     public double HitRatio => Requests == 0 ? 0 : (double)Hits / Requests;
 
-    /// <summary>The hit ratio in percent.</summary>
+    /// <summary>Gets the hit ratio in percent.</summary>
     public double HitPercent => 100 * HitRatio;
 
     public static Replay Run(ICachePolicy policy, Trace trace)

@@ -3,14 +3,14 @@ using System.Text;
 
 namespace Cairn.Microbenchmarks;
 
-/// <summary>A store in a file of its own, which goes when it is disposed of.</summary>
+/// <summary>A store in a file of its own. <see cref="Dispose"/> deletes the file.</summary>
 internal sealed class BenchmarkStore : IDisposable
 {
     private BenchmarkStore(CairnStore store) => Store = store;
 
     public CairnStore Store { get; }
 
-    /// <summary>A store of 64 MiB without entries.</summary>
+    /// <summary>Creates a store of 64 MiB without entries.</summary>
     public static BenchmarkStore Create()
     {
         var name = string.Create(CultureInfo.InvariantCulture, $"cairn-microbenchmark-{Environment.ProcessId}.cairn");
@@ -20,7 +20,7 @@ internal sealed class BenchmarkStore : IDisposable
             CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 64L << 20, FlushOnClose = false }));
     }
 
-    /// <summary>A store that holds one entry.</summary>
+    /// <summary>Creates a store that holds one entry.</summary>
     public static BenchmarkStore CreateWith(ReadOnlySpan<byte> key, int valueBytes)
     {
         var created = Create();
@@ -28,7 +28,7 @@ internal sealed class BenchmarkStore : IDisposable
         return created;
     }
 
-    /// <summary>Keys of twenty bytes, all different.</summary>
+    /// <summary>Returns different keys of 20 bytes.</summary>
     public static byte[][] Keys(int count) =>
         [.. Enumerable.Range(0, count).Select(i => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"book:{i:D15}")))];
 

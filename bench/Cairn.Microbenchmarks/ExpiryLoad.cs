@@ -3,15 +3,16 @@ using System.Globalization;
 
 namespace Cairn.Microbenchmarks;
 
-// Measures the cost of active expiration for a store under load. Each measurement is a process of its own, because the sweeps of one store would otherwise run
-// beside the measurement of the other. Stores with and without removal take turns, and two with the same setting show what chance does.
+// Measures the cost of active expiration for a store under load. Each measurement runs in a process of its own. Otherwise the sweeps of one store
+// would run during the measurement of another one. Stores with and without removal take turns. A third store has the same setting as the
+// first, so their difference shows the effect of chance.
 internal static class ExpiryLoad
 {
     public const string Command = "expiry-load";
 
     private const int Rounds = 5;
     private const int Keys = 1_000_000;
-    private static readonly TimeSpan s_warmUp = TimeSpan.FromSeconds(5); // As long as it takes until as much expires as is set.
+    private static readonly TimeSpan s_warmUp = TimeSpan.FromSeconds(5); // Until as many entries expire as are set.
     private static readonly TimeSpan s_length = TimeSpan.FromSeconds(3);
 
     private static readonly (string Name, int GetsPerSet, int ShortestMs, int LongestMs)[] s_loads =
@@ -21,7 +22,7 @@ internal static class ExpiryLoad
         ("nine gets to a set, times to live of 1 s to an hour", 9, 1_000, 3_600_000),
     ];
 
-    /// <summary>Runs all loads, or, in a process of its own, one of them.</summary>
+    /// <summary>Runs all loads. With two arguments, measures one load in this process.</summary>
     public static int Run(string[] args)
     {
         if (args is [var number, var removes])
@@ -80,7 +81,8 @@ internal static class ExpiryLoad
         return [.. line.Split(' ').Select(text => double.Parse(text, CultureInfo.InvariantCulture))];
     }
 
-    // Nanoseconds of an operation: time, processor time of the thread that works, and of the process, which sweeps on another one.
+    // Returns nanoseconds of an operation: elapsed time, processor time of the working thread, processor time of the process. The process sweeps on
+    // another thread.
     private static double[] Measure(int load, bool removes)
     {
         (_, int getsPerSet, int shortestMs, int longestMs) = s_loads[load];

@@ -6,8 +6,8 @@ using Cairn.Storage;
 
 namespace Cairn.Microbenchmarks;
 
-// Measures the cost and the delay of active expiration with a million keys, and the cost of other ways to find expired entries.
-// Ends in about five minutes; an argument such as "expiry idle" selects one part. Figures are processor time of this process, from the kernel.
+// Measures the cost and the delay of active expiration with a million keys, and the cost of other ways to find expired entries. It takes about
+// five minutes. An argument such as "expiry idle" selects one part. Figures are processor time of this process, from the kernel.
 internal static class ExpiryMeasurement
 {
     public const string Command = "expiry";
@@ -30,7 +30,7 @@ internal static class ExpiryMeasurement
         return 0;
     }
 
-    // One look at everything when one entry of a thousand has expired: what is paid again and again for times to live that are mixed.
+    // One pass over all entries when one of a thousand has expired. A store with mixed times to live pays this cost again and again.
     private static void MeasureFinding()
     {
         Say("Finding 1,000 expired among 1,000,000 keys (processor time for one look)");
@@ -108,7 +108,7 @@ internal static class ExpiryMeasurement
         long latest = 0;
         while (scene.Store.GetStatistics().Entries is > 0 and var entries)
         {
-            // The oldest that is still counted, if what expired first went first.
+            // The age of the oldest expired entry that is still counted, if entries were removed in the order of their deadlines.
             long now = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
             latest = Math.Max(latest, now - deadlines[Keys - entries]);
             Thread.Sleep(10);
@@ -117,7 +117,8 @@ internal static class ExpiryMeasurement
         Say($"1,000,000 keys that expire one after the other, in no order, within 20 s: at most {latest / 1000.0:N2} s late, for {100 * (CpuNs() - before) / 1e6 / watch.ElapsedMilliseconds:N2} % of a processor");
     }
 
-    // Once the first sweep has been everywhere. A removal counts as late by the age of the oldest expired entry that is still counted, if what expired first went first.
+    // Measures after the first sweep has visited all entries. A delay is the age of the oldest expired entry that is still counted, if entries were
+    // removed in the order of their deadlines.
     private static void MeasureIdle()
     {
         foreach (int keys in (int[])[1_000_000, 3_000_000])
@@ -183,7 +184,7 @@ internal static class ExpiryMeasurement
         return expired;
     }
 
-    // Redis' cycle: 20 random keys with a time to live, again while more than a tenth of them had expired, ten times a second.
+    // Redis' cycle examines 20 random keys that have a time to live. It repeats while more than a tenth of them had expired, ten times a second.
     private static unsafe (long Looked, long Removed, int Seconds) Sample(ExpiryScene scene, int left)
     {
         CairnStore store = scene.Store;
@@ -237,7 +238,7 @@ internal static class ExpiryMeasurement
         }
     }
 
-    // Of one order of magnitude, so that they lie in the same segments.
+    // Both times to live have the same order of magnitude, so their entries are in the same segments.
     private static TimeSpan OneOfAThousandSooner(int i) => TimeSpan.FromMinutes(i % 1000 == 0 ? 15 : 55);
 
     private static byte[] KeyOf(int i)

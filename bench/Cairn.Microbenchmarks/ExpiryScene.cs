@@ -1,6 +1,6 @@
 namespace Cairn.Microbenchmarks;
 
-/// <summary>A store in memory with a clock that can be set on. It is deleted at the end.</summary>
+/// <summary>A store in memory with a clock that the measurement can move forward. <see cref="Dispose"/> deletes the store.</summary>
 internal sealed class ExpiryScene : IDisposable
 {
     private ExpiryScene(CairnStore store, ShiftedClock clock)

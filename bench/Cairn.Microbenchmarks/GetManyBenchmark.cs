@@ -9,7 +9,7 @@ public class GetManyBenchmark
     private const int BatchKeys = 16;
     private const int ValueBytes = 100;
 
-    // 200,000 entries take some 30 MB, and the next batch is always one that was not touched for long.
+    // 200,000 entries take about 30 MB. Every batch consists of entries that were not used for a long time.
     private const int Entries = 200_000;
 
     private readonly byte[] _destination = new byte[BatchKeys * ValueBytes];

@@ -20,6 +20,6 @@ internal static class LocalBenchmarkEntries
         return entries;
     }
 
-    /// <summary>A new entry of the same key.</summary>
+    /// <summary>Creates another entry with the same key.</summary>
     public static LocalEntry Copy(LocalEntry entry) => new(entry.Key, entry.Hash) { Bytes = entry.Bytes };
 }

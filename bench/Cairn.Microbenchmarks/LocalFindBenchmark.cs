@@ -4,7 +4,7 @@ using Cairn.Caching.Local;
 
 namespace Cairn.Microbenchmarks;
 
-/// <summary>What does a hit in the first level cost as it grows, hash at hand, compared with a dictionary of the same keys?</summary>
+/// <summary>What does a hit in the first level cost as it grows, if the hash is known, compared with a dictionary of the same keys?</summary>
 [MemoryDiagnoser]
 public class LocalFindBenchmark
 {

@@ -4,11 +4,11 @@ using Cairn.Caching.Local;
 
 namespace Cairn.Microbenchmarks;
 
-/// <summary>What does a new entry cost in a first level that is full, compared with replacing one of as many in a dictionary?</summary>
+/// <summary>What does a new entry cost in a full first level, compared with replacing an entry in a dictionary of the same size?</summary>
 [MemoryDiagnoser]
 public class LocalSetBenchmark
 {
-    // So many more keys than room that none comes back while it is remembered.
+    // With so many keys, the cache has forgotten a key before the benchmark sets it again.
     private const int KeysPerEntry = 8;
 
     private readonly ConcurrentDictionary<string, LocalEntry> _dictionary = new(StringComparer.Ordinal);

@@ -8,10 +8,10 @@ internal static partial class ProcessorTime
     private const int ProcessClockId = 2;
     private const int ThreadClockId = 3;
 
-    /// <summary>Of all threads of this process.</summary>
+    /// <summary>Returns the processor time of all threads of this process.</summary>
     public static long OfProcess() => Of(ProcessClockId);
 
-    /// <summary>Of the calling thread.</summary>
+    /// <summary>Returns the processor time of the calling thread.</summary>
     public static long OfThread() => Of(ThreadClockId);
 
     private static long Of(int clock) => ClockGetTime(clock, out TimeSpec time) == 0

@@ -1,6 +1,6 @@
 namespace Cairn.Microbenchmarks;
 
-/// <summary>A clock that can be set on.</summary>
+/// <summary>A clock that can be moved forward.</summary>
 internal sealed class ShiftedClock : TimeProvider
 {
     public TimeSpan Offset { get; set; }

@@ -11,10 +11,10 @@ using Npgsql;
 
 namespace Bookshop;
 
-/// <summary>Puts the API together: what there is, by configuration, and what answers which request.</summary>
+/// <summary>Creates the API: registers the services that the configuration selects, and maps the endpoints.</summary>
 internal static class BookshopApplication
 {
-    // Room for the whole catalogue.
+    // The whole catalogue fits.
     private const int LocalMaxEntries = 200_000;
     private const long LocalMaxBytes = 256L << 20;
     private const int AverageEntryBytes = 1_024;
@@ -44,7 +44,7 @@ internal static class BookshopApplication
         services.AddSingleton(provider =>
             new NpgsqlDataSourceBuilder(options.ConnectionString).UseLoggerFactory(provider.GetRequiredService<ILoggerFactory>()).Build());
 
-        // One registration gives both: a context for each request that changes something, and a factory for the readers.
+        // One registration provides a context for each request that changes something, and a factory for the readers.
         services.AddDbContextFactory<CatalogueContext>((provider, context) => context.UseNpgsql(provider.GetRequiredService<NpgsqlDataSource>()));
         services.AddHostedService<CatalogueSetup>();
         services.AddHealthChecks().AddCheck<DatabaseHealthCheck>("database");
@@ -128,7 +128,7 @@ internal static class BookshopApplication
         {
             json.SerializerOptions.TypeInfoResolverChain.Insert(0, BookshopJson.Default);
 
-            // A null where a text belongs is the client's mistake, not the database's.
+            // A null in place of a text is the client's mistake. The database must not see it.
             json.SerializerOptions.RespectNullableAnnotations = true;
         });
         services.AddProblemDetails();
@@ -140,7 +140,7 @@ internal static class BookshopApplication
     {
         if (options.ReadPath is ReadPath.OutputCache)
         {
-            // Before everything, so that a response that is kept needs nothing of it.
+            // The first middleware, so that a cached response needs no other one.
             application.UseHybridOutput();
         }
 
@@ -156,7 +156,7 @@ internal static class BookshopApplication
         application.MapAuthors();
         application.MapSettings();
 
-        // The lower bound of the cost of reading a book, for the benchmark.
+        // The benchmark reads this book to find the lower bound of the cost.
         var constant = BookDetails.Of(ExampleBook());
         application.MapGet("/api/constant", () => constant).WithTags("Operation").WithSummary("Always the same book");
 
@@ -164,7 +164,7 @@ internal static class BookshopApplication
         application.MapGet("/statistics", () => BookshopStatistics.Now(options.ReadPath, cache)).WithTags("Operation").WithSummary("What this process did");
         if (cache is not null)
         {
-            // Answers only browsers on this machine. An application that knows its users adds RequireAuthorization.
+            // The dashboard answers only browsers on this machine. An application that knows its users adds RequireAuthorization.
             application.MapCairnDashboard("/cairn").ExcludeFromDescription();
         }
 

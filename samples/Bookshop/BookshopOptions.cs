@@ -3,31 +3,31 @@ using Bookshop.Reading;
 
 namespace Bookshop;
 
-/// <summary>The section "Bookshop" of the configuration. Read and checked once, when the application is made.</summary>
+/// <summary>The section "Bookshop" of the configuration. It is read and checked once, when the application is created.</summary>
 internal sealed record BookshopOptions
 {
-    /// <summary>How a book is read: see <see cref="ReadPath"/>. Default hybrid.</summary>
+    /// <summary>How the API reads a book: see <see cref="ReadPath"/>. Default hybrid.</summary>
     public ReadPath ReadPath { get; private init; }
 
-    /// <summary>How long a book is cached: the longest time that a stale book is served if a notification is lost. Default 10 minutes.</summary>
+    /// <summary>How long a book is cached. A stale book is served for at most this long if a notification is lost. Default 10 minutes.</summary>
     public TimeSpan CacheFor { get; private init; }
 
-    /// <summary>The store file of hybrid+store and both output caches. Default null: Cairn's own for this program.</summary>
+    /// <summary>The store file of hybrid+store and both output caches. Default null: Cairn's default file for this program.</summary>
     public string? StoreFile { get; private init; }
 
-    /// <summary>The server of hybrid+redis, as StackExchange.Redis writes it. Default localhost:6379.</summary>
+    /// <summary>The server of hybrid+redis, in the syntax of StackExchange.Redis. Default localhost:6379.</summary>
     public string Redis { get; private init; } = "localhost:6379";
 
-    /// <summary>The folder of the file of settings, which must exist. Default null: the program's own.</summary>
+    /// <summary>The folder of the file of settings. It must exist. Default null: the program's folder.</summary>
     public string? SettingsFolder { get; private init; }
 
-    /// <summary>Books of the catalogue that is generated for an empty database. Default 100,000.</summary>
+    /// <summary>The number of books that are generated for an empty database. Default 100,000.</summary>
     public int Books { get; private init; }
 
-    /// <summary>Authors of that catalogue. Default 10,000.</summary>
+    /// <summary>The number of authors that are generated for an empty database. Default 10,000.</summary>
     public int Authors { get; private init; }
 
-    /// <summary>Where PostgreSQL is.</summary>
+    /// <summary>The connection string of PostgreSQL.</summary>
     public string ConnectionString { get; private init; } = "";
 
     /// <exception cref="BookshopSetupException">A setting is missing or wrong.</exception>

@@ -1,4 +1,4 @@
 namespace Bookshop;
 
-/// <summary>Something is missing or wrong outside of the program; the message says what, and what to do.</summary>
+/// <summary>Something outside of the program is missing or wrong. The message names it and says how to correct it.</summary>
 internal sealed class BookshopSetupException(string message, Exception? cause = null) : Exception(message, cause);

@@ -2,8 +2,8 @@ using System.Net.Sockets;
 using Bookshop;
 using Microsoft.AspNetCore.Connections;
 
-// A common mistake (no database, a port in use, a wrong setting) gives one line that says what to do. Anything else is
-// a bug, and comes with its stack.
+// A common mistake (no database, a port in use, a wrong setting) prints one line that says how to correct it. Any other exception is a bug, and
+// prints its stack.
 try
 {
     await using var application = BookshopApplication.Create(args);

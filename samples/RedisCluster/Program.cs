@@ -1,5 +1,5 @@
-// One shop, three ways to keep what it has loaded: in the process, in a file of the machine, in a Redis Cluster. The code that reads and changes
-// books (Shop, below) is the same in all three.
+// One shop with three places for its cached books: the process, a file of the machine, a Redis Cluster. The code that reads and changes books
+// (Shop.cs) is the same for all three.
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.DependencyInjection;
 using RedisCluster;
@@ -18,7 +18,7 @@ switch (args)
     case ["cluster", var servers]:
         services.AddCairnRedis(o =>
         {
-            o.Configuration = servers; // Any of the cluster's servers; they tell of the others.
+            o.Configuration = servers; // Any servers of the cluster. They name the others.
             o.InstanceName = "shop:";
         });
         services.AddCairnHybridCache();

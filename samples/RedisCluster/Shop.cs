@@ -2,7 +2,7 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace RedisCluster;
 
-/// <summary>Finds and renames books. Files in the folder books stand for a database that every process can reach.</summary>
+/// <summary>Finds and renames books. The files in the folder books represent a database that every process can reach.</summary>
 internal sealed class Shop(HybridCache cache)
 {
     public async Task<string> FindAsync(string id)

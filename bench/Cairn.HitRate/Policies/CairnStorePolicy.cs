@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Cairn.HitRate.Policies;
 
-// The store itself: a miss sets the key to 100 bytes, a hit reads them. Its file is as large as it can be while it holds
-// no more entries than the policies beside it hold objects; what it needs beside them, to work, is its own affair.
+// This policy is the store itself. A miss sets the key to 100 bytes, and a hit reads them. The file has the largest size at which it never holds
+// more entries than the other policies hold objects. The store's bookkeeping within the file is not counted.
 internal sealed class CairnStorePolicy : ICachePolicy
 {
     private const int ValueBytes = 100;
@@ -18,9 +18,9 @@ internal sealed class CairnStorePolicy : ICachePolicy
     private readonly byte[] _destination = new byte[ValueBytes];
     private long _sets;
 
-    /// <summary>Makes a store in a file that goes with it.</summary>
-    /// <param name="folder">Where the file is.</param>
-    /// <param name="capacityBytes">Its size, from <see cref="CapacityFor"/>.</param>
+    /// <summary>Creates a store in a file, which <see cref="Dispose"/> deletes.</summary>
+    /// <param name="folder">The folder of the file.</param>
+    /// <param name="capacityBytes">The size of the file in bytes, from <see cref="CapacityFor"/>.</param>
     /// <param name="countsEntries">Whether to keep <see cref="MostEntries"/>, which takes time.</param>
     public CairnStorePolicy(string folder, long capacityBytes, bool countsEntries)
     {
@@ -28,13 +28,13 @@ internal sealed class CairnStorePolicy : ICachePolicy
         _countsEntries = countsEntries;
     }
 
-    /// <summary>The most entries that the store was seen to hold, if it was asked to count.</summary>
+    /// <summary>Gets the largest number of entries that the policy has counted in the store. 0 if it does not count.</summary>
     public long MostEntries { get; private set; }
 
-    /// <summary>The file size for a store of at most <paramref name="entries"/> entries.</summary>
+    /// <summary>Returns the size in bytes of the file of a store that holds at most <paramref name="entries"/> entries.</summary>
     /// <remarks>
-    /// The one place that turns entries into bytes: the largest file that, flooded with different keys, at no time holds more
-    /// than that many. Found by trying, because how much of a file holds entries follows from how the store lays it out and works.
+    /// Only this method converts entries to bytes. It returns the size of the largest file that never holds more entries than that while different
+    /// keys flood it. It finds the size by trial, because the store's layout decides how much of a file holds entries.
     /// </remarks>
     public static long CapacityFor(string folder, int entries)
     {
@@ -96,7 +96,7 @@ internal sealed class CairnStorePolicy : ICachePolicy
         }
         catch (ArgumentOutOfRangeException)
         {
-            // Too small for any segments at all.
+            // The file is too small for even one segment.
             return 0;
         }
     }

@@ -2,8 +2,8 @@ using System.Numerics;
 
 namespace Cairn.HitRate.Policies;
 
-// How often keys were asked for lately, about: a count-min sketch of four rows with counts up to 15, all of them halved after ten
-// times as many requests as the cache has room for keys.
+// Estimates how often each key was requested recently. It is a count-min sketch of four rows, with counts up to 15. It halves all counts after ten
+// times as many requests as the cache holds keys.
 internal sealed class FrequencySketch
 {
     private const int Rows = 4;

@@ -2,11 +2,11 @@ using System.Diagnostics;
 
 namespace Cairn.HitRate.Policies;
 
-// A doubly linked list of key numbers whose links are two arrays indexed by the key itself, so that a key is found in
-// its list without a lookup and lists cost no allocation per entry. A key is in a list at most once.
+// A doubly linked list of key numbers. Its links are two arrays that the key itself indexes. So a key is found in its list without a lookup, and a
+// list allocates nothing for an entry. A key is in a list at most once.
 internal sealed class KeyList(int distinctKeys)
 {
-    /// <summary>Stands for "no key": the neighbour of an end, and both ends of an empty list.</summary>
+    /// <summary>No key. It is the neighbour of each end of a list, and both ends of an empty list.</summary>
     public const int None = -1;
 
     private readonly int[] _towardsFirst = new int[distinctKeys];
@@ -18,7 +18,7 @@ internal sealed class KeyList(int distinctKeys)
 
     public int Last { get; private set; } = None;
 
-    /// <summary>The neighbour of <paramref name="key"/> that was added after it.</summary>
+    /// <summary>Returns the neighbour of <paramref name="key"/> that was added after it.</summary>
     public int TowardsFirst(int key) => _towardsFirst[key];
 
     public void AddFirst(int key)

@@ -3,8 +3,8 @@ using Cairn.Caching.Local;
 
 namespace Cairn.HitRate.Policies;
 
-// The first level of Cairn.Caching itself, bounded in entries alone. Its hashes are random numbers that follow from the seed, so
-// that a replay can be repeated; a cache draws its own.
+// The first level of Cairn.Caching, with a limit of entries only. The seed determines its hashes, which are random numbers, so a replay can be
+// repeated. A real cache chooses its own random hashes.
 internal sealed class LocalCachePolicy : ICachePolicy
 {
     private readonly LocalCache _cache;
@@ -24,7 +24,7 @@ internal sealed class LocalCachePolicy : ICachePolicy
         }
     }
 
-    /// <summary>The entries that it holds now.</summary>
+    /// <summary>Gets the number of entries that the cache holds now.</summary>
     public long Entries => _cache.GetStatistics().Entries;
 
     public bool Request(int key)

@@ -1,6 +1,6 @@
 namespace Cairn.HitRate.Policies;
 
-// Least recently used: one list in order of last use. A hit moves its key to the head; the tail is evicted.
+// Least recently used: one list in the order of the last use. A hit moves its key to the head. The policy evicts the tail.
 internal sealed class LruPolicy : ICachePolicy
 {
     private readonly int _capacity;

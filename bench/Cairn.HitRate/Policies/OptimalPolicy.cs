@@ -1,12 +1,10 @@
 namespace Cairn.HitRate.Policies;
 
-// Belady's optimal replacement: evict the key whose next request lies furthest ahead, which needs the whole trace in
-// advance and so bounds what any policy can reach. Belady, "A study of replacement algorithms for a virtual-storage
-// computer", IBM Systems Journal 5(2), 1966.
+// Belady's optimal replacement evicts the key whose next request is the furthest ahead. This needs the whole trace in advance, so its hit ratio is
+// the upper bound for any policy. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966.
 //
-// Cached keys wait in a heap ordered by next request. A hit does not search the heap for its key: it adds the key again
-// with its new next request and leaves the older element behind, which is recognised when it surfaces because its
-// time is no longer the key's own.
+// Cached keys are in a heap in the order of their next request. A hit does not search the heap for its key. It adds the key again with its new next
+// request, and leaves the older element in the heap. An older element is recognised at the head, because its time differs from that of the key.
 internal sealed class OptimalPolicy : ICachePolicy
 {
     private const int Never = int.MaxValue;
@@ -19,9 +17,9 @@ internal sealed class OptimalPolicy : ICachePolicy
     private int _now;
     private int _count;
 
-    /// <param name="capacity">How many keys fit.</param>
-    /// <param name="requests">Every request to come, in order.</param>
-    /// <param name="distinctKeys">All requests are below it.</param>
+    /// <param name="capacity">The number of keys that the cache holds.</param>
+    /// <param name="requests">All future requests, in order.</param>
+    /// <param name="distinctKeys">The number of different keys. All requests are below it.</param>
     public OptimalPolicy(int capacity, ReadOnlySpan<int> requests, int distinctKeys)
     {
         _capacity = capacity;

@@ -1,15 +1,14 @@
 namespace Cairn.HitRate.Policies;
 
-// S3-FIFO, object by object: a small queue (a tenth) takes what is new, a main queue the rest, and a ghost queue
-// remembers as many keys as the main queue holds of those that the small one evicted.
+// S3-FIFO for each object. A small queue, a tenth of the capacity, takes new keys, and a main queue takes the rest. A ghost queue remembers keys
+// that the small queue evicted, as many as the main queue holds.
 //
 //   new --> small --frequency >= 2--> main --frequency >= 1--> main (reinserted with one less)
 //             |                         `--frequency 0--> evicted
 //             `--otherwise--> evicted, remembered in ghost --asked for again--> main
 //
-// A frequency counts hits, up to 3. Moving to main takes two of them, and starts the count anew: one hit soon after
-// arrival is common among keys that are then never asked for again. Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache
-// eviction", SOSP 2023.
+// A frequency counts hits, up to 3. A key moves to main after two hits, and its count starts from 0 again. One hit soon after arrival is common
+// among keys that are never requested again. Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023.
 internal sealed class S3FifoPolicy : ICachePolicy
 {
     private const int MaxFrequency = 3;
@@ -57,7 +56,7 @@ internal sealed class S3FifoPolicy : ICachePolicy
             Evict();
         }
 
-        // The eviction above may have pushed the key out of the ghost queue; only then is it no longer a return.
+        // The eviction above can push the key out of the ghost queue. The key is then a new one.
         if (_places[key] == Place.Ghost)
         {
             _ghost.Remove(key);

@@ -1,8 +1,8 @@
 namespace Cairn.HitRate.Policies;
 
-// SIEVE: one queue in order of insertion that a hit never reorders. A hand walks from the oldest key towards the newest
-// and round again; it takes away the mark of a key that was used since it last passed, and evicts the first key
-// without one. Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is Simpler than LRU", NSDI 2024.
+// SIEVE: one queue in the order of insertion, which a hit never reorders. A hit marks its key. A hand walks from the oldest key towards the newest
+// and then starts again. It clears the mark of each marked key, and evicts the first key without a mark. Zhang, Yang, Yue, Vigfusson and
+// Rashmi, "SIEVE is Simpler than LRU", NSDI 2024.
 internal sealed class SievePolicy : ICachePolicy
 {
     private readonly int _capacity;

@@ -1,12 +1,12 @@
 namespace Cairn.HitRate.Policies;
 
-// W-TinyLFU: a window in order of last use admits new entries. An entry that leaves the window competes with the victim of the main area, a
-// segmented LRU with four fifths protected: the one that was asked for more often, by a sketch of all requests, stays. Einziger,
+// W-TinyLFU: new entries enter a window, which is in the order of the last use. An entry that leaves the window competes with the victim of the
+// main area, a segmented LRU whose protected part is four fifths. A sketch counts all requests. The entry with more requests stays. Einziger,
 // Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on Storage 13(4), 2017.
 //
-// The window begins with a hundredth. If it adapts, it climbs: after ten times as many requests as fit keys it is made larger or
-// smaller by a step, in the same direction as before if hits have become more, else in the other one. Steps become smaller
-// until hits change a lot. Einziger, Eytan, Friedman and Manes, "Adaptive Software Cache Management", Middleware 2018.
+// The window starts with a hundredth of the capacity. If it adapts, it climbs: after ten times as many requests as the cache holds keys, its size
+// changes by a step. The direction stays the same while the hit ratio grows, and is reversed when it falls. Each step is smaller than the
+// one before, until the hit ratio changes a lot. Einziger, Eytan, Friedman and Manes, "Adaptive Software Cache Management", Middleware 2018.
 internal sealed class WindowTinyLfuPolicy : ICachePolicy
 {
     private const double WindowPart = 0.01;
@@ -113,7 +113,7 @@ internal sealed class WindowTinyLfuPolicy : ICachePolicy
             Insert(_probation, Place.Probation, _protected.RemoveLast());
         }
 
-        // A larger window gets the keys that the main area would lose next.
+        // A larger window takes the keys that the main area would evict next.
         while (_probation.Count > 0 && _window.Count < _windowCapacity)
         {
             Insert(_window, Place.Window, _probation.RemoveLast());

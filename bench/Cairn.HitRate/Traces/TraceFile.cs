@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.HitRate.Traces;
 
-/// <summary>A trace kept as <c>NAME.xz</c> in the folder of traces.</summary>
+/// <summary>A trace in the file <c>NAME.xz</c> in the folder of traces.</summary>
 internal sealed record TraceFile(string Name, TraceFormat Format)
 {
     public static IReadOnlyList<TraceFile> Known { get; } =
@@ -13,8 +13,8 @@ internal sealed record TraceFile(string Name, TraceFormat Format)
     ];
 
     /// <summary>Decompresses the file with <c>xz</c> and reads it.</summary>
-    /// <exception cref="FileNotFoundException">The folder has no such trace.</exception>
-    /// <exception cref="InvalidDataException">The file is damaged or not of its format.</exception>
+    /// <exception cref="FileNotFoundException">The folder has no trace with this name.</exception>
+    /// <exception cref="InvalidDataException">The file is damaged or has another format.</exception>
     public Trace ReadFrom(string folder)
     {
         var path = Path.Combine(folder, Name + ".xz");

@@ -1,14 +1,14 @@
 namespace Cairn.HitRate.Traces;
 
-/// <summary>How the bytes of a trace spell its requests.</summary>
+/// <summary>The formats in which files of traces store requests.</summary>
 internal enum TraceFormat
 {
-    /// <summary>Text lines "start count ...": <c>count</c> consecutive keys from <c>start</c>.</summary>
+    /// <summary>Text lines "start count ...". A line is <c>count</c> requests of consecutive keys from <c>start</c>.</summary>
     BlockRanges,
 
-    /// <summary>One big-endian signed 64-bit key after the other.</summary>
+    /// <summary>Each request is one big-endian signed 64-bit key.</summary>
     BigEndianKeys,
 
-    /// <summary>Text lines "time key size". Sizes are ignored: every object counts as one.</summary>
+    /// <summary>Text lines "time key size". The reader ignores the size: every object counts as one.</summary>
     TimedObjects,
 }

@@ -3,10 +3,10 @@ using System.Globalization;
 
 namespace Cairn.HitRate.Traces;
 
-/// <summary>Turns the bytes of a trace into numbered keys.</summary>
+/// <summary>Converts the bytes of a trace to numbered keys.</summary>
 internal static class TraceReader
 {
-    /// <exception cref="InvalidDataException">The bytes are not of <paramref name="format"/>.</exception>
+    /// <exception cref="InvalidDataException">The bytes do not have the format <paramref name="format"/>.</exception>
     public static Trace Read(string name, Stream source, TraceFormat format)
     {
         var numbers = new KeyNumbers();
@@ -86,7 +86,7 @@ internal static class TraceReader
         throw new InvalidDataException($"Line {lineNumber}: field {index + 1} of \"{line}\" is not a number.");
     }
 
-    /// <summary>Numbers keys by first appearance.</summary>
+    /// <summary>Numbers keys in the order of their first request.</summary>
     private sealed class KeyNumbers
     {
         private readonly Dictionary<long, int> _numbers = [];

@@ -6,7 +6,7 @@ using Npgsql;
 
 namespace Bookshop.Authors;
 
-/// <summary>/api/authors.</summary>
+/// <summary>The endpoints below /api/authors.</summary>
 internal static class AuthorEndpoints
 {
     public static void MapAuthors(this IEndpointRouteBuilder routes)
@@ -23,7 +23,7 @@ internal static class AuthorEndpoints
             ? TypedResults.Ok(AuthorDetails.Of(author))
             : TypedResults.NotFound();
 
-    // No book can have shown an author who was not there.
+    // A new author changes no cached book, because no book can have shown it.
     private static async Task<Created<AuthorDetails>> CreateAsync(AuthorInput input, CatalogueContext catalogue, CancellationToken cancellation)
     {
         var author = input.ToAuthor();

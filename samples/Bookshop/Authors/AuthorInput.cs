@@ -3,7 +3,7 @@ using Bookshop.Catalogue;
 
 namespace Bookshop.Authors;
 
-/// <summary>An author as clients send one.</summary>
+/// <summary>An author in requests of clients.</summary>
 public sealed record AuthorInput
 {
     [Required, StringLength(200)]
@@ -12,7 +12,7 @@ public sealed record AuthorInput
     [Required, StringLength(100)]
     public string Country { get; set; } = "";
 
-    /// <summary>The year.</summary>
+    /// <summary>The year of birth.</summary>
     [Range(1, 2100)]
     public int Born { get; set; }
 
@@ -21,7 +21,7 @@ public sealed record AuthorInput
 
     internal Author ToAuthor() => new() { Name = Name, Country = Country, Born = Born, Biography = Biography };
 
-    /// <summary>Gives an author everything that a client can say.</summary>
+    /// <summary>Copies all properties to <paramref name="author"/>.</summary>
     internal void Apply(Author author)
     {
         author.Name = Name;

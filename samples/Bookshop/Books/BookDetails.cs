@@ -5,7 +5,7 @@ using Bookshop.Catalogue;
 
 namespace Bookshop.Books;
 
-/// <summary>A book as the API shows it, and as it is cached. It is immutable, so all requests can share one object.</summary>
+/// <summary>A book in responses of the API and in the cache. It is immutable, so all requests can share one object.</summary>
 [ImmutableObject(true)]
 internal sealed record BookDetails(
     int Id, string Title, string Isbn, DateOnly Published, int Pages, decimal Price, string Language, string Description, BookAuthor Author)
@@ -13,8 +13,8 @@ internal sealed record BookDetails(
     private byte[]? _json;
 
     /// <summary>
-    /// The book as JSON. It is made once for an object: all requests that find the book in memory are given the same object, and then none of them
-    /// but the first has to write it again.
+    /// Gets the book as JSON. An object serializes itself once. All requests that find the book in memory receive the same object, so only the first of
+    /// them serializes it.
     /// </summary>
     [JsonIgnore]
     public ReadOnlyMemory<byte> Json => _json ??= JsonSerializer.SerializeToUtf8Bytes(this, BookshopJson.Default.BookDetails);
@@ -24,6 +24,6 @@ internal sealed record BookDetails(
         new BookAuthor(book.AuthorId, book.Author!.Name));
 }
 
-/// <summary>What a book shows of its author.</summary>
+/// <summary>The data of an author that a book contains.</summary>
 [ImmutableObject(true)]
 internal sealed record BookAuthor(int Id, string Name);

@@ -8,10 +8,10 @@ using Npgsql;
 
 namespace Bookshop.Books;
 
-// A change is committed, then removed from the cache, and then answered: who has the answer, and asks again, is never given the old. Removing is
-// not cancelled when the client goes away, since the change is not, either.
+// A change is committed, then removed from the cache, and then answered. A client that has the answer and asks again never receives the old book.
+// The removal is not cancelled when the client disconnects, because the change is not cancelled either.
 
-/// <summary>/api/books.</summary>
+/// <summary>The endpoints below /api/books.</summary>
 internal static class BookEndpoints
 {
     private const int MaxPageSize = 100;
@@ -20,8 +20,8 @@ internal static class BookEndpoints
     {
         var books = routes.MapGroup("/api/books").WithTags("Books");
 
-        // The reader comes from outside: a parameter would be looked for in services of the request, which are made for it alone. A
-        // request that finds its book in memory needs none.
+        // The lambda captures the reader. As a parameter, the reader would be looked up in the services of the request, which are created for that
+        // request alone. A request that finds its book in memory needs none of them.
         books.MapGet("/{id:int}", (int id, CancellationToken cancellation) => AnswerAsync(reader.FindAsync(id, cancellation)))
             .WithName("FindBook").WithSummary("A book by id").Produces<BookDetails>().Produces(StatusCodes.Status404NotFound)
             .CacheBooks(options);
@@ -32,10 +32,10 @@ internal static class BookEndpoints
         books.MapDelete("/{id:int}", DeleteAsync).WithName("DeleteBook").WithSummary("Deletes a book");
     }
 
-    // A book that is in memory is there at once, and nothing has to wait for it.
+    // A book in memory is available at once, so its request creates no state machine.
     private static ValueTask<IResult> AnswerAsync(ValueTask<BookDetails?> finding)
     {
-#pragma warning disable VSTHRD103 // It has ended.
+#pragma warning disable VSTHRD103 // The task has ended.
         return finding.IsCompletedSuccessfully ? ValueTask.FromResult(AnswerOf(finding.Result)) : WaitAsync(finding);
 #pragma warning restore VSTHRD103
 
@@ -47,7 +47,7 @@ internal static class BookEndpoints
         [Required, StringLength(200)] string title, CatalogueContext catalogue, CancellationToken cancellation,
         [Range(0, int.MaxValue)] int skip = 0, [Range(1, MaxPageSize)] int limit = 20)
     {
-#pragma warning disable CA1304, CA1311, CA1862, RCS1155 // Translated to lower() of the database, which its index has.
+#pragma warning disable CA1304, CA1311, CA1862, RCS1155 // EF Core translates it to lower(), for which the database has an index.
         var books = await catalogue.Books.AsNoTracking()
             .Where(book => book.Title.ToLower().StartsWith(title.ToLower()))
             .OrderBy(book => book.Title.ToLower()).ThenBy(book => book.Id)
@@ -68,7 +68,7 @@ internal static class BookEndpoints
             return refusal is ValidationProblem invalid ? invalid : (ProblemHttpResult)refusal;
         }
 
-        // That there is no such book may be cached.
+        // The cache may hold the fact that this book does not exist.
         await cache.BookChangedAsync(book.Id);
         await catalogue.Entry(book).Reference(added => added.Author).LoadAsync(cancellation);
         return TypedResults.Created($"/api/books/{book.Id}", BookDetails.Of(book));
@@ -105,7 +105,7 @@ internal static class BookEndpoints
         return TypedResults.NoContent();
     }
 
-    // The response for a change that the database refuses; null if it accepts the change.
+    // Returns the response if the database refuses the change, or null if it accepts the change.
     private static async Task<IResult?> SaveAsync(CatalogueContext catalogue, CancellationToken cancellation)
     {
         try

@@ -3,7 +3,7 @@ using Bookshop.Catalogue;
 
 namespace Bookshop.Books;
 
-/// <summary>A book as clients send it.</summary>
+/// <summary>A book in requests of clients.</summary>
 public sealed record BookInput : IValidatableObject
 {
     [Range(1, int.MaxValue)]
@@ -24,7 +24,7 @@ public sealed record BookInput : IValidatableObject
     [Range(typeof(decimal), "0", "99999.99", ParseLimitsInInvariantCulture = true, ConvertValueInInvariantCulture = true)]
     public decimal Price { get; set; }
 
-    /// <summary>Two letters, as ISO 639-1 has them.</summary>
+    /// <summary>Two letters, a language code of ISO 639-1.</summary>
     [Required, RegularExpression("^[a-z]{2}$")]
     public string Language { get; set; } = "";
 
@@ -41,7 +41,7 @@ public sealed record BookInput : IValidatableObject
 
     internal Book ToBook() => Apply(new Book { Title = Title, Isbn = Isbn, Language = Language, Description = Description });
 
-    /// <summary>Gives a book everything that a client can say of it.</summary>
+    /// <summary>Copies all properties to <paramref name="book"/>.</summary>
     internal Book Apply(Book book)
     {
         book.AuthorId = AuthorId;

@@ -1,8 +1,8 @@
 namespace Bookshop.Books;
 
 /// <summary>Books that were found by title, in the order of their titles.</summary>
-/// <param name="HasMore">Whether there are more: skip these to get them.</param>
+/// <param name="HasMore">Whether more books match. A client gets them if it skips these.</param>
 internal sealed record BookPage(IReadOnlyList<BookSummary> Books, bool HasMore);
 
-/// <summary>A line of a list of books.</summary>
+/// <summary>A book in a list of books.</summary>
 internal sealed record BookSummary(int Id, string Title, decimal Price, BookAuthor Author);

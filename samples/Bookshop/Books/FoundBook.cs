@@ -1,9 +1,9 @@
 namespace Bookshop.Books;
 
-// TypedResults.Ok would do, but it writes the book anew for each response, in chunks because it cannot know the length, and makes a logger with
-// services that are made for the request.
+// TypedResults.Ok would work too. But it serializes the book for each response, in chunks because it cannot know the length. It also creates a
+// logger from services that are created for the request.
 
-/// <summary>Answers with a book.</summary>
+/// <summary>The response with a book that was found.</summary>
 internal sealed class FoundBook(BookDetails book) : IResult
 {
     private const string ContentType = "application/json; charset=utf-8";

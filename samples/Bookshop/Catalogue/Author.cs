@@ -9,7 +9,7 @@ internal sealed class Author
 
     public required string Country { get; set; }
 
-    /// <summary>The year.</summary>
+    /// <summary>The year of birth.</summary>
     public int Born { get; set; }
 
     public required string Biography { get; set; }

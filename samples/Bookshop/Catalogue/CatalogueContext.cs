@@ -2,7 +2,7 @@ using Microsoft.EntityFrameworkCore;
 
 namespace Bookshop.Catalogue;
 
-/// <summary>The tables as Entity Framework Core sees them; Schema.sql makes them.</summary>
+/// <summary>The tables for Entity Framework Core. Schema.sql creates them.</summary>
 internal sealed class CatalogueContext(DbContextOptions<CatalogueContext> options) : DbContext(options)
 {
     public DbSet<Author> Authors => Set<Author>();

@@ -3,10 +3,10 @@ using System.Text;
 
 namespace Bookshop.Catalogue;
 
-// Names, titles and descriptions are put together from lists, by a random number that starts from the row's id: the same id is the same
-// book on every machine, and the thousandth is known without the 999 before it.
+// The generator combines names, titles and descriptions from lists. Its random numbers start from the row's id. So an id is the same book on every
+// machine, and the thousandth book is known without the 999 before it.
 
-/// <summary>Makes authors and books that look like those of a shop.</summary>
+/// <summary>Creates authors and books that look like those of a real shop.</summary>
 internal sealed class CatalogueGenerator(int authors)
 {
     private const int AuthorSeed = 1_000_003;

@@ -4,10 +4,10 @@ using NpgsqlTypes;
 
 namespace Bookshop.Catalogue;
 
-// Everything is one transaction, under a lock that the API's other processes take too: who comes second finds a catalogue, and a start that is
-// ended in the middle leaves an empty database.
+// One transaction does everything, under a lock that other processes of the API take too. The second process finds the catalogue complete. A start
+// that is interrupted leaves an empty database.
 
-/// <summary>Fills an empty database, before anything else starts.</summary>
+/// <summary>Fills an empty database before any other service starts.</summary>
 internal sealed partial class CatalogueSetup(NpgsqlDataSource database, BookshopOptions options, ILogger<CatalogueSetup> logger) : IHostedLifecycleService
 {
     private const long SetupLock = 7_305_446_501;
@@ -122,7 +122,7 @@ internal sealed partial class CatalogueSetup(NpgsqlDataSource database, Bookshop
 
     private static async Task RunAsync(NpgsqlConnection connection, string sql, CancellationToken cancellation)
     {
-#pragma warning disable CA2100 // The program's own scripts.
+#pragma warning disable CA2100 // The scripts are the program's own.
         await using var command = new NpgsqlCommand(sql, connection) { CommandTimeout = 0 };
 #pragma warning restore CA2100
         await command.ExecuteNonQueryAsync(cancellation);

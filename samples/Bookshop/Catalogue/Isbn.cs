@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Bookshop.Catalogue;
 
-/// <summary>Numbers of books: 13 digits, of which the last checks the others (ISO 2108).</summary>
+/// <summary>The numbers of books: 13 digits. The last digit checks the others (ISO 2108).</summary>
 internal static class Isbn
 {
     private const int Digits = 13;
@@ -10,7 +10,7 @@ internal static class Isbn
     public static bool IsValid(string text) =>
         text.Length == Digits && text.All(char.IsAsciiDigit) && text[^1] == CheckDigit(text.AsSpan(0, Digits - 1));
 
-    /// <summary>One of a billion numbers.</summary>
+    /// <summary>Returns one of a billion numbers.</summary>
     public static string OfNumber(int number)
     {
         var digits = string.Create(CultureInfo.InvariantCulture, $"978{number:D9}");

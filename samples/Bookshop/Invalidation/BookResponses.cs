@@ -5,15 +5,15 @@ using Microsoft.AspNetCore.OutputCaching;
 
 namespace Bookshop.Invalidation;
 
-// A response has no key that says whose book it shows, and /api/books/042 is the response of /api/books/42 once more. So it has three tags, and is
-// removed by any of them. A filter adds them: it runs only when a response is made, and hits pay nothing for it.
+// The key of a response does not name the book: /api/books/042 and /api/books/42 have two responses for the same book. So a response has three tags,
+// and each of them can remove it. A filter adds the tags. The filter runs only when a response is created, so hits do not pay for it.
 
-/// <summary>Keeps whole responses, on the read paths that do.</summary>
+/// <summary>Configures the caching of whole responses for the read paths that use it.</summary>
 internal static class BookResponses
 {
     public static void CacheBooks(this RouteHandlerBuilder endpoint, BookshopOptions options)
     {
-        // One response for all host names and queries: nothing in it depends on them.
+        // All host names and queries share one response, because it does not depend on them.
         switch (options.ReadPath)
         {
             case ReadPath.OutputCache:

@@ -4,12 +4,13 @@ using Npgsql;
 
 namespace Bookshop.Invalidation;
 
-// The database sends a notification of every committed change (Schema.sql), whether this API, another process of it, or psql made it. Two gaps:
+// The database sends a notification of every committed change (Schema.sql). The change can come from this process, another process of the API, or
+// psql. Two gaps remain:
 //
-//   - PostgreSQL keeps nothing for those who do not listen. So whenever a connection begins to listen, everything cached is forgotten.
-//   - A connection may die without a word. Keepalive asks for a sign of life every 5 seconds, and a missing one ends the connection.
+//   - PostgreSQL keeps no notifications for a client that does not listen. So the cache is emptied whenever a connection begins to listen.
+//   - A connection can break without an error. Keepalive asks for a sign of life every 5 seconds. If it is missing, the connection ends.
 //
-// Until the connection is back, notifications of direct changes are lost, and a cached book lives at most BookshopOptions.CacheFor.
+// Until the connection is restored, notifications of direct changes are lost. A cached book then lives for at most BookshopOptions.CacheFor.
 
 /// <summary>Receives notifications of changes in the database, and removes the stale entries from this process's cache.</summary>
 internal sealed partial class DatabaseListener(
@@ -22,10 +23,10 @@ internal sealed partial class DatabaseListener(
     private Task _listening = Task.CompletedTask;
     private volatile bool _isListening;
 
-    /// <summary>Whether notifications of changes arrive now.</summary>
+    /// <summary>Gets whether notifications of changes arrive now.</summary>
     public bool IsListening => _isListening;
 
-    /// <summary>Ends when the first connection listens: nothing is cached before that.</summary>
+    /// <summary>Completes when the first connection listens. Nothing is cached before that.</summary>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         var first = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -88,7 +89,7 @@ internal sealed partial class DatabaseListener(
         }
     }
 
-    // "book:17", "author:3", or "anything".
+    // A change is "book:17", "author:3", or "anything".
     private async ValueTask RemoveAsync(string change)
     {
         LogHeard(logger, change);

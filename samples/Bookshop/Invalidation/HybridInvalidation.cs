@@ -2,7 +2,7 @@ using Cairn.Caching;
 
 namespace Bookshop.Invalidation;
 
-/// <summary>A book is removed by its key, an author's books by their tag.</summary>
+/// <summary>Removes a book by its key, and the books of an author by their tag.</summary>
 internal sealed class HybridInvalidation(CairnHybridCache cache) : ICatalogueInvalidation
 {
     public ValueTask BookChangedAsync(int id) => cache.RemoveAsync(CacheTags.Book(id));

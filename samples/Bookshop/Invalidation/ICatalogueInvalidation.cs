@@ -1,8 +1,8 @@
 namespace Bookshop.Invalidation;
 
 /// <summary>
-/// Removes from the cache what a change made wrong. Called after the change is committed; when the task has ended, no later request of this
-/// process is served the old.
+/// Removes entries that a change made stale from the cache. Callers call it after the change is committed. When the task has completed, no later
+/// request of this process receives a stale entry.
 /// </summary>
 internal interface ICatalogueInvalidation
 {

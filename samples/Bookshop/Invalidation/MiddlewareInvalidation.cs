@@ -2,7 +2,7 @@ using Microsoft.AspNetCore.OutputCaching;
 
 namespace Bookshop.Invalidation;
 
-/// <summary>Removes responses that ASP.NET Core's output caching keeps.</summary>
+/// <summary>Removes responses from the output caching of ASP.NET Core.</summary>
 internal sealed class MiddlewareInvalidation(IOutputCacheStore responses) : ICatalogueInvalidation
 {
     public ValueTask BookChangedAsync(int id) => responses.EvictByTagAsync(CacheTags.Book(id), CancellationToken.None);

@@ -1,6 +1,6 @@
 namespace Bookshop.Invalidation;
 
-/// <summary>For read paths that ask the database each time.</summary>
+/// <summary>Does nothing, for read paths that query the database each time.</summary>
 internal sealed class NoInvalidation : ICatalogueInvalidation
 {
     public ValueTask BookChangedAsync(int id) => ValueTask.CompletedTask;

@@ -2,7 +2,7 @@ using Cairn.Caching;
 
 namespace Bookshop.Invalidation;
 
-/// <summary>Removes responses from the hybrid cache, all by their tags (BookResponses).</summary>
+/// <summary>Removes responses from the hybrid cache by their tags (BookResponses).</summary>
 internal sealed class ResponseInvalidation(CairnHybridCache cache) : ICatalogueInvalidation
 {
     public ValueTask BookChangedAsync(int id) => cache.RemoveByTagAsync(CacheTags.Book(id));

@@ -3,11 +3,11 @@ using Cairn.Caching;
 
 namespace Bookshop.Operation;
 
-/// <summary>What this process did since it started. GET /statistics shows it.</summary>
-/// <param name="AllocatedBytes">Managed memory that was ever allocated.</param>
-/// <param name="Collections">Garbage collections.</param>
-/// <param name="CpuSeconds">Processor time.</param>
-/// <param name="Cache">The hybrid cache's own counts; null on read paths without one.</param>
+/// <summary>The statistics of this process since it started. GET /statistics shows them.</summary>
+/// <param name="AllocatedBytes">The bytes of managed memory that were allocated, including those that were collected.</param>
+/// <param name="Collections">The number of garbage collections.</param>
+/// <param name="CpuSeconds">The processor time in seconds.</param>
+/// <param name="Cache">The statistics of the hybrid cache. Null on read paths without one.</param>
 internal sealed record BookshopStatistics(string ReadPath, long AllocatedBytes, int Collections, double CpuSeconds, CairnCacheStatistics? Cache)
 {
     public static BookshopStatistics Now(ReadPath path, CairnHybridCache? cache) => new(

@@ -3,7 +3,7 @@ using Npgsql;
 
 namespace Bookshop.Operation;
 
-/// <summary>Whether the database answers.</summary>
+/// <summary>Checks whether the database answers.</summary>
 internal sealed class DatabaseHealthCheck(NpgsqlDataSource database) : IHealthCheck
 {
     public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)

@@ -3,7 +3,10 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace Bookshop.Operation;
 
-/// <summary>Degraded while notifications of direct changes in the database do not arrive: books may be stale then, up to BookshopOptions.CacheFor.</summary>
+/// <summary>
+/// Reports "degraded" while notifications of direct changes in the database do not arrive. Books can then be stale for up to
+/// BookshopOptions.CacheFor.
+/// </summary>
 internal sealed class ListenerHealthCheck(DatabaseListener listener) : IHealthCheck
 {
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) => Task.FromResult(

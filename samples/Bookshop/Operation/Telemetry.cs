@@ -5,8 +5,8 @@ using OpenTelemetry.Trace;
 
 namespace Bookshop.Operation;
 
-// ASP.NET Core, Npgsql and Cairn have meters and activity sources of their own, which cost nothing without a listener: here, the
-// exporter, if OTEL_EXPORTER_OTLP_ENDPOINT says where to. Its other settings are OpenTelemetry's environment variables, too.
+// ASP.NET Core, Npgsql and Cairn have meters and activity sources of their own, which cost nothing without a listener. The listener here is the
+// exporter, if OTEL_EXPORTER_OTLP_ENDPOINT names a collector. The other environment variables of OpenTelemetry configure it too.
 
 /// <summary>Sends metrics and traces to a collector.</summary>
 internal sealed class Telemetry(IConfiguration configuration) : IHostedService, IDisposable

@@ -4,7 +4,7 @@ using Npgsql;
 
 namespace Bookshop.Reading;
 
-/// <summary>Reads with one query, written by hand. The caches load missing books with it.</summary>
+/// <summary>Reads a book with one handwritten query. The caches load missing books with it.</summary>
 internal sealed class DapperReader(NpgsqlDataSource database) : IBookReader
 {
     private const string Query = """
@@ -24,7 +24,7 @@ internal sealed class DapperReader(NpgsqlDataSource database) : IBookReader
                 new BookAuthor(row.AuthorId, row.AuthorName));
     }
 
-    // The columns of the query, in their order and with their types.
+    // The columns of the query, with the same order and types.
     private sealed record Row(
         int Id, string Title, string Isbn, DateOnly Published, int Pages, decimal Price, string Language, string Description, int AuthorId,
         string AuthorName);

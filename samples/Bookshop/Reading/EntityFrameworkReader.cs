@@ -4,7 +4,7 @@ using Microsoft.EntityFrameworkCore;
 
 namespace Bookshop.Reading;
 
-/// <summary>Reads with Entity Framework Core; a context for each book, as a request has one.</summary>
+/// <summary>Reads a book with Entity Framework Core. Each book gets a context of its own, as a request does.</summary>
 internal sealed class EntityFrameworkReader(IDbContextFactory<CatalogueContext> contexts, bool isTracking) : IBookReader
 {
     public async ValueTask<BookDetails?> FindAsync(int id, CancellationToken cancellation)

@@ -4,12 +4,12 @@ using Cairn.Caching;
 
 namespace Bookshop.Reading;
 
-// A hit is a look into a table of this process. A miss looks into the second level, if there is one, and then loads the book once, however
-// many ask for it and in however many processes; a change that is made meanwhile keeps what was loaded out of the cache.
+// A hit is one lookup in a table of this process. A miss looks into the second level, if one exists, and then loads the book. All requests in all
+// processes share one load. If the book changes meanwhile, the loaded book does not enter the cache.
 //
-// A missing book is cached, too, so that requests for unknown books cannot overload the database.
+// A missing book is cached too, so that requests for unknown books cannot overload the database.
 
-/// <summary>Reads through the hybrid cache, whatever its levels are.</summary>
+/// <summary>Reads through the hybrid cache, with any second level.</summary>
 internal sealed class HybridReader(CairnHybridCache cache, IBookReader source) : IBookReader
 {
     private static readonly string[] BookTags = [CacheTags.Everything];
@@ -23,7 +23,7 @@ internal sealed class HybridReader(CairnHybridCache cache, IBookReader source) :
             var book = await source.FindAsync(id, token);
             if (book is not null)
             {
-                // The author's name is part of what is cached, and who the author is, is known only now.
+                // The cached book contains the author's name. The author is known only now.
                 context.AddTag(CacheTags.Author(book.Author.Id));
             }
 

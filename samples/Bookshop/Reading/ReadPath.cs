@@ -1,24 +1,24 @@
 namespace Bookshop.Reading;
 
-/// <summary>How GET /api/books/{id} comes by its book.</summary>
+/// <summary>The ways in which GET /api/books/{id} can read a book.</summary>
 internal enum ReadPath
 {
-    /// <summary>Entity Framework Core as most begin with it: entities that are tracked.</summary>
+    /// <summary>Entity Framework Core with its default of tracked entities.</summary>
     EntityFramework,
 
-    /// <summary>The same without tracking.</summary>
+    /// <summary>Entity Framework Core without tracking.</summary>
     EntityFrameworkNoTracking,
 
-    /// <summary>A query written by hand.</summary>
+    /// <summary>A handwritten query.</summary>
     Dapper,
 
-    /// <summary>Cairn's hybrid cache, in the memory of this process alone.</summary>
+    /// <summary>Cairn's hybrid cache in the memory of this process only.</summary>
     Hybrid,
 
-    /// <summary>The hybrid cache over a store file, which processes of this machine share.</summary>
+    /// <summary>The hybrid cache over a store file, which the processes of this machine share.</summary>
     HybridStore,
 
-    /// <summary>The hybrid cache over Redis, which machines share.</summary>
+    /// <summary>The hybrid cache over Redis, which several machines share.</summary>
     HybridRedis,
 
     /// <summary>Whole responses in the hybrid cache, over a store file.</summary>
@@ -45,7 +45,7 @@ internal static class ReadPaths
 
     public static IEnumerable<string> Names => Known.Keys;
 
-    /// <exception cref="BookshopSetupException">There is no path of that name.</exception>
+    /// <exception cref="BookshopSetupException">No path has this name.</exception>
     public static ReadPath Parse(string name) => Known.TryGetValue(name, out var path)
         ? path
         : throw new BookshopSetupException($"Bookshop:ReadPath is '{name}'; it takes {string.Join(", ", Names)}.");
@@ -54,6 +54,6 @@ internal static class ReadPaths
 
     public static bool IsHybrid(this ReadPath path) => path is ReadPath.Hybrid or ReadPath.HybridStore or ReadPath.HybridRedis;
 
-    /// <summary>Whether something is kept that a change has to remove.</summary>
+    /// <summary>Returns whether the path caches something that a change has to remove.</summary>
     public static bool IsCached(this ReadPath path) => path.IsHybrid() || path is ReadPath.OutputCache or ReadPath.OutputCacheMiddleware;
 }

@@ -4,8 +4,8 @@ using Microsoft.AspNetCore.Http.HttpResults;
 namespace Bookshop.Settings;
 
 /// <summary>
-/// /settings, a page that lists the entries of a JSON file and adds to them, and /api/settings, which it asks. A person may edit the file, and every
-/// process of the shop sees the change.
+/// The page /settings lists the entries of a JSON file and adds to them. It calls /api/settings. A person may also edit the file, and every process
+/// of the shop sees the change.
 /// </summary>
 internal static class SettingEndpoints
 {
@@ -28,7 +28,7 @@ internal static class SettingEndpoints
         var settings = routes.MapGroup("/api/settings").WithTags("Settings");
         settings.MapGet("/", (IDistributedFileStoreCacheString file) => file.GetAllKeyValues()).WithSummary("All settings");
 
-        // Only JSON is taken. A form of another site could be sent without a question, JSON could not.
+        // The endpoint accepts only JSON. A browser sends a form of another site without a preflight request, but not JSON.
         settings.MapPost("/", SetAsync).WithSummary("Sets one");
     }
 

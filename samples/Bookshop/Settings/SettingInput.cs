@@ -2,7 +2,7 @@ using System.ComponentModel.DataAnnotations;
 
 namespace Bookshop.Settings;
 
-/// <summary>A setting as clients send one.</summary>
+/// <summary>A setting in requests of clients.</summary>
 public sealed record SettingInput
 {
     [Required, StringLength(100)]

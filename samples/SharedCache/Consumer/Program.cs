@@ -1,4 +1,4 @@
-// Answers with prices that another program keeps in a cache. One process looks up a missing price, for all of them.
+// Answers with prices that another program keeps in a cache. If a price is missing, one process looks it up for all of them.
 using Cairn;
 
 if (args is not [var path, ..])
@@ -19,7 +19,7 @@ try
 }
 catch (Exception e) when (e is StoreException or IOException or UnauthorizedAccessException)
 {
-    Console.Error.WriteLine(e.Message); // Says which file, and what to do.
+    Console.Error.WriteLine(e.Message); // The message names the file and says how to correct the problem.
     return 1;
 }
 
@@ -28,7 +28,7 @@ static string Find(CairnStore prices, string key)
     switch (prices.AcquireLease(key, wait: TimeSpan.FromSeconds(5), out StoreLease? lease))
     {
         case LeaseStatus.Hit:
-            return prices.GetString(key) ?? Find(prices, key); // Gone between the two: a cache may forget.
+            return prices.GetString(key) ?? Find(prices, key); // The value can disappear between the two calls: a cache may lose an entry.
 
         case LeaseStatus.Acquired:
             using (lease)
@@ -38,12 +38,12 @@ static string Find(CairnStore prices, string key)
                 return price;
             }
 
-        default: // Another process looks it up for too long.
+        default: // Another process holds the lease for too long.
             return LookUp(key);
     }
 }
 
-// Stands for a slow service.
+// Represents a slow service.
 static string LookUp(string key)
 {
     Console.WriteLine($"(looking {key} up)");

@@ -1,4 +1,4 @@
-// Fills a cache that another program reads: prices, one a line from standard input, as "KEY VALUE".
+// Fills a cache that another program reads. Standard input has one price on each line, as "KEY VALUE".
 using Cairn;
 
 if (args is not [var path])
@@ -26,6 +26,6 @@ try
 }
 catch (Exception e) when (e is StoreException or IOException or UnauthorizedAccessException)
 {
-    Console.Error.WriteLine(e.Message); // Says which file, and what to do.
+    Console.Error.WriteLine(e.Message); // The message names the file and says how to correct the problem.
     return 1;
 }

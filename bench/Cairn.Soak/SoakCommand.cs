@@ -8,7 +8,7 @@ using Cairn.Soak.Running;
 
 namespace Cairn.Soak;
 
-/// <summary>The command line.</summary>
+/// <summary>Parses the command line and executes it.</summary>
 internal static class SoakCommand
 {
     private static readonly Option<DirectoryInfo> Folder = new("--folder")
@@ -121,7 +121,7 @@ internal static class SoakCommand
         }
     }
 
-    // This program as the second process on a store.
+    // The command that runs this program as the second process of a store.
     private static Command Embedded()
     {
         var store = new Argument<string>("STORE");

@@ -6,7 +6,7 @@ using Cairn.Soak.Measuring;
 
 namespace Cairn.Soak;
 
-/// <summary>Whatever a soak test keeps between its pieces.</summary>
+/// <summary>The folder in which a soak test keeps its state between pieces.</summary>
 internal sealed class SoakFolder
 {
     private const string StateName = "state.json";
@@ -22,10 +22,10 @@ internal sealed class SoakFolder
 
     public SoakState State { get; private set; }
 
-    /// <summary>Samples of every piece, one line each; written while a piece runs.</summary>
+    /// <summary>Gets the path of the samples of all pieces, one on each line. A running piece appends to it.</summary>
     public string SamplesPath => Path.Combine(_path, "samples.csv");
 
-    /// <summary>Opens a folder, or begins a soak test in a new one.</summary>
+    /// <summary>Opens a folder, or starts a soak test in a new one.</summary>
     public static SoakFolder Open(string path)
     {
         Directory.CreateDirectory(path);
@@ -50,7 +50,7 @@ internal sealed class SoakFolder
             : [];
     }
 
-    /// <summary>Records a piece that has ended. The summary is written first: a piece that is not counted is run again.</summary>
+    /// <summary>Records a piece that has ended. It writes the summary before the state, because a piece that is not counted runs again.</summary>
     public void Add(PieceSummary piece)
     {
         File.AppendAllText(Path.Combine(_path, PiecesName), JsonSerializer.Serialize(piece, SoakJson.Default.PieceSummary) + "\n");
@@ -68,7 +68,7 @@ internal sealed class SoakFolder
         File.AppendAllText(SamplesPath, sample.ToLine() + "\n");
     }
 
-    /// <summary>Continues the file of samples of an earlier call.</summary>
+    /// <summary>Returns the samples of all pieces, including those of earlier calls.</summary>
     public IEnumerable<ServerSample> Samples() =>
         File.Exists(SamplesPath) ? File.ReadLines(SamplesPath).Skip(1).Select(ServerSample.Parse) : [];
 
@@ -81,9 +81,9 @@ internal sealed class SoakFolder
     }
 }
 
-/// <param name="Seed">Chosen once; each piece derives its own from it.</param>
-/// <param name="Pieces">Pieces that have ended.</param>
-/// <param name="SecondsRun">How long they took together.</param>
+/// <param name="Seed">The seed of the soak test. Each piece derives its own seed from it.</param>
+/// <param name="Pieces">The number of pieces that have ended.</param>
+/// <param name="SecondsRun">The total duration of these pieces in seconds.</param>
 internal sealed record SoakState(int Seed, int Pieces, double SecondsRun)
 {
     public string Age => TimeSpan.FromSeconds(SecondsRun).ToString("h\\:mm\\:ss", CultureInfo.InvariantCulture);

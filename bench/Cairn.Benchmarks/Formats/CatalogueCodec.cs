@@ -48,8 +48,8 @@ internal sealed class CatalogueCodec : IDisposable
 
     public Catalogue Read(ReadOnlyMemory<byte> bytes) => _codec.Deserialize(bytes);
 
-    /// <summary>Writes, and compresses as the cache compresses.</summary>
-    /// <returns>What was written, until the next call.</returns>
+    /// <summary>Writes the catalogue and compresses it as the cache does.</summary>
+    /// <returns>The compressed bytes. They are valid until the next call.</returns>
     public ReadOnlyMemory<byte> WriteCompressed(Catalogue value)
     {
         _plainBytes = Write(value).Length;

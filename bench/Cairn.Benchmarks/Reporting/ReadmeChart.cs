@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Cairn.Benchmarks.Reporting;
 
 /// <summary>
-/// Draws the chart at the top of README.md from the findings in bench/results. <c>bench/run chart</c> creates it anew. docs/benchmarks.md
-/// says what to run before.
+/// Draws the chart at the top of README.md from the findings in bench/results. <c>bench/run chart</c> creates it again. docs/benchmarks.md
+/// says which areas to run before.
 /// </summary>
 internal static class ReadmeChart
 {

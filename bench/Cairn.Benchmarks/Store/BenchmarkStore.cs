@@ -3,7 +3,7 @@ namespace Cairn.Benchmarks.Store;
 /// <summary>Creates stores for benchmarks, each in a file of its own, large enough that nothing is evicted unless a case needs it.</summary>
 internal static class BenchmarkStore
 {
-    // The most that an entry takes beside key and value, as the store promises, in bytes.
+    // The largest size of an entry, beside its key and value, that the store promises. In bytes.
     private const int OverheadBytes = 40;
 
     private const int EntryHeaderBytes = 20;
@@ -19,7 +19,7 @@ internal static class BenchmarkStore
         return (bytes + CapacityUnit - 1) / CapacityUnit * CapacityUnit;
     }
 
-    /// <summary>A new store; an older file of that name is replaced.</summary>
+    /// <summary>Creates a store and replaces an older file with this name.</summary>
     public static CairnStore Create(
         string folder, string name, long capacityBytes, int keyBytes, int valueBytes, StoreEncryption? encryption = null)
     {
@@ -35,7 +35,7 @@ internal static class BenchmarkStore
         });
     }
 
-    /// <summary>A new store that holds the first <paramref name="entries"/> keys, each of which was set twice.</summary>
+    /// <summary>Creates a store that holds the first <paramref name="entries"/> keys, each of which was set twice.</summary>
     public static CairnStore CreateUsed(string folder, string name, int entries, int valueBytes, StoreEncryption? encryption = null)
     {
         // An encrypted entry takes 58 bytes more (docs/how-to/encryption.md).

@@ -3,7 +3,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Store;
 
-/// <summary>What encryption adds: an encrypted store against one that is not. For reference, without a goal.</summary>
+/// <summary>Compares an encrypted store with one that is not encrypted. For reference, without a goal.</summary>
 internal static class EncryptionCases
 {
     public static void Measure(AreaRun run, StoreScale scale)

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Cairn.Soak.Drift;
 
-/// <summary>A figure that may not grow from piece to piece.</summary>
-/// <param name="Name">What the report calls it.</param>
-/// <param name="Unit">Its unit.</param>
-/// <param name="Read">Takes it from a summary.</param>
-/// <param name="AllowedPerDay">By how much it may grow in 24 hours, in its unit.</param>
-/// <param name="AllowedShare">The same as a share of the figure's median. The larger of both counts.</param>
+/// <summary>A figure that must not grow from piece to piece.</summary>
+/// <param name="Name">The name of the figure in the report.</param>
+/// <param name="Unit">The unit of the figure.</param>
+/// <param name="Read">Returns the figure from a summary.</param>
+/// <param name="AllowedPerDay">The largest allowed growth in 24 hours, in the figure's unit.</param>
+/// <param name="AllowedShare">The largest allowed growth in 24 hours, as a share of the figure's median. The larger allowance counts.</param>
 internal sealed record DriftRule(string Name, string Unit, Func<ServerSummary, double> Read, double AllowedPerDay, double AllowedShare)
 {
-    /// <summary>Every figure that is watched.</summary>
+    /// <summary>Gets all figures that are watched.</summary>
     public static IReadOnlyList<DriftRule> All { get; } =
     [
         new("memory when idle", "MiB", server => server.IdleAnonymousBytes / (double)(1 << 20), 16, 0.2),
@@ -24,17 +24,17 @@ internal sealed record DriftRule(string Name, string Unit, Func<ServerSummary, d
     ];
 }
 
-/// <summary>What the pieces say of one figure of one server.</summary>
+/// <summary>The result of one figure of one server over all pieces.</summary>
 /// <param name="Rule">The figure.</param>
-/// <param name="Server">Whose.</param>
-/// <param name="Values">One for each piece.</param>
-/// <param name="PerDay">Estimated growth in 24 hours, with its interval.</param>
-/// <param name="Allowed">How much it may grow in 24 hours.</param>
+/// <param name="Server">The name of the server.</param>
+/// <param name="Values">One value for each piece.</param>
+/// <param name="PerDay">The estimated growth in 24 hours, with its interval.</param>
+/// <param name="Allowed">The largest allowed growth in 24 hours.</param>
 internal sealed record DriftFinding(DriftRule Rule, string Server, IReadOnlyList<double> Values, SenSlope PerDay, double Allowed)
 {
     /// <summary>
-    /// Whether the figure drifts: the estimate is over the allowance, and the whole interval is above zero. A few pieces on a noisy machine prove
-    /// nothing, so nothing is claimed before the interval is narrow enough.
+    /// Gets whether the figure drifts: the estimate exceeds the allowance, and the whole interval is above zero. A few pieces on a noisy machine
+    /// prove nothing. So a figure does not drift before the interval is narrow enough.
     /// </summary>
     public bool IsDrift => PerDay.Slope > Allowed && PerDay.Low > 0;
 
@@ -43,7 +43,7 @@ internal sealed record DriftFinding(DriftRule Rule, string Server, IReadOnlyList
         $"{Rule.Name} of '{Server}' grows by {PerDay.Slope:N2} {Rule.Unit} a day (95 %: {PerDay.Low:N2} to {PerDay.High:N2}); {Allowed:N2} is allowed");
 }
 
-/// <summary>Looks for figures that grow over the pieces of a soak test.</summary>
+/// <summary>Finds figures that grow over the pieces of a soak test.</summary>
 internal static class DriftCheck
 {
     private const double SecondsPerDay = 86_400;

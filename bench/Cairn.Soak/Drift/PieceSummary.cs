@@ -1,14 +1,14 @@
 namespace Cairn.Soak.Drift;
 
-/// <summary>One piece of a soak test in figures that can be compared with those of other pieces.</summary>
-/// <param name="Number">Counted from 1.</param>
-/// <param name="Seconds">How long it took.</param>
-/// <param name="Commit">Version of the tool that served.</param>
-/// <param name="Requests">Requests of the steady clients.</param>
+/// <summary>The figures of one piece of a soak test, which can be compared with those of other pieces.</summary>
+/// <param name="Number">The number of the piece, from 1.</param>
+/// <param name="Seconds">The duration of the piece.</param>
+/// <param name="Commit">The commit of the tool that served.</param>
+/// <param name="Requests">The number of requests of the steady clients.</param>
 /// <param name="Kills">How often a process was killed.</param>
-/// <param name="Connections">Connections that came and went.</param>
-/// <param name="Faults">Wrong answers, unsound files, failed restarts. Empty when all was right.</param>
-/// <param name="Servers">Figures of each server.</param>
+/// <param name="Connections">The number of connections of passing clients and slow readers.</param>
+/// <param name="Faults">Wrong answers, damaged files, failed restarts. Empty if the piece found no fault.</param>
+/// <param name="Servers">The figures of each server.</param>
 internal sealed record PieceSummary(
     int Number,
     double Seconds,
@@ -19,17 +19,17 @@ internal sealed record PieceSummary(
     IReadOnlyList<string> Faults,
     IReadOnlyList<ServerSummary> Servers);
 
-/// <param name="Name">Which one.</param>
-/// <param name="IdleAnonymousBytes">Resident memory beside the store at the end of the piece, when the load had paused.</param>
-/// <param name="LoadedAnonymousBytes">Median of the same under load.</param>
-/// <param name="IdleDescriptors">Descriptors at the end.</param>
-/// <param name="IdleThreads">Threads at the end.</param>
-/// <param name="IdleMappings">Mapped regions at the end.</param>
-/// <param name="FileBytes">Length of the store's file at the end.</param>
-/// <param name="FolderBytes">What its folder takes on the disk at the end.</param>
-/// <param name="P50Ms">Median over the samples of the median latency.</param>
-/// <param name="P99Ms">Median over the samples of the 99th percentile.</param>
-/// <param name="LongestRestartMs">Longest time from the start of the process to its first answer, after a kill; 0 if it was not killed.</param>
+/// <param name="Name">The name of the server.</param>
+/// <param name="IdleAnonymousBytes">Resident memory without the mapped store, at the end of the piece while the load paused.</param>
+/// <param name="LoadedAnonymousBytes">The median of the same memory under load.</param>
+/// <param name="IdleDescriptors">The number of descriptors at the end.</param>
+/// <param name="IdleThreads">The number of threads at the end.</param>
+/// <param name="IdleMappings">The number of mapped regions at the end.</param>
+/// <param name="FileBytes">The length of the store's file at the end.</param>
+/// <param name="FolderBytes">The bytes that the store's folder takes on the disk at the end.</param>
+/// <param name="P50Ms">The median of the samples' median latencies.</param>
+/// <param name="P99Ms">The median of the samples' 99th percentiles of the latency.</param>
+/// <param name="LongestRestartMs">The longest time from the start of the process to its first answer, after a kill. 0 without a kill.</param>
 internal sealed record ServerSummary(
     string Name,
     long IdleAnonymousBytes,

@@ -1,13 +1,13 @@
 namespace Cairn.Soak.Drift;
 
 /// <summary>
-/// The slope of a series with its 95 % confidence interval: the median of the slopes between all pairs of points. A few wild points, which a
-/// noisy machine makes, do not move it. Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", Journal of the American Statistical
-/// Association 63, 1968; the interval by the normal approximation in section 6 there.
+/// The slope of a series with its 95 % confidence interval. The slope is the median of the slopes between all pairs of points. A noisy machine
+/// produces a few wild points, which do not move the median. Sen, "Estimates of the Regression Coefficient Based on Kendall's Tau", Journal of the
+/// American Statistical Association 63, 1968. The interval is the normal approximation in section 6 of that paper.
 /// </summary>
-/// <param name="Slope">Change of y for a change of x by one.</param>
-/// <param name="Low">Lower end of the interval; minus infinity if there are too few points.</param>
-/// <param name="High">Upper end of the interval; infinity if there are too few points.</param>
+/// <param name="Slope">The change of y when x changes by 1.</param>
+/// <param name="Low">The lower end of the interval. Minus infinity if there are too few points.</param>
+/// <param name="High">The upper end of the interval. Infinity if there are too few points.</param>
 internal readonly record struct SenSlope(double Slope, double Low, double High)
 {
     private const double NormalQuantile = 1.96;

@@ -2,7 +2,7 @@ using System.Net.Sockets;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>Fills the store with entries of all sizes, most of which expire, and asks for more than it reads.</summary>
+/// <summary>Fills the store with entries of all sizes, most of which expire. Also requests more data than it reads.</summary>
 internal sealed class GreedyClients(ServerPorts ports, double perSecond, int seed, LoadTally tally)
 {
     private const int LargeBytes = 300_000;
@@ -45,7 +45,7 @@ internal sealed class GreedyClients(ServerPorts ports, double perSecond, int see
         }
     }
 
-    // Many large replies, of which a part is read.
+    // Requests many large replies and reads a part of them.
     private void ReadSlowly()
     {
         using var reader = new LineConnection(ports.Resp);

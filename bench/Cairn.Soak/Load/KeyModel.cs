@@ -3,13 +3,13 @@ using System.Globalization;
 namespace Cairn.Soak.Load;
 
 /// <summary>
-/// The keys of one client and what each of them may hold. A cache may lose an entry at any time. It may never answer with a value older than the
-/// last one that it acknowledged, with a removed value, with an expired one, or with one that no client sent.
+/// The keys of one client and the values that each of them can hold. A cache may lose an entry at any time. It must never answer with a value older
+/// than the last one that it acknowledged. It must never answer with a removed value, an expired one, or one that no client sent.
 /// </summary>
 internal sealed class KeyModel(string prefix, int keys, int longestValue)
 {
-    // Times to live are whole seconds, the store's clock may be a moment behind, and a reply may be on its way for long on a busy machine: a value is
-    // wrong only if it was expired for this long when it was asked for.
+    // Times to live are whole seconds, and the store's clock can be a moment behind. On a busy machine a reply can take long. So a value is wrong only
+    // if it had been expired for this long when the client requested it.
     private static readonly TimeSpan Slack = TimeSpan.FromSeconds(3);
 
     private readonly List<Version>[] _states = [.. Enumerable.Range(0, keys).Select(_ => new List<Version>())];
@@ -19,7 +19,7 @@ internal sealed class KeyModel(string prefix, int keys, int longestValue)
 
     public string KeyOf(int key) => string.Create(CultureInfo.InvariantCulture, $"{prefix}:{key}");
 
-    /// <summary>A value that was never sent before. The key may hold it from now on.</summary>
+    /// <summary>Returns a value that was never sent before. The key can hold it from now on.</summary>
     public string Begin(int key, Random random, int seconds)
     {
         // Most values are short.
@@ -29,7 +29,7 @@ internal sealed class KeyModel(string prefix, int keys, int longestValue)
         return TextOf(key, version);
     }
 
-    /// <summary>The server acknowledged the value that was begun last: no older one can be there.</summary>
+    /// <summary>Records that the server acknowledged the latest value. The key cannot hold an older one any more.</summary>
     public void Acknowledge(int key, DateTimeOffset now)
     {
         Version version = _states[key][^1];
@@ -37,16 +37,16 @@ internal sealed class KeyModel(string prefix, int keys, int longestValue)
         _states[key].Add(version.CountedFrom(now));
     }
 
-    /// <summary>The connection broke before an answer: the value that was begun last may be there or not.</summary>
+    /// <summary>Records that the connection broke before an answer. The key may hold the latest value or an earlier one.</summary>
     public void Abandon(int key, DateTimeOffset now) => _states[key][^1] = _states[key][^1].CountedFrom(now);
 
-    /// <summary>The removal was acknowledged: no value can be there.</summary>
+    /// <summary>Records that the server acknowledged the removal. The key cannot hold a value any more.</summary>
     public void Remove(int key) => _states[key].Clear();
 
-    /// <summary>What is wrong with this answer; null if nothing is.</summary>
+    /// <summary>Returns a description of the fault in an answer, or null if the answer is allowed.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="value">The answer.</param>
-    /// <param name="asked">When it was asked for.</param>
+    /// <param name="value">The answer. Null if the key had no value.</param>
+    /// <param name="asked">The time of the request.</param>
     public string? FaultOf(int key, string? value, DateTimeOffset asked)
     {
         if (value is null)
@@ -75,7 +75,7 @@ internal sealed class KeyModel(string prefix, int keys, int longestValue)
 
     private readonly record struct Version(int Number, int Length, int Seconds, DateTimeOffset Deadline)
     {
-        // The server counts from when it executed the request, which is before the client received the reply.
+        // The server counts from the execution of the request, which is before the client received the reply.
         public Version CountedFrom(DateTimeOffset now) => this with { Deadline = Seconds == 0 ? DateTimeOffset.MaxValue : now.AddSeconds(Seconds) };
     }
 }

@@ -2,20 +2,20 @@ using System.Globalization;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>The three requests of the model, in one of the protocols.</summary>
+/// <summary>A client that sends the three requests of the model in one of the protocols.</summary>
 internal abstract class KeyValueClient(int port) : IDisposable
 {
     protected LineConnection Connection { get; } = new(port);
 
     public static KeyValueClient Connect(ServerPorts ports, bool isResp) => isResp ? new RespClient(ports.Resp) : new MemcachedClient(ports.Memcached);
 
-    /// <summary>Sets a value. True if the server acknowledged it, false if it refused.</summary>
+    /// <summary>Sets a value. Returns true if the server acknowledged it, and false if the server refused it.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <param name="seconds">Time to live; 0 for none.</param>
+    /// <param name="seconds">The time to live in seconds. 0 for none.</param>
     public abstract bool Set(string key, string value, int seconds);
 
-    /// <summary>Gets a value; null if there is none.</summary>
+    /// <summary>Returns the value of a key, or null if it has none.</summary>
     public abstract string? Get(string key);
 
     public abstract void Remove(string key);

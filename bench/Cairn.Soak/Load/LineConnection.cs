@@ -5,10 +5,10 @@ using System.Text;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>A blocking connection with a small buffer: sends text, reads lines and counted bytes.</summary>
+/// <summary>A blocking connection with a small buffer. It sends text, and reads lines and blocks of a known length.</summary>
 internal sealed class LineConnection : IDisposable
 {
-    // Longer than any pause of a machine that is used for other things too; shorter than a piece.
+    // Longer than any pause of a machine that also does other work, and shorter than a piece.
     private const int TimeoutMs = 30_000;
 
     private readonly Socket _socket;
@@ -44,7 +44,7 @@ internal sealed class LineConnection : IDisposable
         }
     }
 
-    /// <summary>Reads up to the next line end, which is not returned.</summary>
+    /// <summary>Reads up to the next line end. Returns the line without it.</summary>
     public string ReadLine()
     {
         while (true)
@@ -61,7 +61,7 @@ internal sealed class LineConnection : IDisposable
         }
     }
 
-    /// <summary>Reads so many bytes and the line end after them.</summary>
+    /// <summary>Reads <paramref name="length"/> bytes and the line end after them.</summary>
     public string ReadBlock(int length)
     {
         var text = new StringBuilder(length);
@@ -82,10 +82,10 @@ internal sealed class LineConnection : IDisposable
         return text.ToString(0, length);
     }
 
-    /// <summary>Reads a few bytes, as a slow client does. 0 if the server has closed.</summary>
+    /// <summary>Reads a few bytes, as a slow client does. Returns 0 if the server has closed the connection.</summary>
     public int ReadSome(int most) => _socket.Receive(_buffer.AsSpan(0, Math.Min(most, _buffer.Length)));
 
-    /// <summary>Closes with a reset instead of an orderly end.</summary>
+    /// <summary>Closes the connection with a reset.</summary>
     public void Reset()
     {
         _socket.LingerState = new LingerOption(enable: true, seconds: 0);

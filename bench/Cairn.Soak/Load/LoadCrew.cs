@@ -2,7 +2,7 @@ using Cairn.Soak.Measuring;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>The clients of one server, each on a thread of its own.</summary>
+/// <summary>The clients of one server. Each has a thread of its own.</summary>
 internal sealed class LoadCrew : IDisposable
 {
     private const int SteadyClients = 4;
@@ -12,11 +12,11 @@ internal sealed class LoadCrew : IDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly List<Thread> _threads = [];
 
-    /// <param name="name">Begins the keys of the clients: other crews of the same store must have another.</param>
-    /// <param name="ports">Where the server is.</param>
-    /// <param name="requestsPerSecond">The rate of all steady clients together.</param>
-    /// <param name="seed">Decides what they ask for.</param>
-    /// <param name="tally">Counts what they did.</param>
+    /// <param name="name">The prefix of the clients' keys. Other crews of the same store must have another prefix.</param>
+    /// <param name="ports">The ports of the server.</param>
+    /// <param name="requestsPerSecond">The total rate of all steady clients.</param>
+    /// <param name="seed">The seed of all requests.</param>
+    /// <param name="tally">The counts of the piece.</param>
     public LoadCrew(string name, ServerPorts ports, int requestsPerSecond, int seed, LoadTally tally)
     {
         for (int i = 0; i < SteadyClients; i++)
@@ -51,7 +51,7 @@ internal sealed class LoadCrew : IDisposable
             {
                 run(_stop.Token);
             }
-#pragma warning disable CA1031 // A client that fails is a fault of the piece, not the end of the run.
+#pragma warning disable CA1031 // A client that fails is a fault of the piece. The run continues.
             catch (Exception e)
 #pragma warning restore CA1031
             {

@@ -1,6 +1,6 @@
 namespace Cairn.Soak.Load;
 
-/// <summary>Counts of a piece, from all threads.</summary>
+/// <summary>The counts of a piece. All threads add to them.</summary>
 internal sealed class LoadTally
 {
     private const int MostFaults = 100;

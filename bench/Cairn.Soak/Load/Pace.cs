@@ -2,17 +2,17 @@ using System.Diagnostics;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>Tells a client when its next request is due, so that its rate does not depend on how fast the server answers.</summary>
+/// <summary>Schedules the requests of a client, so that its rate does not depend on the speed of the server.</summary>
 internal sealed class Pace(double perSecond)
 {
-    // Behind by more than this (the server was killed, the machine stood still), the schedule begins anew.
+    // A schedule that is further behind starts again from now. This happens when the server was killed or the machine stood still.
     private static readonly long MostBehind = Stopwatch.Frequency;
 
     private readonly long _interval = (long)(Stopwatch.Frequency / perSecond);
     private long _next = Stopwatch.GetTimestamp();
 
     /// <summary>Waits until the next request is due.</summary>
-    /// <returns>When it was due, or now if the wait ended a moment early.</returns>
+    /// <returns>The time at which the request was due, or the present time if the wait ended a moment early.</returns>
     public long Wait(CancellationToken stop)
     {
         long due = _next;

@@ -2,7 +2,10 @@ using System.Net.Sockets;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>Clients that come, do a little and go: in good order, with a reset, in the middle of a request, in a transaction, as a subscriber.</summary>
+/// <summary>
+/// Clients that connect, send a few requests and leave. They leave in good order, with a reset, in the middle of a request, in a transaction, or as a
+/// subscriber.
+/// </summary>
 internal sealed class PassingClients(ServerPorts ports, double perSecond, int seed, LoadTally tally)
 {
     private readonly Random _random = new(seed);

@@ -3,7 +3,7 @@ using Cairn.Soak.Measuring;
 
 namespace Cairn.Soak.Load;
 
-/// <summary>One connection that asks at a fixed rate and checks every answer against its model. Reconnects when the server was killed.</summary>
+/// <summary>One connection that sends requests at a fixed rate and checks every answer against its model. It reconnects after a kill.</summary>
 internal sealed class SteadyClient(
     string name, ServerPorts ports, bool isResp, double perSecond, int seed, LatencyWindow latencies, LoadTally tally)
 {
@@ -31,7 +31,7 @@ internal sealed class SteadyClient(
             }
             catch (SocketException)
             {
-                // The server was killed. The time in which it is not there is measured as its restart, not as a latency.
+                // The server was killed. The time until it answers again counts as its restart, not as a latency.
                 Disconnect();
                 tally.CountBrokenConnection();
                 stop.WaitHandle.WaitOne(ReconnectMs);
@@ -82,7 +82,7 @@ internal sealed class SteadyClient(
             else
             {
                 tally.CountRefusal();
-                _model.Remove(key); // A set that is refused takes the old value away.
+                _model.Remove(key); // A refused set removes the old value.
             }
         }
         catch (SocketException)

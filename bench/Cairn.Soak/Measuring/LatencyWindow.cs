@@ -2,13 +2,13 @@ using System.Diagnostics;
 
 namespace Cairn.Soak.Measuring;
 
-/// <summary>Times of the requests since the last sample. Threads add; the sampler takes.</summary>
+/// <summary>The latencies of the requests since the last sample. Threads add them, and the sampler takes them.</summary>
 internal sealed class LatencyWindow
 {
     private readonly Lock _lock = new();
     private List<long> _ticks = [];
 
-    /// <param name="dueTicks">When the request was due: a client that is behind its schedule makes the next requests late too.</param>
+    /// <param name="dueTicks">The time at which the request was due. A client that is behind its schedule sends the next requests late too.</param>
     public void Add(long dueTicks)
     {
         long ticks = Stopwatch.GetTimestamp() - dueTicks;
@@ -18,7 +18,7 @@ internal sealed class LatencyWindow
         }
     }
 
-    /// <summary>Returns what was added since the last call.</summary>
+    /// <summary>Returns the figures of the latencies that were added since the last call.</summary>
     public (int Count, double P50Ms, double P99Ms) Take()
     {
         List<long> ticks;

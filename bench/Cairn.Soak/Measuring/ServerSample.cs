@@ -2,16 +2,16 @@ using System.Globalization;
 
 namespace Cairn.Soak.Measuring;
 
-/// <summary>One look at a server.</summary>
-/// <param name="AtSeconds">Since the soak test began, counting the time of its pieces only.</param>
-/// <param name="Server">Which one.</param>
+/// <summary>One sample of a server.</summary>
+/// <param name="AtSeconds">The time since the start of the soak test in seconds. Only the time of pieces counts.</param>
+/// <param name="Server">The name of the server.</param>
 /// <param name="IsIdle">Whether the load had paused.</param>
-/// <param name="Process">What the kernel says.</param>
-/// <param name="FileBytes">Length of the store's file.</param>
-/// <param name="FolderBytes">Bytes that the store's folder takes on the disk.</param>
-/// <param name="Requests">Requests of the steady clients since the last sample.</param>
-/// <param name="P50Ms">Median latency of these; not a number if there were none.</param>
-/// <param name="P99Ms">The 99th percentile.</param>
+/// <param name="Process">The resources of the process.</param>
+/// <param name="FileBytes">The length of the store's file.</param>
+/// <param name="FolderBytes">The bytes that the store's folder takes on the disk.</param>
+/// <param name="Requests">The number of requests of the steady clients since the last sample.</param>
+/// <param name="P50Ms">The median latency of these requests. NaN without requests.</param>
+/// <param name="P99Ms">The 99th percentile of the latency. NaN without requests.</param>
 internal sealed record ServerSample(
     double AtSeconds,
     string Server,

@@ -3,10 +3,10 @@ using Cairn.Soak.Load;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>All clients that put pressure on a server. One thread of low priority drives them, each about once a second.</summary>
+/// <summary>All clients that put pressure on a server. One thread of low priority drives each of them about once a second.</summary>
 internal sealed class Crowd : IDisposable
 {
-    private const int TicksPerSecond = 1000; // So that those of a tick are few: clients that know nothing of each other do not read at one moment.
+    private const int TicksPerSecond = 1000; // Few clients act in one tick, because independent clients do not read at the same moment.
     private const int MessageBytes = 4_000;
     private const int MessagesPerSecond = 10;
 
@@ -19,7 +19,7 @@ internal sealed class Crowd : IDisposable
     private readonly Thread _thread;
     private volatile bool _isGreeted;
 
-    /// <summary>Connects them all, and has them work from then on.</summary>
+    /// <summary>Connects all clients and starts to drive them.</summary>
     public Crowd(int port, int slowReaders, int greedyClients)
     {
         _publisher = new LineConnection(port);
@@ -29,16 +29,16 @@ internal sealed class Crowd : IDisposable
             .. Enumerable.Range(0, greedyClients).Select(i => new CrowdClient(port, Greed.Greedy[i % Greed.Greedy.Length])),
         ];
 
-        // So that a slice of the round has some of each kind.
+        // After the shuffle, each tick drives a mix of all kinds.
         new Random(1).Shuffle(_clients);
         _thread = new Thread(Drive) { IsBackground = true };
         _thread.Start();
     }
 
-    /// <summary>Whether every client had an answer, or has none after a minute, and asked for what it wants.</summary>
+    /// <summary>Gets whether every client has sent its request. A client without an answer after a minute counts too.</summary>
     public bool IsGreeted => _isGreeted;
 
-    /// <summary>Ends the driving, and says what happened.</summary>
+    /// <summary>Stops the driving and returns the counts of the clients.</summary>
     public CrowdFigures Leave()
     {
         _over.Cancel();

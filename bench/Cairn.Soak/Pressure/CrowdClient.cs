@@ -5,17 +5,17 @@ using Cairn.Soak.Load;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>A client that takes from the server more than it gives: it asks for much, and reads little and slowly.</summary>
-/// <remarks>Its first request is one that any client gets an answer to at once. A server that refuses clients does it there.</remarks>
+/// <summary>A client that requests much data, and reads little of it and slowly.</summary>
+/// <remarks>Its first request is a PING, which a server answers at once. A server that refuses clients refuses them at this request.</remarks>
 internal sealed class CrowdClient : IDisposable
 {
-    // Small, so that what the client does not read stays at the server and not in the kernel.
+    // The buffer is small, so that unread replies stay at the server and not in the kernel.
     private const int ReceiveBufferBytes = 4096;
     private const int ReadBytes = 2048;
     private const string Greeting = "+PONG\r\n";
 
     private static readonly byte[] s_ping = "PING\r\n"u8.ToArray();
-    private static readonly byte[] s_buffer = new byte[ReadBytes]; // One thread drives all clients, and no code looks at the bytes.
+    private static readonly byte[] s_buffer = new byte[ReadBytes]; // One thread drives all clients, and no code reads the bytes.
 
     private readonly Socket _socket;
     private readonly Greed _greed;
@@ -29,7 +29,7 @@ internal sealed class CrowdClient : IDisposable
         {
             NoDelay = true,
             ReceiveBufferSize = ReceiveBufferBytes,
-            LingerState = new LingerOption(enable: true, seconds: 0), // Tens of thousands of ports would wait for their time otherwise.
+            LingerState = new LingerOption(enable: true, seconds: 0), // Otherwise tens of thousands of ports would stay in TIME_WAIT.
         };
         _socket.Connect(IPAddress.Loopback, port);
         _socket.Blocking = false;
@@ -37,15 +37,15 @@ internal sealed class CrowdClient : IDisposable
         Send();
     }
 
-    /// <summary>Whether it was answered.</summary>
+    /// <summary>Gets whether the server answered the client.</summary>
     public bool IsAccepted { get; private set; }
 
-    /// <summary>Whether the server ended the connection.</summary>
+    /// <summary>Gets whether the server ended the connection.</summary>
     public bool IsClosed { get; private set; }
 
     public bool IsReader => _greed.Kind == GreedyKind.SlowReader;
 
-    /// <summary>Reads and sends a little. Called about once a second.</summary>
+    /// <summary>Reads and sends a little. The crowd calls it about once a second.</summary>
     public void Step()
     {
         if (IsClosed)
@@ -99,33 +99,33 @@ internal sealed class CrowdClient : IDisposable
     }
 }
 
-/// <summary>What a client of the crowd does.</summary>
+/// <summary>The kinds of clients in the crowd.</summary>
 internal enum GreedyKind
 {
-    /// <summary>Asks for one value of 1 MiB, and reads 2 KiB a second.</summary>
+    /// <summary>Requests one value of 1 MiB, and reads 2 KiB a second.</summary>
     SlowReader,
 
-    /// <summary>Asks for a thousand such values in one request.</summary>
+    /// <summary>Requests a thousand such values in one request.</summary>
     ManyValues,
 
-    /// <summary>Asks for 17 of them in a transaction, which is the most that one may ask for.</summary>
+    /// <summary>Requests 17 such values in a transaction, which is the most that a transaction may request.</summary>
     Transaction,
 
-    /// <summary>Queues a request of 10 KB a second in a transaction that does not end.</summary>
+    /// <summary>Queues requests of 10 KB a second in a transaction that never ends.</summary>
     Queue,
 
-    /// <summary>Subscribes to a channel of 40 KB a second, and reads 2.</summary>
+    /// <summary>Subscribes to a channel of 40 KB a second, and reads 2 KiB a second.</summary>
     Subscriber,
 
-    /// <summary>Sends a value of 4 MB, 10 KB a second.</summary>
+    /// <summary>Sends a value of 4 MB, at 10 KB a second.</summary>
     HalfValue,
 }
 
-/// <summary>What a kind of client sends.</summary>
-/// <param name="Kind">Its kind.</param>
-/// <param name="Begin">Its request.</param>
-/// <param name="GoOn">What follows in each step.</param>
-/// <param name="MostSteps">In how many steps.</param>
+/// <summary>The data that a kind of client sends.</summary>
+/// <param name="Kind">The kind of client.</param>
+/// <param name="Begin">The first request after the greeting.</param>
+/// <param name="GoOn">The data that the client sends in each further step.</param>
+/// <param name="MostSteps">The number of further steps.</param>
 internal sealed record Greed(GreedyKind Kind, byte[] Begin, byte[] GoOn, int MostSteps)
 {
     /// <summary>The channel of <see cref="GreedyKind.Subscriber"/>.</summary>
@@ -134,7 +134,7 @@ internal sealed record Greed(GreedyKind Kind, byte[] Begin, byte[] GoOn, int Mos
     /// <summary>The key of a long value.</summary>
     public const string LongKey = "long";
 
-    /// <summary>Its length.</summary>
+    /// <summary>The length of the long value in bytes.</summary>
     public const int LongBytes = 1 << 20;
 
     private const int PieceBytes = 10_000;

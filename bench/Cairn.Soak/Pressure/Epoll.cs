@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>The kernel's list of sockets that can be read. One thread uses it.</summary>
+/// <summary>The kernel's list of sockets that can be read. Only one thread may use an object.</summary>
 internal sealed unsafe partial class Epoll : IDisposable
 {
     private const int Add = 1;
@@ -18,7 +18,7 @@ internal sealed unsafe partial class Epoll : IDisposable
 
     private static int EventBytes => DataOffset + 8;
 
-    /// <summary>Has <see cref="Wait"/> tell of the socket by this number.</summary>
+    /// <summary>Watches the socket. <see cref="Wait"/> reports it by this number.</summary>
     public void Watch(Socket socket, int number)
     {
         byte* one = stackalloc byte[EventBytes];
@@ -27,14 +27,14 @@ internal sealed unsafe partial class Epoll : IDisposable
         Check(NativeControl(_descriptor, Add, (int)socket.Handle, one));
     }
 
-    /// <summary>Waits at most so long until sockets can be read, and returns how many. <see cref="this"/> has their numbers.</summary>
+    /// <summary>Waits until sockets can be read, or until the time is over. Returns their count. <see cref="this"/> has their numbers.</summary>
     public int Wait(TimeSpan longest)
     {
         var time = new TimeSpec { Seconds = longest.Ticks / TimeSpan.TicksPerSecond, Nanoseconds = longest.Ticks % TimeSpan.TicksPerSecond * 100 };
         fixed (byte* events = _events)
         {
             int count = NativeWait(_descriptor, events, MostEvents, &time, null);
-            return Math.Max(count, 0); // A signal may interrupt it.
+            return Math.Max(count, 0); // A signal can interrupt the call.
         }
     }
 

@@ -7,7 +7,7 @@ using Cairn.Soak.Measuring;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>A server with one worker and the entries that the clients ask for, and a thread that measures its memory.</summary>
+/// <summary>A server with one worker and the entries that the clients request. A thread measures its memory.</summary>
 internal sealed partial class PressedServer : IDisposable
 {
     private static readonly TimeSpan s_period = TimeSpan.FromMilliseconds(50);
@@ -31,7 +31,7 @@ internal sealed partial class PressedServer : IDisposable
 
     public long AnonymousBytes => ProcessFigures.AnonymousBytesOf(_process.Id);
 
-    /// <summary>Anonymous memory since the start.</summary>
+    /// <summary>Gets the anonymous memory in bytes since the start, with the time of each measurement.</summary>
     public IReadOnlyList<(TimeSpan At, long Bytes)> Memory
     {
         get
@@ -43,10 +43,10 @@ internal sealed partial class PressedServer : IDisposable
         }
     }
 
-    /// <exception cref="InvalidOperationException">It ended before it listened.</exception>
-    /// <param name="options">How much pressure.</param>
-    /// <param name="name">The name of its store's file.</param>
-    /// <param name="stepsBack">Whether other servers on the same processor come first.</param>
+    /// <exception cref="InvalidOperationException">The server ended before it listened.</exception>
+    /// <param name="options">The options of the run.</param>
+    /// <param name="name">The name of the store's file.</param>
+    /// <param name="stepsBack">Whether the server has a lower priority than other servers on the same processor.</param>
     public static PressedServer Start(PressureOptions options, string name = "store", bool stepsBack = false)
     {
         int connections = options.SlowReaders + options.GreedyClients + options.SteadyClients + 10;
@@ -75,7 +75,7 @@ internal sealed partial class PressedServer : IDisposable
         }
     }
 
-    /// <summary>Asks the server to end. False if it did not within a minute.</summary>
+    /// <summary>Asks the server to end. Returns false if it did not end within a minute.</summary>
     public bool Stop()
     {
         using (var signal = Process.Start("kill", ["-TERM", LineConnection.Text(_process.Id)]))
@@ -113,7 +113,7 @@ internal sealed partial class PressedServer : IDisposable
             {
                 Port = int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture);
 
-                // Its further output must not fill the pipe.
+                // Discards the further output, so that it does not fill the pipe.
                 _ = _process.StandardError.BaseStream.CopyToAsync(Stream.Null);
                 return;
             }
@@ -148,7 +148,7 @@ internal sealed partial class PressedServer : IDisposable
         }
         catch (IOException)
         {
-            // It has ended.
+            // The server has ended.
         }
     }
 

@@ -1,39 +1,41 @@
 namespace Cairn.Soak.Pressure;
 
-/// <summary>How much pressure a server is put under.</summary>
+/// <summary>The options of a run that puts a server under pressure.</summary>
 internal sealed record PressureOptions
 {
-    /// <summary>The command that starts the tool, without its arguments.</summary>
+    /// <summary>Gets the command that starts the tool, without the tool's arguments.</summary>
     public required IReadOnlyList<string> Tool { get; init; }
 
-    /// <summary>Where the store and the server's log are put.</summary>
+    /// <summary>Gets the folder of the store and of the server's log.</summary>
     public required string Folder { get; init; }
 
-    /// <summary>Clients that ask for a value of 1 MiB and read 2 KiB of it a second.</summary>
+    /// <summary>Gets the number of clients that request a value of 1 MiB and read 2 KiB of it a second. Default 10,000.</summary>
     public int SlowReaders { get; init; } = 10_000;
 
-    /// <summary>Clients that ask for more than they read, a fifth of each kind (<see cref="GreedyKind"/>).</summary>
+    /// <summary>Gets the number of clients that request more than they read, in equal parts of each <see cref="GreedyKind"/>. Default 1,000.</summary>
     public int GreedyClients { get; init; } = 1_000;
 
-    /// <summary>Clients that ask for a value of 100 bytes at a fixed rate.</summary>
+    /// <summary>Gets the number of clients that request a value of 100 bytes at a fixed rate. Default 1,000.</summary>
     public int SteadyClients { get; init; } = 1_000;
 
-    /// <summary>Requests a second of all steady clients; null for a tenth of what the server answers when they do not pause.</summary>
+    /// <summary>Gets the requests a second of all steady clients. Null for a tenth of the rate that the server reaches without pauses.</summary>
     public double? RequestsPerSecond { get; init; }
 
-    /// <summary>How often the crowd comes and leaves.</summary>
+    /// <summary>Gets how often the crowd connects and leaves. Default 3.</summary>
     public int Rounds { get; init; } = 3;
 
-    /// <summary>Length of each measurement: of the steady clients alone, and beside the crowd.</summary>
+    /// <summary>Gets the length of each measurement: of the steady clients alone, and beside the crowd. Default 5 seconds.</summary>
     public TimeSpan Phase { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Whether the server has processor 0 for itself. The clients need processor 1 then (taskset -c 1).</summary>
+    /// <summary>Gets whether the server has processor 0 for itself. The clients then need processor 1 (taskset -c 1). Default true.</summary>
     public bool IsPinned { get; init; } = true;
 
-    /// <summary>Whether the crowd is at a second server, on the same processor and behind the first one. The steady clients then wait for the
-    /// machine and for the clients of the crowd, and not for what the server does with it.</summary>
+    /// <summary>
+    /// Gets whether the crowd uses a second server on the same processor, with a lower priority than the first. The steady clients then wait for the
+    /// machine and for the clients of the crowd, and not for the server's work for the crowd.
+    /// </summary>
     public bool IsCrowdApart { get; init; }
 
-    /// <summary>The limit of the memory of all connections, which the server is started with.</summary>
+    /// <summary>Gets the server's limit of the memory of all connections, in MiB. Default 512.</summary>
     public int BufferMemoryMiB { get; init; } = 512;
 }

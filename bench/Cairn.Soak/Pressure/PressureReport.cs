@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>A result as text.</summary>
+/// <summary>Formats a result as text.</summary>
 internal static class PressureReport
 {
     private const double MiB = 1 << 20;
@@ -27,7 +27,7 @@ internal static class PressureReport
         return text.ToString();
     }
 
-    /// <summary>How many times longer the 99th percentile is beside the crowd: the median of all rounds.</summary>
+    /// <summary>Returns the 99th percentile beside the crowd, divided by that without it. The median of all rounds.</summary>
     public static double Ratio(PressureResult result)
     {
         double[] ratios = [.. result.Rounds.Select(round => round.Pressed.P99Us / round.Alone.P99Us).Order()];

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>Measures the steady clients alone and beside the crowd, in turns, and what the server keeps when the crowd has left.</summary>
+/// <summary>Measures the steady clients alone and beside the crowd, in turns. Also measures the server's memory after the crowd has left.</summary>
 internal static class PressureRun
 {
     private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(1);
@@ -10,9 +10,10 @@ internal static class PressureRun
     private static readonly TimeSpan LongestReturn = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan LookPeriod = TimeSpan.FromMilliseconds(50);
 
-    /// <param name="options">How much pressure.</param>
+    /// <param name="options">The options of the run.</param>
     /// <param name="isBack">
-    /// Whether the server's memory is back, given its bytes now and before; a minute is waited for it at most. Null to look after 10 seconds.
+    /// Returns whether the server has released its memory, from its bytes now and before. The run waits for it at most a minute. Null to measure
+    /// after 10 seconds.
     /// </param>
     public static PressureResult Run(PressureOptions options, Func<long, long, bool>? isBack = null)
     {

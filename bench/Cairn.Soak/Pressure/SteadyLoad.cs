@@ -7,13 +7,13 @@ using Cairn.Soak.Load;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>Clients that ask for short values and read every answer. One thread serves all their connections.</summary>
+/// <summary>Clients that request short values and read every answer. One thread serves all their connections.</summary>
 internal sealed class SteadyLoad : IDisposable
 {
-    /// <summary>Keys that the clients ask for: <c>key:0000</c> and up.</summary>
+    /// <summary>The number of keys that the clients request: <c>key:0000</c> and up.</summary>
     public const int Keys = 10_000;
 
-    /// <summary>Length of their values.</summary>
+    /// <summary>The length of the values in bytes.</summary>
     public const int ValueBytes = 100;
 
     private static readonly TimeSpan LongestAnswer = TimeSpan.FromSeconds(30);
@@ -49,7 +49,10 @@ internal sealed class SteadyLoad : IDisposable
 
     public static string NameOf(int key) => "key:" + key.ToString("D4", CultureInfo.InvariantCulture);
 
-    /// <summary>Sends requests at this rate, or each client its next one at once if there is none, then waits for the last answers.</summary>
+    /// <summary>
+    /// Sends requests at the given rate, then waits for the last answers. Without a rate, each client sends its next request as soon as it has an
+    /// answer.
+    /// </summary>
     public SteadyFigures Run(TimeSpan length, double? perSecond)
     {
         _latencies.Clear();
@@ -135,11 +138,11 @@ internal sealed class SteadyLoad : IDisposable
         }
     }
 
-    // It never becomes idle again, so every phase from now on counts it as failed.
+    // A broken client never becomes idle again. So every later phase counts it as failed.
     private void Break(int client)
     {
         _broken++;
         _dueTicks[client] = -1;
-        _sockets[client].Dispose(); // Which ends the watching.
+        _sockets[client].Dispose(); // Disposing also ends the watching.
     }
 }

@@ -3,20 +3,20 @@ using Cairn.Soak.Load;
 
 namespace Cairn.Soak.Pressure;
 
-/// <summary>Lets a thread step back behind others on the same processor, which .NET's thread priorities do not do on Linux.</summary>
+/// <summary>Lowers the priority of a thread below others on the same processor. .NET's thread priorities have no effect on Linux.</summary>
 internal static unsafe partial class ThreadRank
 {
-    private const int OfProcess = 0; // Which is a thread on Linux.
+    private const int OfProcess = 0; // On Linux this means one thread.
     private const int CallingThread = 0;
     private const int Nice = 10;
-    private const int RealTime = 1; // SCHED_FIFO, which chrt -f gives to a process.
+    private const int RealTime = 1; // SCHED_FIFO, which chrt -f sets for a process.
 
-    /// <summary>What begins a command that steps back, as the calling thread would.</summary>
+    /// <summary>Gets the first words of a command that starts with the lowered priority.</summary>
     public static string[] CommandBehind => NativeGetScheduler(CallingThread) == RealTime
         ? ["chrt", "-f", "1"]
         : ["nice", "-n", LineConnection.Text(Nice)];
 
-    /// <summary>Has the calling thread step back.</summary>
+    /// <summary>Lowers the priority of the calling thread.</summary>
     public static void StepBack()
     {
         if (NativeGetScheduler(CallingThread) == RealTime)

@@ -5,7 +5,7 @@ using Cairn.Soak.Measuring;
 
 namespace Cairn.Soak.Reporting;
 
-/// <summary>Whatever a folder holds, as text: totals, faults, curves, and what drifts.</summary>
+/// <summary>Formats everything in a folder as text: totals, faults, curves, and drifting figures.</summary>
 internal static class SoakReport
 {
     public static string Of(SoakFolder folder)

@@ -5,7 +5,7 @@ internal static class Sparkline
 {
     private const string Levels = "▁▂▃▄▅▆▇█";
 
-    /// <summary>Draws the values between <paramref name="least"/> and <paramref name="most"/>; more values than columns are averaged.</summary>
+    /// <summary>Draws the values between <paramref name="least"/> and <paramref name="most"/>. It averages values if they are more than columns.</summary>
     public static string Of(IReadOnlyList<double> values, double least, double most, int columns = 60)
     {
         int width = Math.Min(columns, values.Count);

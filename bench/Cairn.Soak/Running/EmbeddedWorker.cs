@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Cairn.Soak.Running;
 
-/// <summary>An application that has the store of a server open too: this program once more. It is killed from time to time.</summary>
+/// <summary>A second process that has the store of a server open: this program with other arguments. The run kills it from time to time.</summary>
 internal sealed class EmbeddedWorker : IDisposable
 {
     public const string Role = "embedded";
@@ -17,7 +17,7 @@ internal sealed class EmbeddedWorker : IDisposable
 
     private EmbeddedWorker(Process process) => _process = process;
 
-    /// <summary>Starts one and waits until it has opened the store.</summary>
+    /// <summary>Starts a process and waits until it has opened the store.</summary>
     public static EmbeddedWorker Start(string storePath, int seed)
     {
         string self = Environment.ProcessPath!;
@@ -39,7 +39,7 @@ internal sealed class EmbeddedWorker : IDisposable
         return new EmbeddedWorker(process);
     }
 
-    /// <summary>What the started process does until its input ends.</summary>
+    /// <summary>Runs the work of the started process until its input ends.</summary>
     public static void Work(string storePath, int seed)
     {
         var random = new Random(seed);
@@ -83,7 +83,7 @@ internal sealed class EmbeddedWorker : IDisposable
                     break;
             }
 
-            // Killed, the process leaves its pins behind.
+            // The process holds pins all the time, so that a killed process leaves pins behind.
             while (pins.Count > PinsAtOnce)
             {
                 pins.Dequeue().Dispose();
@@ -96,7 +96,7 @@ internal sealed class EmbeddedWorker : IDisposable
         }
     }
 
-    /// <summary>Ends it in good order, and returns its exit code.</summary>
+    /// <summary>Ends the process in good order. Returns its exit code.</summary>
     public int Finish()
     {
         _process.StandardInput.Close();

@@ -6,15 +6,15 @@ using Cairn.Soak.Measuring;
 namespace Cairn.Soak.Running;
 
 /// <summary>
-/// Pieces of a soak test. Two servers, each with a store of its own: one lives as long as the call, so that what it leaks adds up; the other is killed
-/// at random while it works, with a second process that has its store open, too.
+/// Runs pieces of a soak test with two servers, each with a store of its own. One server lives as long as the call, so that its leaks add up. The
+/// other server is killed at random times while it works. A second process has its store open too.
 /// </summary>
 internal sealed class SoakRun(SoakOptions options, SoakFolder folder, Action<string> say) : IDisposable
 {
     private readonly SoakServer _steady = new("steady", options.Tool, folder.StorePath("steady"));
     private readonly SoakServer _killed = new("killed", options.Tool, folder.StorePath("killed"));
 
-    /// <summary>Runs the pieces, then ends the servers in good order. False if something was wrong.</summary>
+    /// <summary>Runs the pieces, then ends the servers in good order. Returns false if a fault was found.</summary>
     public bool Run(string commit, CancellationToken stop)
     {
         bool isRight = true;
@@ -60,7 +60,7 @@ internal sealed class SoakRun(SoakOptions options, SoakFolder folder, Action<str
         int kills = 0;
         _killed.ForgetRestarts();
 
-        // The keys of a piece are its own: the model does not know what earlier pieces left.
+        // Each piece has keys of its own, because its model does not know the values of earlier pieces.
         string name = $"p{LineConnection.Text(number)}";
         int rate = Math.Max(options.RequestsPerSecond / 2, 1);
         using (var steadyLoad = new LoadCrew(name, _steady.Ports, rate, seed, tally))
@@ -85,7 +85,7 @@ internal sealed class SoakRun(SoakOptions options, SoakFolder folder, Action<str
             number, Stopwatch.GetElapsedTime(began).TotalSeconds, commit, tally.Requests, kills, tally.Connections, tally.Faults, servers);
     }
 
-    // Samples, kills and restarts, until the load ends. Returns how often something was killed.
+    // Takes samples, kills and restarts until the load ends. Returns the number of kills.
     private int RunLoad(
         Random random,
         int seed,
@@ -159,7 +159,7 @@ internal sealed class SoakRun(SoakOptions options, SoakFolder folder, Action<str
         }
     }
 
-    // The file is read as it is, while the server has it open.
+    // Reads the file while the server has it open.
     private static void CheckFile(SoakServer server, LoadTally tally)
     {
         VerifyReport report = CairnStore.Verify(server.StorePath);
@@ -187,7 +187,7 @@ internal sealed class SoakRun(SoakOptions options, SoakFolder folder, Action<str
             name == _killed.Name ? _killed.LongestRestart.TotalMilliseconds : 0);
     }
 
-    // Of what was measured; 0 if nothing was.
+    // Returns the median, or 0 without values.
     private static double Median(IEnumerable<double> values)
     {
         double[] sorted = [.. values.Where(value => !double.IsNaN(value)).Order()];

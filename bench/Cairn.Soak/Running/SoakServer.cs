@@ -7,10 +7,10 @@ using Cairn.Soak.Measuring;
 
 namespace Cairn.Soak.Running;
 
-/// <summary>A server of the tool on a store of its own, that can be killed and started again at the same ports.</summary>
+/// <summary>A server of the tool on a store of its own. It can be killed and started again at the same ports.</summary>
 internal sealed class SoakServer : IDisposable
 {
-    /// <summary>The file grows up to this, and never beyond.</summary>
+    /// <summary>The largest size of the store's file in MiB.</summary>
     public const int MaxCapacityMiB = 96;
 
     private const string Capacity = "32MiB";
@@ -42,7 +42,7 @@ internal sealed class SoakServer : IDisposable
 
     public TimeSpan LongestRestart { get; private set; }
 
-    /// <summary>What the kernel says of the process; null while it is not there.</summary>
+    /// <summary>Gets the resources of the process from the kernel, or null while it does not run.</summary>
     public ProcessFigures? Figures
     {
         get
@@ -64,7 +64,7 @@ internal sealed class SoakServer : IDisposable
         .EnumerateFiles("store.cairn*").Sum(file => file.Length);
 
     /// <summary>Starts the server and waits for its first answer.</summary>
-    /// <exception cref="InvalidOperationException">It ended, or does not answer.</exception>
+    /// <exception cref="InvalidOperationException">The server ended, or does not answer.</exception>
     public void Start()
     {
         long began = Stopwatch.GetTimestamp();
@@ -96,7 +96,7 @@ internal sealed class SoakServer : IDisposable
         }
     }
 
-    /// <summary>Kills the server (SIGKILL), and starts it again.</summary>
+    /// <summary>Kills the server (SIGKILL) and starts it again.</summary>
     public void KillAndRestart()
     {
         _process!.Kill();
@@ -108,7 +108,7 @@ internal sealed class SoakServer : IDisposable
         LongestRestart = took > LongestRestart ? took : LongestRestart;
     }
 
-    /// <summary>Asks the server to end, and returns its exit code; null if it had to be killed.</summary>
+    /// <summary>Asks the server to end. Returns its exit code, or null if it had to be killed.</summary>
     public int? Stop()
     {
         Process process = _process!;
@@ -162,7 +162,7 @@ internal sealed class SoakServer : IDisposable
         }
         catch (SocketException)
         {
-            return false; // Not yet.
+            return false; // The server does not answer yet.
         }
     }
 

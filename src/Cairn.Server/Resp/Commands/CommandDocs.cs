@@ -27,136 +27,136 @@ internal sealed class CommandDocs
 
     private static string Lines =>
         """
-        acl;6.0.0;Tells of users
-        acl|whoami;6.0.0;Tells the name of the connection's user
+        acl;6.0.0;Returns information about users
+        acl|whoami;6.0.0;Returns the name of the connection's user
         append;2.0.0;Appends to a value, or sets it;key value
         auth;1.0.0;Authenticates the connection;[username] password
-        client;2.4.0;Tells of connections and changes them
-        client|caching;6.0.0;Makes the next command an exception from what is tracked;YES | NO
-        client|getname;2.6.9;Tells the connection's name
-        client|getredir;6.0.0;Tells which connection hears of changes in place of this one
-        client|id;5.0.0;Tells the connection's number
-        client|info;6.2.0;Tells of this connection
-        client|kill;2.4.0;Ends connections;[ip:port] [ID client-id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME yes/no]
-        client|list;2.4.0;Tells of all connections;[TYPE type] [ID client-id...]
-        client|no-evict;7.0.0;Accepted, and no client is evicted anyhow;ON | OFF
-        client|no-touch;7.2.0;Accepted, and reads still count as uses;ON | OFF
-        client|pause;3.0.0;Lets commands wait;timeout [WRITE | ALL]
+        client;2.4.0;Shows and controls connections
+        client|caching;6.0.0;Tracks, or does not track, the keys of the next command;YES | NO
+        client|getname;2.6.9;Returns the name of the connection
+        client|getredir;6.0.0;Returns the id of the connection that receives the invalidations of this one
+        client|id;5.0.0;Returns the id of the connection
+        client|info;6.2.0;Returns information about this connection
+        client|kill;2.4.0;Closes connections;[ip:port] [ID client-id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME yes/no]
+        client|list;2.4.0;Lists all connections;[TYPE type] [ID client-id...]
+        client|no-evict;7.0.0;Has no effect: the server evicts no clients;ON | OFF
+        client|no-touch;7.2.0;Has no effect: reads always count as uses;ON | OFF
+        client|pause;3.0.0;Delays the commands of all clients;timeout [WRITE | ALL]
         client|reply;3.2.0;Turns replies on or off;ON | OFF | SKIP
-        client|setinfo;7.2.0;Names the client's library;LIB-NAME libname | LIB-VER libver
-        client|setname;2.6.9;Names the connection;connection-name
-        client|tracking;6.0.0;Asks to be told of changes to keys;ON | OFF [REDIRECT client-id] [PREFIX prefix]... [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
-        client|trackinginfo;6.2.0;Tells how the connection hears of changes
-        client|unpause;6.2.0;Lets commands that wait go on
-        command;2.8.13;Tells of all commands
-        command|count;2.8.13;Tells how many commands there are
-        command|docs;7.0.0;Tells what commands do;[command-name...]
-        command|getkeys;2.8.13;Tells which arguments are keys;command [arg...]
-        command|info;2.8.13;Tells of commands;[command-name...]
-        command|list;7.0.0;Tells the names of commands
-        config;2.0.0;Tells of settings and changes them
-        config|get;2.0.0;Tells settings;parameter...
-        config|resetstat;2.0.0;Counts from zero again
-        config|rewrite;2.8.0;An error: settings are given when the server starts
+        client|setinfo;7.2.0;Sets the name or the version of the client library;LIB-NAME libname | LIB-VER libver
+        client|setname;2.6.9;Sets the name of the connection;connection-name
+        client|tracking;6.0.0;Turns invalidations of changed keys on or off;ON | OFF [REDIRECT client-id] [PREFIX prefix]... [BCAST] [OPTIN] [OPTOUT] [NOLOOP]
+        client|trackinginfo;6.2.0;Returns the tracking state of the connection
+        client|unpause;6.2.0;Ends the delay of CLIENT PAUSE
+        command;2.8.13;Returns information about all commands
+        command|count;2.8.13;Returns the number of commands
+        command|docs;7.0.0;Returns the documentation of commands;[command-name...]
+        command|getkeys;2.8.13;Returns the keys in the arguments of a command;command [arg...]
+        command|info;2.8.13;Returns information about commands;[command-name...]
+        command|list;7.0.0;Lists the names of commands
+        config;2.0.0;Shows and changes settings
+        config|get;2.0.0;Returns settings;parameter...
+        config|resetstat;2.0.0;Resets the statistics
+        config|rewrite;2.8.0;Returns an error: settings are set when the server starts
         config|set;2.0.0;Changes settings;(parameter value)...
-        copy;6.2.0;Copies a key;source destination [DB destination-db] [REPLACE]
-        dbsize;1.0.0;Tells how many keys there are
+        copy;6.2.0;Copies the value of a key to another key;source destination [DB destination-db] [REPLACE]
+        dbsize;1.0.0;Returns the number of keys
         decr;1.0.0;Subtracts one from a number;key
         decrby;1.0.0;Subtracts from a number;key decrement
         del;1.0.0;Removes keys;key...
-        discard;2.0.0;Forgets what was queued since MULTI
-        echo;1.0.0;Answers with its argument;message
-        eval;2.6.0;Executes the one Lua script that is known;script numkeys [key...] [arg...]
-        evalsha;2.6.0;Executes the one Lua script that is known, by its digest;sha1 numkeys [key...] [arg...]
-        exec;1.2.0;Executes what was queued since MULTI
-        exists;1.0.0;Tells how many of the keys are there;key...
-        expire;1.0.0;Sets in how many seconds a key expires;key seconds [NX | XX | GT | LT]
-        expireat;1.2.0;Sets at which second a key expires;key unix-time-seconds [NX | XX | GT | LT]
-        expiretime;7.0.0;Tells at which second a key expires;key
-        flushall;1.0.0;Removes everything;[ASYNC | SYNC]
-        flushdb;1.0.0;Removes everything;[ASYNC | SYNC]
-        get;1.0.0;Answers with a value;key
-        getdel;6.2.0;Answers with a value and removes it;key
-        getex;6.2.0;Answers with a value and sets when it expires;key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]
-        getrange;2.4.0;Answers with a part of a value;key start end
-        getset;1.0.0;Sets a value and answers with the old one;key value
+        discard;2.0.0;Discards the commands queued since MULTI
+        echo;1.0.0;Returns its argument;message
+        eval;2.6.0;Executes the one Lua script that the server supports;script numkeys [key...] [arg...]
+        evalsha;2.6.0;Executes the one Lua script that the server supports, by its digest;sha1 numkeys [key...] [arg...]
+        exec;1.2.0;Executes the commands queued since MULTI
+        exists;1.0.0;Returns how many of the keys exist;key...
+        expire;1.0.0;Sets the time to live of a key, in seconds;key seconds [NX | XX | GT | LT]
+        expireat;1.2.0;Sets the Unix time at which a key expires, in seconds;key unix-time-seconds [NX | XX | GT | LT]
+        expiretime;7.0.0;Returns the Unix time at which a key expires, in seconds;key
+        flushall;1.0.0;Removes all keys;[ASYNC | SYNC]
+        flushdb;1.0.0;Removes all keys;[ASYNC | SYNC]
+        get;1.0.0;Returns a value;key
+        getdel;6.2.0;Returns a value and removes its key;key
+        getex;6.2.0;Returns a value and sets its expiration;key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]
+        getrange;2.4.0;Returns a part of a value;key start end
+        getset;1.0.0;Sets a value and returns the old one;key value
         hdel;2.0.0;Removes fields of a hash;key field...
-        hello;6.0.0;Chooses the protocol;[protover [AUTH username password] [SETNAME clientname]]
-        hexists;2.0.0;Tells whether a hash has a field;key field
-        hget;2.0.0;Answers with a field of a hash;key field
-        hgetall;2.0.0;Answers with all fields of a hash and their values;key
-        hincrby;2.0.0;Adds to a number in a hash;key field increment
+        hello;6.0.0;Selects the protocol version;[protover [AUTH username password] [SETNAME clientname]]
+        hexists;2.0.0;Returns whether a hash has a field;key field
+        hget;2.0.0;Returns the value of a field;key field
+        hgetall;2.0.0;Returns all fields and values of a hash;key
+        hincrby;2.0.0;Adds to an integer in a hash;key field increment
         hincrbyfloat;2.6.0;Adds to a floating-point number in a hash;key field increment
-        hkeys;2.0.0;Answers with the names of a hash's fields;key
-        hlen;2.0.0;Tells how many fields a hash has;key
-        hmget;2.0.0;Answers with fields of a hash;key field...
+        hkeys;2.0.0;Returns the names of all fields of a hash;key
+        hlen;2.0.0;Returns the number of fields of a hash;key
+        hmget;2.0.0;Returns the values of fields;key field...
         hmset;2.0.0;Sets fields of a hash;key (field value)...
-        hscan;2.8.0;Answers with fields of a hash and their values;key cursor [MATCH pattern] [COUNT count]
+        hscan;2.8.0;Returns some fields and values of a hash, and the next cursor;key cursor [MATCH pattern] [COUNT count]
         hset;2.0.0;Sets fields of a hash;key (field value)...
-        hsetnx;2.0.0;Sets a field that a hash does not have;key field value
-        hstrlen;3.2.0;Tells how long a field's value is;key field
-        hvals;2.0.0;Answers with the values of a hash;key
+        hsetnx;2.0.0;Sets a field that does not exist;key field value
+        hstrlen;3.2.0;Returns the length of a field's value;key field
+        hvals;2.0.0;Returns all values of a hash;key
         incr;1.0.0;Adds one to a number;key
         incrby;1.0.0;Adds to a number;key increment
         incrbyfloat;2.6.0;Adds to a floating-point number;key increment
-        info;1.0.0;Tells of the server;[section...]
-        keys;1.0.0;Answers with the keys that match a pattern;pattern
-        memory;4.0.0;Tells of memory
-        memory|usage;4.0.0;Tells how many bytes a key and its value take;key [SAMPLES count]
-        mget;1.0.0;Answers with values;key...
+        info;1.0.0;Returns information about the server;[section...]
+        keys;1.0.0;Returns the keys that match a pattern;pattern
+        memory;4.0.0;Returns information about memory
+        memory|usage;4.0.0;Returns the bytes that a key and its value use;key [SAMPLES count]
+        mget;1.0.0;Returns the values of keys;key...
         mset;1.0.1;Sets values;(key value)...
-        msetnx;1.0.1;Sets values if none of the keys is there;(key value)...
-        multi;1.2.0;Queues commands until EXEC
-        object;2.2.3;Tells how a key is kept
-        object|encoding;2.2.3;Tells how Redis would keep a value;key
-        object|freq;4.0.0;An error, as in a Redis that evicts otherwise;key
-        object|idletime;2.2.3;Answers 0: times of use are not kept;key
-        object|refcount;2.2.3;Answers 1;key
-        persist;2.2.0;Lets a key not expire;key
-        pexpire;2.6.0;Sets in how many milliseconds a key expires;key milliseconds [NX | XX | GT | LT]
-        pexpireat;2.6.0;Sets at which millisecond a key expires;key unix-time-milliseconds [NX | XX | GT | LT]
-        pexpiretime;7.0.0;Tells at which millisecond a key expires;key
-        ping;1.0.0;Answers PONG, or with its argument;[message]
-        psetex;2.6.0;Sets a value that expires in so many milliseconds;key milliseconds value
-        psubscribe;2.0.0;Listens to channels that match patterns;pattern...
-        pttl;2.6.0;Tells in how many milliseconds a key expires;key
-        publish;2.0.0;Sends a message to who listens to a channel;channel message
-        pubsub;2.8.0;Tells of channels
-        pubsub|channels;2.8.0;Answers with the channels that somebody listens to;[pattern]
-        pubsub|numpat;2.8.0;Tells to how many patterns somebody listens
-        pubsub|numsub;2.8.0;Tells how many listen to channels;[channel...]
-        punsubscribe;2.0.0;Does not listen any more;[pattern...]
-        quit;1.0.0;Ends the connection
-        randomkey;1.0.0;Answers with some key
+        msetnx;1.0.1;Sets values if none of the keys exists;(key value)...
+        multi;1.2.0;Starts a transaction
+        object;2.2.3;Returns information about a value
+        object|encoding;2.2.3;Returns the encoding that Redis would use for a value;key
+        object|freq;4.0.0;Returns an error, like Redis with a policy other than LFU;key
+        object|idletime;2.2.3;Returns 0: the server does not record the time of use;key
+        object|refcount;2.2.3;Returns 1;key
+        persist;2.2.0;Removes the expiration of a key;key
+        pexpire;2.6.0;Sets the time to live of a key, in milliseconds;key milliseconds [NX | XX | GT | LT]
+        pexpireat;2.6.0;Sets the Unix time at which a key expires, in milliseconds;key unix-time-milliseconds [NX | XX | GT | LT]
+        pexpiretime;7.0.0;Returns the Unix time at which a key expires, in milliseconds;key
+        ping;1.0.0;Returns PONG, or its argument;[message]
+        psetex;2.6.0;Sets a value and its time to live, in milliseconds;key milliseconds value
+        psubscribe;2.0.0;Subscribes to the channels that match patterns;pattern...
+        pttl;2.6.0;Returns the time to live of a key, in milliseconds;key
+        publish;2.0.0;Sends a message to the subscribers of a channel;channel message
+        pubsub;2.8.0;Returns information about channels
+        pubsub|channels;2.8.0;Lists the channels that have subscribers;[pattern]
+        pubsub|numpat;2.8.0;Returns the number of patterns that have subscribers
+        pubsub|numsub;2.8.0;Returns the number of subscribers of channels;[channel...]
+        punsubscribe;2.0.0;Ends subscriptions to patterns;[pattern...]
+        quit;1.0.0;Closes the connection
+        randomkey;1.0.0;Returns a random key
         rename;1.0.0;Renames a key;key newkey
-        renamenx;1.0.0;Renames a key if there is no key of the new name;key newkey
-        reset;6.2.0;Makes the connection as new
-        scan;2.8.0;Answers with some of the keys, and where to go on;cursor [MATCH pattern] [COUNT count] [TYPE type]
-        script;2.6.0;Tells of scripts
-        script|exists;2.6.0;Tells whether scripts are known;sha1...
-        script|flush;2.6.0;Accepted;[ASYNC | SYNC]
-        script|load;2.6.0;Answers with the digest of the one Lua script that is known;script
-        select;1.0.0;Chooses the database, which must be 0;index
+        renamenx;1.0.0;Renames a key if the new name does not exist;key newkey
+        reset;6.2.0;Resets the state of the connection
+        scan;2.8.0;Returns some of the keys, and the next cursor;cursor [MATCH pattern] [COUNT count] [TYPE type]
+        script;2.6.0;Returns information about scripts
+        script|exists;2.6.0;Returns which scripts the server supports;sha1...
+        script|flush;2.6.0;Has no effect;[ASYNC | SYNC]
+        script|load;2.6.0;Returns the digest of the one Lua script that the server supports;script
+        select;1.0.0;Selects the database, which must be 0;index
         set;1.0.0;Sets a value;key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]
-        setex;2.0.0;Sets a value that expires in so many seconds;key seconds value
-        setnx;1.0.0;Sets a value if the key is not there;key value
-        setrange;2.2.0;Writes over a part of a value;key offset value
-        slowlog;2.2.12;Tells of requests that took long
-        slowlog|get;2.2.12;Answers with the latest requests that took long;[count]
-        slowlog|help;6.2.0;Tells what SLOWLOG knows
-        slowlog|len;2.2.12;Tells how many requests that took long are kept
-        slowlog|reset;2.2.12;Forgets requests that took long
-        strlen;2.2.0;Tells how long a value is;key
-        subscribe;2.0.0;Listens to channels;channel...
-        substr;1.0.0;Answers with a part of a value;key start end
-        time;2.6.0;Tells the time
-        touch;3.2.1;Tells how many of the keys are there;key...
-        ttl;1.0.0;Tells in how many seconds a key expires;key
-        type;1.0.0;Tells what a key has: string, hash or none;key
+        setex;2.0.0;Sets a value and its time to live, in seconds;key seconds value
+        setnx;1.0.0;Sets a value if the key does not exist;key value
+        setrange;2.2.0;Overwrites a part of a value;key offset value
+        slowlog;2.2.12;Shows and resets the log of slow requests
+        slowlog|get;2.2.12;Returns the latest slow requests;[count]
+        slowlog|help;6.2.0;Lists the forms of SLOWLOG
+        slowlog|len;2.2.12;Returns the number of slow requests in the log
+        slowlog|reset;2.2.12;Empties the log of slow requests
+        strlen;2.2.0;Returns the length of a value;key
+        subscribe;2.0.0;Subscribes to channels;channel...
+        substr;1.0.0;Returns a part of a value;key start end
+        time;2.6.0;Returns the server's time
+        touch;3.2.1;Returns how many of the keys exist;key...
+        ttl;1.0.0;Returns the time to live of a key, in seconds;key
+        type;1.0.0;Returns the type of a key's value: string, hash or none;key
         unlink;4.0.0;Removes keys;key...
-        unsubscribe;2.0.0;Does not listen any more;[channel...]
-        unwatch;2.2.0;Forgets what was watched
-        watch;2.2.0;Lets EXEC do nothing if keys change;key...
+        unsubscribe;2.0.0;Ends subscriptions to channels;[channel...]
+        unwatch;2.2.0;Ends the watching of all keys
+        watch;2.2.0;Makes EXEC fail if a key changes before it;key...
         """.ReplaceLineEndings("\n");
 
     /// <summary>Returns the documentation of a command. A test fails if a command has none.</summary>

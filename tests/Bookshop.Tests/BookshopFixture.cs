@@ -4,14 +4,14 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests;
 
-/// <summary>Tests share the servers and a small catalogue, and run one after the other; each works on books of its own.</summary>
+/// <summary>The tests share the servers and a small catalogue, and run one after the other. Each test works on books of its own.</summary>
 [CollectionDefinition(Name)]
 public sealed class BookshopCollection : ICollectionFixture<BookshopFixture>
 {
     public const string Name = "Bookshop";
 }
 
-/// <summary>The servers, and an API in this process for each read path. All of it is started when it is first needed.</summary>
+/// <summary>Provides the servers, and an API in this process for each read path. Each of them is started on first use.</summary>
 public sealed class BookshopFixture : IAsyncLifetime
 {
     public const int Books = 500;
@@ -28,12 +28,12 @@ public sealed class BookshopFixture : IAsyncLifetime
 
     public static TheoryData<string> CachedPaths => [.. ReadPaths.Names.Where(name => ReadPaths.Parse(name).IsCached())];
 
-    /// <summary>The file that the settings of all shops are in.</summary>
+    /// <summary>Gets the path of the file with the settings of all shops.</summary>
     public string SettingsFile => _files.Value["settings.Production.json"];
 
     internal PostgresServer Postgres => _postgres.Value;
 
-    /// <summary>A number that no other test has; ISBNs are made of it.</summary>
+    /// <summary>Returns a number that no other test gets. Tests create ISBNs from it.</summary>
     public int NextNumber() => Interlocked.Increment(ref _nextNumber);
 
     public Task InitializeAsync() => Task.CompletedTask;
@@ -61,7 +61,7 @@ public sealed class BookshopFixture : IAsyncLifetime
         }
     }
 
-    /// <summary>The API that reads this way, in this process.</summary>
+    /// <summary>Returns the API with this read path, in this process.</summary>
     internal async Task<RunningShop> OpenAsync(string path)
     {
         if (!_shops.TryGetValue(path, out var shop))
@@ -73,7 +73,7 @@ public sealed class BookshopFixture : IAsyncLifetime
         return shop;
     }
 
-    /// <summary>What an API is started with to read this way; those with the same name share their second level.</summary>
+    /// <summary>Returns the arguments of an API with this read path. APIs with the same name share their second level.</summary>
     internal string[] SettingsOf(string path, string name = "here", string database = Database) =>
     [
         "--urls", "http://127.0.0.1:0",

@@ -7,7 +7,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Bookshop.Tests;
 
-/// <summary>The API, listening on a port of its own in this process.</summary>
+/// <summary>The API in this process, listening on a port of its own.</summary>
 internal sealed class RunningShop : IAsyncDisposable
 {
     private readonly WebApplication _application;
@@ -53,7 +53,7 @@ internal sealed class ShopClient(Uri address) : IDisposable
 
     public Task<HttpResponseMessage> FindAsync(int id) => Http.GetAsync(new Uri($"/api/books/{id}", UriKind.Relative));
 
-    /// <summary>The book's title; null if there is no such book.</summary>
+    /// <summary>Returns the book's title, or null if the book does not exist.</summary>
     public async Task<string?> TitleAsync(int id)
     {
         using var response = await FindAsync(id);

@@ -19,12 +19,12 @@ internal sealed partial class ShopProcess : IDisposable
             RedirectStandardError = true,
         };
 
-        // Else each one that is killed leaves the runtime's pipes and sockets for debuggers among the temporary files.
+        // Otherwise each killed process leaves the runtime's pipes and sockets for debuggers among the temporary files.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
         return new ShopProcess(Process.Start(start)!);
     }
 
-    /// <summary>Where it listens, as soon as it does.</summary>
+    /// <summary>Returns the address of the API as soon as it listens.</summary>
     public async Task<Uri> AddressAsync()
     {
         while (await _process.StandardOutput.ReadLineAsync() is { } line)
@@ -38,7 +38,7 @@ internal sealed partial class ShopProcess : IDisposable
         throw new InvalidOperationException($"The API ended instead: {await _process.StandardError.ReadToEndAsync()}");
     }
 
-    /// <summary>Its exit code and what it wrote to standard error, when it has ended.</summary>
+    /// <summary>Waits for the end of the process. Returns its exit code and its standard error.</summary>
     public async Task<(int ExitCode, string Errors)> EndAsync()
     {
         var output = _process.StandardOutput.ReadToEndAsync();

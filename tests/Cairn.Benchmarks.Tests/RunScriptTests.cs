@@ -9,7 +9,7 @@ public class RunScriptTests
     {
         using var folder = new TestDirectory();
         var start = ProgramRun.Outside("/bin/bash", folder.Path, RepositoryFile.At("bench", "run"), "--help");
-        // No dotnet on the path.
+        // The PATH contains no dotnet.
         start.Environment["PATH"] = folder.Path;
         File.CreateSymbolicLink(folder["dirname"], "/usr/bin/dirname");
         File.CreateSymbolicLink(folder["cat"], "/bin/cat");

@@ -3,7 +3,7 @@ using System.IO.Pipelines;
 
 namespace Cairn.Caching.AspNetCore.Tests;
 
-/// <summary>What the middleware, or anybody, sees of an output cache's store.</summary>
+/// <summary>The behaviour of an output cache's store for the middleware and for any other caller.</summary>
 public sealed class CairnOutputCacheStoreTests : OutputCacheStoreTest
 {
     private static readonly byte[] Response = TestBytes.Of(5_000);

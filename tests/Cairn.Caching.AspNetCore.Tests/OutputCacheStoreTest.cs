@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Caching.AspNetCore.Tests;
 
-/// <summary>An output cache's store over a small file whose clock the test moves.</summary>
+/// <summary>A test of an output cache's store over a small file. The test moves its clock.</summary>
 public abstract class OutputCacheStoreTest : IDisposable
 {
     private protected static readonly TimeSpan Hour = TimeSpan.FromHours(1);
@@ -28,7 +28,7 @@ public abstract class OutputCacheStoreTest : IDisposable
 
     internal CairnOutputCacheStore Store => _store ??= new CairnOutputCacheStore(StoreOptions, Requests);
 
-    /// <summary>Opens the file once more, as another process does.</summary>
+    /// <summary>Opens the file again, as another process does.</summary>
     internal CairnStore OpenBeside() => CairnStore.Open(new StoreOptions { Path = FilePath, FlushOnClose = false, Clock = Clock });
 
     public void Dispose()

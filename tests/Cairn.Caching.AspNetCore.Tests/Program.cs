@@ -3,8 +3,10 @@ using Cairn.Caching.AspNetCore.Tests.Serving;
 
 namespace Cairn.Caching.AspNetCore.Tests;
 
-/// <summary>What this assembly does as the second process of a test (see ChildProcess): the first argument names the role,
-/// the others belong to it.</summary>
+/// <summary>
+/// The roles of this assembly as the second process of a test (see ChildProcess). The first argument names the role. The other arguments belong to
+/// the role.
+/// </summary>
 internal static class Program
 {
     private static readonly Dictionary<string, Func<string[], Task>> Roles = new(StringComparer.Ordinal)

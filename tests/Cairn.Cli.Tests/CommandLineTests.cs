@@ -5,7 +5,7 @@ using Cairn.Cli.Commands;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>Help, mistakes, version and completion.</summary>
+/// <summary>Help, usage errors, version and completion.</summary>
 public sealed partial class CommandLineTests : ToolTest
 {
     public static TheoryData<string> Commands => [.. Root().Subcommands.Select(command => command.Name)];

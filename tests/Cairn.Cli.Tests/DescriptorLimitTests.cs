@@ -6,7 +6,7 @@ namespace Cairn.Cli.Tests;
 /// belongs to a process.</summary>
 public sealed class DescriptorLimitTests : ToolTest
 {
-    // In some containers, root may raise a limit that was lowered.
+    // In some containers, root can raise a limit that was lowered.
     private static readonly Lazy<bool> MayRaise = new(() =>
     {
         using ToolProcess shell = ToolProcess.StartProgram("sh", "-c", "ulimit -n 64; ulimit -n 128");

@@ -131,7 +131,7 @@ public sealed class ProcessTests : IDisposable
         Assert.All(lines[..^1], line => JsonDocument.Parse(line));
         int written = lines.Length - 1;
 
-        // The tool may have been faster than the signal; then the export is complete.
+        // The tool can be faster than the signal. In that case the export is complete.
         Assert.Contains(
             (code, error),
             written == Entries

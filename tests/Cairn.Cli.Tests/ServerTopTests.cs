@@ -4,7 +4,7 @@ using Cairn.Cli.Tests.Servers;
 
 namespace Cairn.Cli.Tests;
 
-/// <summary>top of a server.</summary>
+/// <summary>cairn top for a server.</summary>
 public sealed class ServerTopTests : ToolTest
 {
     private const string Leave = "\e[?25h\e[?1049l";

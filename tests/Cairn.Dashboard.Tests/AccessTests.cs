@@ -4,7 +4,7 @@ using Cairn.Dashboard.Tests.Serving;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>Who gets what, asked without a browser and its good manners.</summary>
+/// <summary>The access that each client gets, with requests that a browser would not send.</summary>
 public sealed class AccessTests
 {
     private const string Token = "X-Cairn-Token";
@@ -13,7 +13,7 @@ public sealed class AccessTests
     [InlineData("localhost", HttpStatusCode.OK)]
     [InlineData("127.0.0.1", HttpStatusCode.OK)]
     [InlineData("[::1]", HttpStatusCode.OK)]
-    [InlineData("cache.example", HttpStatusCode.OK)] // Named with --http-names.
+    [InlineData("cache.example", HttpStatusCode.OK)] // The option --http-names names it.
     [InlineData("evil.example", HttpStatusCode.MisdirectedRequest)]
     [InlineData("127.0.0.1.evil.example", HttpStatusCode.MisdirectedRequest)]
     public async Task Only_names_of_the_server_are_answered(string host, HttpStatusCode expected)
@@ -109,7 +109,7 @@ public sealed class AccessTests
             Assert.Equal(expected, status);
         }
 
-        // The page itself may be reached through a link.
+        // A link may lead to the page itself.
         (HttpStatusCode page, _) = await server.AskAsync(HttpMethod.Get, "/", headers: headers => headers.Add("Sec-Fetch-Site", "cross-site"));
         Assert.Equal(HttpStatusCode.OK, page);
     }

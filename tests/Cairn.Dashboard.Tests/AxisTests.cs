@@ -3,11 +3,11 @@ using Cairn.Dashboard.Tests.Serving;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>Labels of axes name the values that they stand beside.</summary>
+/// <summary>Labels of axes name the values at which they stand.</summary>
 [Collection(Browser.Collection)]
 public sealed class AxisTests(Browser browser)
 {
-    // Values that are a chart's largest, over all magnitudes that figures have.
+    // The largest values of charts, over all magnitudes that figures have.
     private const string Most = "[...Array(220)].map((_, i) => 0.03 * 1.21 ** i).concat([1, 2, 4, 1024, 1048576, 1e6, 5e9])";
 
     [RequiresToolFact("chromium")]

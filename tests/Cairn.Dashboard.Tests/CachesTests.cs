@@ -13,7 +13,7 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>The caches of an application, with one line.</summary>
+/// <summary>The dashboard of an application's caches, which one line adds.</summary>
 [Collection(Browser.Collection)]
 public sealed class CachesTests(Browser browser)
 {
@@ -46,7 +46,7 @@ public sealed class CachesTests(Browser browser)
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "stock" }).ClickAsync();
         await Expect(Tile(page, "Stampedes prevented")).ToHaveTextAsync("0");
         await Expect(page.Page.GetByText("First level only")).ToBeVisibleAsync();
-        await page.Page.Locator("a.brand").ClickAsync(); // To the overview, where the page is: with another address.
+        await page.Page.Locator("a.brand").ClickAsync(); // The link leads to the overview, which changes the address.
         await Expect(page.Page).ToHaveURLAsync(new System.Text.RegularExpressions.Regex("#overview$"));
         await Expect(page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "stock" })).ToHaveAttributeAsync("aria-pressed", "true");
         await Expect(page.Page.GetByText("First level only")).ToBeVisibleAsync();
@@ -118,7 +118,7 @@ public sealed class CachesTests(Browser browser)
         return application;
     }
 
-    // Every client is anonymous; the policies look at the request.
+    // Every client is anonymous. The policies examine the request.
     private sealed class AnonymousHandler(
         Microsoft.Extensions.Options.IOptionsMonitor<Microsoft.AspNetCore.Authentication.AuthenticationSchemeOptions> options, ILoggerFactory loggers,
         System.Text.Encodings.Web.UrlEncoder encoder)

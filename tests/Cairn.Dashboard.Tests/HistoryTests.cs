@@ -5,7 +5,7 @@ using Cairn.Dashboard.Pages.History;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>What is kept of the last minutes, and of who has logged in.</summary>
+/// <summary>The samples of the last minutes, and the sessions of users that have logged in.</summary>
 public sealed class HistoryTests
 {
     private static readonly Series[] s_series = [new("reads", SeriesKind.Counter)];
@@ -20,11 +20,11 @@ public sealed class HistoryTests
         Advance(clock, 20);
         Assert.Equal(4, reads);
         Ask(history, 0);
-        Assert.Equal(5, reads); // At once, for who has just come,
+        Assert.Equal(5, reads); // A new page gets samples at once,
         Advance(clock, 10);
-        Assert.Equal(15, reads); // and then each second,
+        Assert.Equal(15, reads); // then one each second,
         Advance(clock, 60);
-        Assert.InRange(reads, 20 + 8, 20 + 22); // until no page has asked for a while.
+        Assert.InRange(reads, 20 + 8, 20 + 22); // until no page has requested samples for a while.
     }
 
     [Fact]
@@ -57,7 +57,7 @@ public sealed class HistoryTests
         clock.Advance(TimeSpan.FromHours(1));
         long before = GC.GetAllocatedBytesForCurrentThread();
 
-        clock.Advance(TimeSpan.FromHours(35)); // 25,200 samples and their timers; the clock of the test takes a few bytes for each.
+        clock.Advance(TimeSpan.FromHours(35)); // 25,200 samples and their timers. The clock of the test takes a few bytes for each.
 
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 25_200 * 200);
         for (int range = 0; range < HistoryRange.All.Count; range++)
@@ -65,7 +65,7 @@ public sealed class HistoryTests
             HistoryRange kept = HistoryRange.All[range];
             JsonElement answer = Ask(history, 0, range);
             long[] times = [.. answer.GetProperty("samples").EnumerateArray().Select(sample => sample[0].GetInt64())];
-            TimeSpan interval = range == 0 ? TimeSpan.FromSeconds(5) : kept.Interval; // No page asks.
+            TimeSpan interval = range == 0 ? TimeSpan.FromSeconds(5) : kept.Interval; // No page requests samples.
             Assert.Equal(kept.Capacity, times.Length);
             Assert.Equal(answer.GetProperty("nowMs").GetInt64() - times[0], (kept.Capacity - 1) * interval.TotalMilliseconds, interval.TotalMilliseconds);
             Assert.All(times.Skip(1).Zip(times), pair => Assert.InRange(pair.First - pair.Second, 0, interval.TotalMilliseconds));

@@ -14,13 +14,13 @@ using Xunit.Abstractions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>A request that is not as the reference has it is answered with what is wrong, and nothing is logged as an error.</summary>
+/// <summary>The answer to a request that differs from the reference names the fault. The server logs no error.</summary>
 public sealed class HostileRequestTests(ITestOutputHelper output)
 {
     private const string Token = "X-Cairn-Token";
     private const string SeedVariable = "CAIRN_FUZZ_SEED";
 
-    // A valid request for each endpoint, from which broken ones are made.
+    // A valid request for each endpoint. The tests derive broken requests from it.
     private static readonly (string Method, string Path, string Body)[] s_endpoints =
     [
         ("GET", "api/session", ""),
@@ -148,7 +148,7 @@ public sealed class HostileRequestTests(ITestOutputHelper output)
                 string type = random.Next(20) == 0 ? "text/plain" : "application/json";
                 if (path == "api/login" && IsValid(bytes))
                 {
-                    continue; // A wrong password costs the time that it is meant to cost.
+                    continue; // A wrong password takes long on purpose.
                 }
 
                 using HttpRequestMessage request = Request(method, prefix + BreakQuery(random, path), method == "GET" ? null : bytes, type, token);

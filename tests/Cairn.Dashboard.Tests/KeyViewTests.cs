@@ -5,7 +5,7 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>Looking for keys, at values, and removing them.</summary>
+/// <summary>Finding keys, showing values, and removing them.</summary>
 [Collection(Browser.Collection)]
 public sealed class KeyViewTests(Browser browser)
 {
@@ -197,15 +197,15 @@ public sealed class KeyViewTests(Browser browser)
         await page.Page.Locator("nav a", new PageLocatorOptions { HasText = "Keys" }).First.FocusAsync();
         await page.Page.Keyboard.PressAsync("Enter");
         await Expect(page.Heading).ToHaveTextAsync("Keys");
-        Assert.Equal("Keys", await FocusedAsync(page)); // The heading: what was chosen is read out.
+        Assert.Equal("Keys", await FocusedAsync(page)); // The heading has the focus, so a screen reader reads the choice.
 
         await page.Page.Keyboard.PressAsync("Tab");
         Assert.Equal("match", await page.Page.EvaluateAsync<string>("() => document.activeElement.id"));
         await page.Page.Keyboard.TypeAsync("book:1");
         await page.Page.Keyboard.PressAsync("Enter");
         await Expect(Rows(page)).ToHaveCountAsync(1);
-        await page.Page.Keyboard.PressAsync("Tab"); // The button,
-        await page.Page.Keyboard.PressAsync("Tab"); // and the key.
+        await page.Page.Keyboard.PressAsync("Tab"); // To the button,
+        await page.Page.Keyboard.PressAsync("Tab"); // then to the key.
         Assert.Equal("book:1", await FocusedAsync(page));
         Assert.True(await page.Page.EvaluateAsync<bool>("() => getComputedStyle(document.activeElement).outlineStyle !== 'none'"));
         await page.Page.Keyboard.PressAsync("Enter");

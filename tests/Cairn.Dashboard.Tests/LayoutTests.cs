@@ -5,13 +5,13 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>Texts stay in their place at every width, however long the figures are.</summary>
+/// <summary>Texts stay in their place at every width, even with the longest figures.</summary>
 [Collection(Browser.Collection)]
 public sealed class LayoutTests(Browser browser)
 {
     private static readonly (string Title, string Ready)[] s_views =
     [
-        ("Top keys", "text=book:7"), // First: its samples are forgotten when no page has shown them for a while.
+        ("Top keys", "text=book:7"), // The first view, because its samples are deleted when no page has shown them for a while.
         ("Overview", ".plot path.line"), ("Commands", "text=resp"), ("Memory", "svg.map"), ("Keys", "text=book:1"),
         ("Slow log", "text=SET"), ("Connections", "text=127.0.0.1"),
     ];

@@ -6,7 +6,7 @@ using Cairn.Dashboard.Tests.Serving;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>What is finite over HTTP: when it runs out, others are served, and it comes back.</summary>
+/// <summary>The limits over HTTP: when one is reached, other clients are served, and capacity returns.</summary>
 public sealed class LimitTests
 {
     private const string Token = "X-Cairn-Token";
@@ -30,7 +30,7 @@ public sealed class LimitTests
         Assert.True(IsAnswered(server, clients[^1]));
         Array.ForEach(clients, client => client.Dispose());
 
-        // The server learns of each end in its own time.
+        // The server notices each closed connection after some time.
         Assert.True(SpinWait.SpinUntil(
             () =>
             {
@@ -82,7 +82,7 @@ public sealed class LimitTests
         return socket;
     }
 
-    // Sends headers and a body as they are. Returns the beginning of the answer, which may come before the body was read.
+    // Sends headers and a body unchanged. Returns the beginning of the answer, which can arrive before the server has read the body.
     private static string Post(ServedDashboard server, string token, string rest)
     {
         using Socket client = Connect(server);

@@ -6,7 +6,7 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>How far back the charts go, and whether they move on.</summary>
+/// <summary>The time span of the charts, and the pause button.</summary>
 [Collection(Browser.Collection)]
 public sealed class PaceTests(Browser browser)
 {
@@ -31,12 +31,12 @@ public sealed class PaceTests(Browser browser)
             await page.PictureAsync($"overview-{minutes}-light-large");
         }
 
-        // The burst of 23 hours ago is there, in the left twentieth of the chart.
+        // The burst of 23 hours ago is in the left twentieth of the chart.
         string path = (await page.Page.Locator(".chart-card").First.Locator("path.line").First.GetAttributeAsync("d"))!;
         double first = double.Parse(path[1..path.IndexOf(' ', StringComparison.Ordinal)], System.Globalization.CultureInfo.InvariantCulture);
         Assert.InRange(first, 30, 130);
 
-        // No request was a hit or a miss in between: neither line nor area claims a ratio.
+        // Between the bursts no request was a hit or a miss. So neither line nor area shows a ratio there.
         ILocator ratio = page.Page.Locator(".chart-card").Nth(1);
         foreach (string kind in (string[])["line", "area"])
         {
@@ -60,7 +60,7 @@ public sealed class PaceTests(Browser browser)
         await Expect(page.Page.Locator("#state")).ToContainTextAsync("Paused at");
         await Expect(button).ToHaveAttributeAsync("aria-pressed", "true");
         await page.ShowAsync("Commands");
-        await Expect(page.Page.Locator("text=No requests yet")).ToBeVisibleAsync(); // A view that has nothing to show asks once.
+        await Expect(page.Page.Locator("text=No requests yet")).ToBeVisibleAsync(); // A view without data sends one request.
         await page.ShowAsync("Overview");
         int asked = 0;
         page.Page.Request += (_, _) => Interlocked.Increment(ref asked);
@@ -98,7 +98,7 @@ public sealed class PaceTests(Browser browser)
         await using WatchedPage page = await browser.OpenAsync();
         await page.Page.RouteAsync("**/api/**", async route =>
         {
-            // Whatever is counted is one.
+            // Replaces all counts by 1.
             IAPIResponse response = await route.FetchAsync();
             string text = await response.TextAsync();
             await route.FulfillAsync(new RouteFulfillOptions

@@ -7,11 +7,11 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>A page whose server is gone says so, shows how old its figures are, and recovers by itself.</summary>
+/// <summary>A page whose server is gone says so, shows the age of its figures, and recovers without help.</summary>
 [Collection(Browser.Collection)]
 public sealed class ReachabilityTests(Browser browser)
 {
-    // The tool among the files that it was built with, by the same configuration and for the same runtime as these tests.
+    // The tool of the same build configuration and runtime as these tests.
     private static readonly string s_tool = RepositoryFile.At(
         ["src", "Cairn.Cli", "bin", .. Path.TrimEndingDirectorySeparator(AppContext.BaseDirectory).Split(Path.DirectorySeparatorChar)[^2..], "Cairn.Cli.dll"]);
 
@@ -50,7 +50,7 @@ public sealed class ReachabilityTests(Browser browser)
             await Expect(page.Page.GetByText("Ready", new PageGetByTextOptions { Exact = true })).ToBeVisibleAsync();
             Assert.Equal(1, await OpacityAsync(page));
 
-            // The token of the server that was killed would be refused.
+            // The new server would refuse the token of the killed one.
             Send(resp, "SET book:2 Emma");
             await page.ShowAsync("Keys");
             await Expect(page.Page.Locator(".key-list tbody tr")).Not.ToHaveCountAsync(0);

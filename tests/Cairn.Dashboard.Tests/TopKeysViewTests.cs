@@ -5,7 +5,7 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>The view of top keys lists a key only if the sample can tell it from noise.</summary>
+/// <summary>The view of top keys lists a key only if the sample distinguishes it from noise.</summary>
 [Collection(Browser.Collection)]
 public sealed class TopKeysViewTests(Browser browser)
 {
@@ -54,7 +54,7 @@ public sealed class TopKeysViewTests(Browser browser)
     {
         WatchedPage page = await browser.OpenAsync();
         await page.GoAsync(new Uri(server.Address, "#hot"));
-        await Expect(page.Page.GetByText("Nothing has been asked for yet")).ToBeVisibleAsync(); // From here on it is watched.
+        await Expect(page.Page.GetByText("Nothing has been asked for yet")).ToBeVisibleAsync(); // From here on the server samples keys.
         return page;
     }
 }

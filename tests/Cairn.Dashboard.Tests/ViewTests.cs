@@ -5,13 +5,13 @@ using static Microsoft.Playwright.Assertions;
 
 namespace Cairn.Dashboard.Tests;
 
-/// <summary>Each view as people see it: by day and by night, on a desk and on a phone, with and without anything to show.</summary>
+/// <summary>Each view in light and dark mode, on a desktop and on a phone, with and without data.</summary>
 [Collection(Browser.Collection)]
 public sealed class ViewTests(Browser browser)
 {
     private const int PhoneWidth = 360;
 
-    // A view, and what is there when nothing has happened, and when something has.
+    // A view, a text that it shows without data, and a text that it shows with data.
     private static readonly (string Title, string Empty, string Busy)[] s_views =
     [
         ("Overview", ".tile .value", ".plot path.line"),
@@ -55,7 +55,7 @@ public sealed class ViewTests(Browser browser)
             await Expect(page.Heading).ToHaveTextAsync(title);
             if (title == "Top keys")
             {
-                await Expect(page.Page.GetByText("Nothing has been asked for yet")).ToBeVisibleAsync(); // From here on it is watched.
+                await Expect(page.Page.GetByText("Nothing has been asked for yet")).ToBeVisibleAsync(); // From here on the server samples keys.
                 for (int i = 0; i < 640; i++)
                 {
                     server.Send("GET", "book:7");
@@ -111,7 +111,7 @@ public sealed class ViewTests(Browser browser)
         await using ServedDashboard server = await ServedDashboard.StartAsync();
         for (int i = 0; i < 100; i++)
         {
-            server.Send(i % 20 == 0 ? ["SET", $"book:{i}", "Dune"] : ["SET", $"book:{i}", "Dune", "EX", i % 20 == 1 ? "30000" : "3000"]); // All in one segment.
+            server.Send(i % 20 == 0 ? ["SET", $"book:{i}", "Dune"] : ["SET", $"book:{i}", "Dune", "EX", i % 20 == 1 ? "30000" : "3000"]); // All entries are in one segment.
         }
 
         await using WatchedPage page = await browser.OpenAsync();
@@ -168,7 +168,7 @@ public sealed class ViewTests(Browser browser)
         }
     }
 
-    // Texts whose colour differs too little from the nearest background that is not transparent: WCAG 2.2, 1.4.3.
+    // Finds texts whose colour differs too little from the nearest background that is not transparent: WCAG 2.2, 1.4.3.
     private const string ContrastScript =
         """
         () => {
@@ -196,7 +196,7 @@ public sealed class ViewTests(Browser browser)
         {
             await page.Page.SetViewportSizeAsync(width, height);
             await page.AssertFitsAsync();
-            Assert.InRange(await HeadingBelowMenuAsync(page), double.MinValue, 40); // Beside the menu on a desk, right below it on a phone.
+            Assert.InRange(await HeadingBelowMenuAsync(page), double.MinValue, 40); // Beside the menu on a desktop, directly below it on a phone.
             foreach (ColorScheme scheme in (ColorScheme[])[ColorScheme.Dark, ColorScheme.Light])
             {
                 await page.Page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = scheme });

@@ -45,7 +45,7 @@ public sealed class VisibilityTests(Browser browser)
 
         await page.Page.GetByLabel("Collection").SelectOptionAsync("stock");
 
-        await Expect(page.Page.Locator(".key-title")).ToHaveCountAsync(0); // A key of the same name, and another entry.
+        await Expect(page.Page.Locator(".key-title")).ToHaveCountAsync(0); // The key has the same name, but its entry is another one.
         await KeyViewTests.ChooseAsync(page, "book:1");
         await Expect(page.Page.Locator("#value-panel")).ToHaveTextAsync("12");
         page.AssertNoProblems();

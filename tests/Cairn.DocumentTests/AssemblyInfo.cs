@@ -1,2 +1,2 @@
-// Samples name files in the working directory, of which a process has one.
+// Samples name files in the working directory, and a process has only one.
 [assembly: CollectionBehavior(DisableTestParallelization = true)]

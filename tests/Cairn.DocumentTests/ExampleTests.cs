@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.DocumentTests;
 
-/// <summary>The examples of samples/, run as their README files tell, print what those say.</summary>
+/// <summary>The examples in samples/ print what their README files show, when they run with the commands of those files.</summary>
 public sealed class ExampleTests
 {
     [Fact]
@@ -33,7 +33,7 @@ public sealed class ExampleTests
     [RequiresToolFact("memcached", "python3")]
     public async Task Client_of_memcached_is_moved_to_cairn_unchanged()
     {
-        // The tool of the last build: the launcher of the clone would build one of its own.
+        // Uses the tool of the last build. The launcher of the clone would build another one.
         using var directory = new TestDirectory();
         var tool = directory["cairn"];
         await File.WriteAllTextAsync(tool, $"#!/bin/sh\nexec dotnet '{RepositoryFile.At("src/Cairn.Cli/bin/Release/net10.0/Cairn.Cli.dll")}' \"$@\"\n");
@@ -71,7 +71,7 @@ public sealed class ExampleTests
     private static string Built(string project, string assembly) =>
         RepositoryFile.At("samples", project, "bin", "Release", "net10.0", assembly + ".dll");
 
-    // The output that the README of an example shows.
+    // Returns the output that the README of an example shows.
     private static string PrintedBy(string example)
     {
         var readme = File.ReadAllText(RepositoryFile.At("samples", example, "README.md"));

@@ -2,7 +2,7 @@ using Cairn.DocumentTests.Samples;
 
 namespace Cairn.DocumentTests;
 
-/// <summary>The programs of the tutorial, which this assembly is when a test starts it again (see ChildProcess).</summary>
+/// <summary>The programs of the tutorial. A test starts this assembly again as one of them (see ChildProcess).</summary>
 internal static class Program
 {
     private static async Task<int> Main(string[] args)

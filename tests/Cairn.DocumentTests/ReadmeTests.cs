@@ -1,8 +1,8 @@
 namespace Cairn.DocumentTests;
 
 /// <summary>
-/// The blocks of README.md work when they are pasted: each block of shell, as a whole and in order, into bash in a clean clone, with an empty home. Every
-/// block has a network and processes of its own, because README.md names the usual ports, and what it leaves behind ends with it.
+/// The shell blocks of README.md work when a user pastes them. Each block runs as a whole and in order in bash, in a clean clone, with an empty home.
+/// Every block has a network and processes of its own, because README.md uses the default ports. All its processes end with it.
 /// </summary>
 public sealed class ReadmeTests : IDisposable
 {
@@ -42,8 +42,8 @@ public sealed class ReadmeTests : IDisposable
         Assert.False(blocks[0].IsShownBy("OK, or not\nDune\n"));
     }
 
-    // The files that are tracked, as they are now. The tool is that of this build under the key of its sources, as the launcher would have left it: building
-    // it once more takes a minute, and LauncherTests build one.
+    // Clones the tracked files in their present state. Installs the tool of this build under the key of its sources, as the launcher would. Another build
+    // takes a minute, and LauncherTests does one.
     private async Task<string> CloneAsync()
     {
         string clone = _directory["cairn"];
@@ -74,7 +74,7 @@ public sealed class ReadmeTests : IDisposable
         start.Environment["PATH"] = path;
         start.Environment["HOME"] = _directory["home"];
 
-        // There is no network to restore them from again, nor to ask for their vulnerabilities.
+        // Without a network, packages cannot be restored again or checked for vulnerabilities.
         start.Environment["NUGET_PACKAGES"] = restored;
         start.Environment["NuGetAudit"] = "false";
         return ProgramRun.FinishAsync(start, script);

@@ -4,13 +4,13 @@ using System.Diagnostics;
 namespace Cairn.DocumentTests;
 
 /// <summary>
-/// A fact that needs a network and processes of its own, and these programs. Where the kernel or the user's rights do not give them, the test is skipped
-/// and says so, except with CI=true: there it runs, and fails.
+/// A fact that needs a network and processes of its own, and these programs. If the kernel or the user's rights do not allow them, the test is
+/// skipped with a message. With CI=true it runs, and fails.
 /// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresNamespacesFactAttribute : FactAttribute
 {
-    /// <summary>For unshare. A user who is not root becomes it in a namespace of its own.</summary>
+    /// <summary>The options of unshare. A user who is not root becomes root in a namespace of its own.</summary>
     public static readonly string[] Options =
         [.. Environment.IsPrivilegedProcess ? [] : (string[])["--map-root-user"], "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 

@@ -2,20 +2,20 @@ using System.Text.RegularExpressions;
 
 namespace Cairn.DocumentTests;
 
-/// <summary>A block of C# in a document. Spaces at either end of a line, blank lines and using directives do not count.</summary>
+/// <summary>A C# block in a document. Spaces at either end of a line, blank lines and using directives do not count.</summary>
 internal sealed partial record Sample(string Document, int Line, IReadOnlyList<IReadOnlyList<string>> Paragraphs, string? WhyNotCompiled)
 {
     private static readonly string[] Generated = ["bin", "obj", "artifacts", ".git", "node_modules"];
 
-    /// <summary>The samples of all documents of the repository, in the order of their files.</summary>
+    /// <summary>Gets the samples of all documents of the repository, in the order of their files.</summary>
     public static IEnumerable<Sample> All =>
         from file in DocumentsBelow(RepositoryFile.Root).Order(StringComparer.Ordinal)
         from sample in Read(Path.GetRelativePath(RepositoryFile.Root, file), File.ReadAllLines(file))
         select sample;
 
     /// <summary>
-    /// The samples of one document. A comment `not compiled: REASON` on the line above a block says why it is not.
-    /// A sample falls into paragraphs at blank lines outside of braces, because types and statements do not stand together in a file.
+    /// Returns the samples of one document. A comment `not compiled: REASON` on the line above a block gives the reason. A sample consists of paragraphs,
+    /// which blank lines outside of braces separate, because a file cannot mix types and statements.
     /// </summary>
     public static IEnumerable<Sample> Read(string document, string[] lines)
     {
@@ -34,10 +34,10 @@ internal sealed partial record Sample(string Document, int Line, IReadOnlyList<I
         }
     }
 
-    /// <summary>True if every paragraph stands in these lines.</summary>
+    /// <summary>Returns whether these lines contain every paragraph.</summary>
     public bool IsIn(string[] code) => Paragraphs.All(paragraph => IsIn(code, paragraph));
 
-    /// <summary>Lines as they are compared.</summary>
+    /// <summary>Returns the lines in the form in which they are compared.</summary>
     public static string[] Normalize(IEnumerable<string> lines) => [.. lines.Select(line => line.Trim()).Where(Counts)];
 
     public override string ToString() => $"{Document}:{Line}";

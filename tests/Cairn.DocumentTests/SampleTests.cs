@@ -1,8 +1,8 @@
 namespace Cairn.DocumentTests;
 
 /// <summary>
-/// Every block of C# in a document stands, word for word, in a file of Samples, where it is compiled and run. If a document changes,
-/// that file changes, too.
+/// A file of Samples contains every C# block of a document, word for word, and compiles and runs it. If a document changes, that file must change
+/// too.
 /// </summary>
 public sealed class SampleTests
 {

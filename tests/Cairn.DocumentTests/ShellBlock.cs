@@ -1,9 +1,11 @@
 namespace Cairn.DocumentTests;
 
-/// <summary>A block of shell in a document, and what the document shows as its output.</summary>
-/// <param name="Line">Where it begins, from 1.</param>
-/// <param name="Script">What a reader pastes.</param>
-/// <param name="Output">The lines of the block of text that follows it, with nothing but an empty line between; empty if none does.</param>
+/// <summary>A shell block in a document, and the output that the document shows.</summary>
+/// <param name="Line">The first line of the block, from 1.</param>
+/// <param name="Script">The text that a reader pastes.</param>
+/// <param name="Output">
+/// The lines of the text block that follows, separated from the shell block by an empty line at most. Empty without such a block.
+/// </param>
 internal sealed record ShellBlock(int Line, string Script, IReadOnlyList<string> Output)
 {
     private const string End = "```";
@@ -24,7 +26,7 @@ internal sealed record ShellBlock(int Line, string Script, IReadOnlyList<string>
         }
     }
 
-    /// <summary>True if the lines were printed, in this order. Others between them are what programs say of their progress.</summary>
+    /// <summary>Returns whether the lines were printed in this order. Other lines between them are progress messages of programs.</summary>
     public bool IsShownBy(string printed)
     {
         int shown = 0;

@@ -2,7 +2,7 @@ using Bookshop.Catalogue;
 
 namespace Bookshop.Tests.Catalogue;
 
-/// <summary>The generated catalogue is the same everywhere, and one that a shop could have.</summary>
+/// <summary>The generated catalogue is the same on every machine, and looks like that of a real shop.</summary>
 public sealed class CatalogueGeneratorTests
 {
     private const int Books = 100_000;

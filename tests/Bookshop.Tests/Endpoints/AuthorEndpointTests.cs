@@ -4,7 +4,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Endpoints;
 
-/// <summary>/api/authors, whatever the read path.</summary>
+/// <summary>/api/authors, with every read path.</summary>
 [Collection(BookshopCollection.Name)]
 public sealed class AuthorEndpointTests(BookshopFixture fixture)
 {

@@ -5,7 +5,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Endpoints;
 
-/// <summary>/api/books, whatever the read path.</summary>
+/// <summary>/api/books, with every read path.</summary>
 [Collection(BookshopCollection.Name)]
 public sealed class BookEndpointTests(BookshopFixture fixture)
 {

@@ -3,7 +3,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Endpoints;
 
-/// <summary>What operators and programs ask for.</summary>
+/// <summary>Endpoints for operators and for programs: health, statistics, API description.</summary>
 [Collection(BookshopCollection.Name)]
 public sealed class OperationTests(BookshopFixture fixture)
 {

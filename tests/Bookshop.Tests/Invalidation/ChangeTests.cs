@@ -5,7 +5,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Invalidation;
 
-/// <summary>A change is seen: at once if it was made through the API, soon if it was made in the database.</summary>
+/// <summary>Readers see a change through the API at once, and a change in the database soon.</summary>
 [Collection(BookshopCollection.Name)]
 public sealed class ChangeTests(BookshopFixture fixture)
 {
@@ -89,13 +89,13 @@ public sealed class ChangeTests(BookshopFixture fixture)
         Run($"DELETE FROM book WHERE id = {id}");
         await Eventually.EqualAsync(null, () => client.TitleAsync(id));
 
-        // That there is none is cached by now.
+        // The cache now holds the fact that the book does not exist.
         Run(
             "INSERT INTO book (id, author_id, title, isbn, published, pages, price, language, description) "
             + $"VALUES ({id}, {author}, 'Persuasion', '{Bookshop.Catalogue.Isbn.OfNumber(fixture.NextNumber())}', '1817-12-20', 236, 7, 'en', '')");
         await Eventually.EqualAsync("Persuasion", () => client.TitleAsync(id));
 
-        // The id itself: one book is gone, another is there.
+        // This changes the id itself, so one book disappears and another appears.
         Run($"UPDATE book SET id = id + 1000000 WHERE id = {id}");
         await Eventually.EqualAsync(null, () => client.TitleAsync(id));
         Assert.Equal("Persuasion", await client.TitleAsync(id + 1_000_000));
@@ -109,7 +109,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
         var id = await client.CreateBookAsync(ShopClient.Book(fixture.NextNumber()));
         Assert.Equal("Dune", await client.TitleAsync(id));
 
-        // The trigger is off, so that nothing but the lost connection can tell.
+        // The trigger is off, so only the lost connection can cause the invalidation.
         Run($"""
             SET session_replication_role = replica;
             UPDATE book SET title = 'Emma' WHERE id = {id};
@@ -120,8 +120,8 @@ public sealed class ChangeTests(BookshopFixture fixture)
         await Eventually.EqualAsync("Healthy", () => client.Http.GetStringAsync(new Uri("/health", UriKind.Relative)));
     }
 
-    // A book changes through the API and directly while readers read. Each price is higher than the last one: a reader that begins after a
-    // change through the API was answered gets that price or a higher one.
+    // A book changes through the API and directly while readers read. Each price is higher than the one before. A reader that starts after a change
+    // through the API was answered gets that price or a higher one.
     [RequiresToolTheory(PostgresServer.Program, RedisServer.Program)]
     [MemberData(nameof(CachedPaths))]
     public async Task Reader_never_gets_a_book_from_before_an_acknowledged_change_whatever_else_is_going_on(string path)
@@ -194,7 +194,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
 
     private static async Task<int> PriceAsync(ShopClient client, int id) => (int)(await client.JsonAsync($"/api/books/{id}")).GetProperty("price").GetDecimal();
 
-    // The sequence goes on whatever became of the last book.
+    // Reads the sequence by creating a book. The sequence advances even if the last insert failed.
     private async Task<int> NextBookIdAsync(ShopClient client)
     {
         var last = await client.CreateBookAsync(ShopClient.Book(fixture.NextNumber()));

@@ -2,7 +2,9 @@ using Npgsql;
 
 namespace Bookshop.Tests.Servers;
 
-/// <summary>A PostgreSQL server of the tests' own, with its data and its socket in a directory that goes with it; it listens on no port.</summary>
+/// <summary>
+/// A PostgreSQL server for the tests. Its data and its socket are in a directory that is deleted on disposal. The server listens on no port.
+/// </summary>
 internal sealed class PostgresServer : IDisposable
 {
     public const string Program = Programs + "postgres";
@@ -38,7 +40,7 @@ internal sealed class PostgresServer : IDisposable
 
     public static void Run(NpgsqlConnection connection, string sql)
     {
-#pragma warning disable CA2100 // The tests' own text.
+#pragma warning disable CA2100 // The text comes from the tests.
         using var command = new NpgsqlCommand(sql, connection);
 #pragma warning restore CA2100
         command.ExecuteNonQuery();
@@ -47,7 +49,7 @@ internal sealed class PostgresServer : IDisposable
     public object Ask(string database, string sql)
     {
         using var connection = Open(database);
-#pragma warning disable CA2100 // The tests' own text.
+#pragma warning disable CA2100 // The text comes from the tests.
         using var command = new NpgsqlCommand(sql, connection);
 #pragma warning restore CA2100
         return command.ExecuteScalar()!;

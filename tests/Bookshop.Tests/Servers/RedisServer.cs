@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Bookshop.Tests.Servers;
 
-/// <summary>A Redis server of the tests' own, on a socket in a directory that goes with it.</summary>
+/// <summary>A Redis server for the tests. Its socket is in a directory that is deleted on disposal.</summary>
 internal sealed class RedisServer : IDisposable
 {
     public const string Program = "redis-server";

@@ -5,7 +5,7 @@ namespace Bookshop.Tests.Servers;
 /// <summary>Runs programs that may leave a server running.</summary>
 internal static class ServerProgram
 {
-    // The output goes nowhere: a server that is left running would keep a pipe open.
+    // Discards the output: a server that is left running would keep a pipe open.
     public static void Run(string program, params IEnumerable<string> arguments)
     {
         using var process = Process.Start(StartOf(program, arguments))!;

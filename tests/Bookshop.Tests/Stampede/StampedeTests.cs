@@ -5,7 +5,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Stampede;
 
-/// <summary>A thousand requests for one book that is not cached make one query.</summary>
+/// <summary>A thousand requests for one book that is not cached execute one query.</summary>
 [Collection(BookshopCollection.Name)]
 public sealed class StampedeTests(BookshopFixture fixture)
 {
@@ -36,7 +36,7 @@ public sealed class StampedeTests(BookshopFixture fixture)
         Assert.Equal(1, await QueriesAsync(first, await other.AddressAsync()));
     }
 
-    // Without a cache there are as many as requests: what is counted are the queries.
+    // Without a cache, each request executes a query. So the number really counts queries.
     [RequiresToolFact(PostgresServer.Program)]
     public async Task Without_a_cache_each_request_makes_its_own()
     {
@@ -45,7 +45,7 @@ public sealed class StampedeTests(BookshopFixture fixture)
         Assert.Equal(Requests, await QueriesAsync(shop.Address));
     }
 
-    // The table is locked until all requests are under way, so that the first one cannot have been answered before the last one came.
+    // The table is locked until all requests are in progress. So the first request cannot be answered before the last one arrives.
     private async Task<long> QueriesAsync(params Uri[] shops)
     {
         var id = (int)fixture.Postgres.Ask(
@@ -75,7 +75,7 @@ public sealed class StampedeTests(BookshopFixture fixture)
     private bool IsAsked() =>
         (long)fixture.Postgres.Ask(Database, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM book b%'") > 0;
 
-    // Of the clients' ends; those of earlier tests may be among them, and then the test only asks for less.
+    // Counts the clients' ends. Connections of earlier tests can be among them. The test then only waits for fewer new connections.
     private static int Connections(int port) => IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpConnections()
         .Count(connection => connection.State == TcpState.Established && connection.RemoteEndPoint.Port == port);
 }

@@ -3,7 +3,7 @@ using Bookshop.Reading;
 
 namespace Bookshop.Tests.Starting;
 
-/// <summary>What documents say of the Bookshop.</summary>
+/// <summary>Statements of documents about the Bookshop are correct.</summary>
 public sealed partial class DocumentTests
 {
     private static readonly string[] Numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];

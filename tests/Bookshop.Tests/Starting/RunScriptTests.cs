@@ -3,7 +3,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Starting;
 
-/// <summary>samples/Bookshop/run, as a newcomer starts it.</summary>
+/// <summary>samples/Bookshop/run, started as a new user starts it.</summary>
 public sealed class RunScriptTests
 {
     [Fact]

@@ -4,7 +4,7 @@ using Bookshop.Tests.Servers;
 
 namespace Bookshop.Tests.Starting;
 
-/// <summary>What a newcomer is likely to meet is one line that says what to do.</summary>
+/// <summary>Each mistake that a new user is likely to make prints one line that says how to correct it.</summary>
 [Collection(BookshopCollection.Name)]
 public sealed class StartTests(BookshopFixture fixture)
 {

@@ -12,8 +12,8 @@ public class PolicyTests
     public void Lru_evicts_the_key_used_longest_ago() =>
         Assert.Equal("..h.h..", Decisions(new LruPolicy(2, 4), [0, 1, 0, 2, 0, 1, 2]));
 
-    // The hit on 0 keeps it when 2 arrives, at the price of its mark; the hand then stands at the newest end, goes
-    // round, and finds 0 unmarked when 3 arrives.
+    // Key 0 has a mark because of its hit. When 2 arrives, 0 loses its mark and stays. The hand is then at the newest end and starts again. When 3
+    // arrives, it finds 0 without a mark.
     [Fact]
     public void Sieve_spares_a_used_key_once_and_keeps_its_place_in_the_queue() =>
         Assert.Equal("..h..h.", Decisions(new SievePolicy(2, 4), [0, 1, 0, 2, 3, 3, 1]));
@@ -36,8 +36,8 @@ public class PolicyTests
     [Fact]
     public void S3_fifo_takes_a_key_that_returns_from_its_ghosts_straight_to_the_main_queue()
     {
-        // With room for ten, nine keys after 0 are held beside it and the tenth pushes it out, into the ghosts. Back from
-        // there it outlives another scan, for which a key of the small queue would have been too weak.
+        // With a capacity of ten, the cache holds 0 and nine other keys. The tenth pushes 0 out, into the ghost queue. After its return, 0 survives
+        // another scan. A key in the small queue would not survive it.
         int[] requests = [.. Enumerable.Range(0, 11), 0, .. Enumerable.Range(11, 30), 0];
 
         var decisions = Decisions(new S3FifoPolicy(10, 41), requests);
@@ -116,7 +116,7 @@ public class PolicyTests
         }
     }
 
-    /// <summary>One character per request: h for a hit, a dot for a miss.</summary>
+    /// <summary>Returns one character for each request: h for a hit, a dot for a miss.</summary>
     private static string Decisions(ICachePolicy policy, int[] requests)
     {
         using (policy)
@@ -128,7 +128,7 @@ public class PolicyTests
     private static int[] RandomRequests(Random random, int keys, int count) =>
         [.. Enumerable.Range(0, count).Select(_ => random.Next(keys))];
 
-    /// <summary>Tries every eviction at every miss.</summary>
+    /// <summary>Returns the best possible number of hits. It tries every eviction at every miss.</summary>
     private static int BestHits(int[] requests, int at, HashSet<int> cached, int capacity)
     {
         if (at == requests.Length)

@@ -2,7 +2,7 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Tests.Measuring;
 
-/// <summary>A contender whose samples are given, and that notes when it is asked for one.</summary>
+/// <summary>A contender that returns given samples, and records each call.</summary>
 internal sealed class FakeContender(string name, List<string>? calls = null, params Sample[] samples) : IContender
 {
     public string Name { get; } = name;

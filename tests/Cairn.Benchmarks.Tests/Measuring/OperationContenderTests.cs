@@ -50,7 +50,7 @@ public class OperationContenderTests
 
     private sealed class Allocator(int operations) : OperationContender("allocator", operations)
     {
-        // An array of 40 bytes, its length and its header.
+        // An array of 40 bytes with its length and its header.
         public const int BytesPerOperation = 64;
 
         private byte[] _last = [];

@@ -19,7 +19,7 @@ public class StatisticsTests
     [Fact]
     public void Ratios_are_taken_within_a_round_and_not_between_medians()
     {
-        // Divided by each other, the two medians would say 1.
+        // The ratio of the two medians would be 1.
         double[] subject = [10, 20, 30];
         double[] peer = [20, 40, 20];
 

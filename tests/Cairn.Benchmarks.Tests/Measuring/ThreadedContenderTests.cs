@@ -23,7 +23,7 @@ public class ThreadedContenderTests
         Assert.Throws<InvalidOperationException>(() => contender.Measure(round: 0));
     }
 
-    /// <summary>Ends its first operation when the other worker is in its first, too.</summary>
+    /// <summary>Ends its first operation only when the other worker is in its first operation too.</summary>
     private sealed class Meeter(Barrier meeting) : OperationContender("meeter", operations: 1)
     {
         private bool _hasMet;

@@ -5,9 +5,9 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
-#pragma warning disable VSTHRD003 // The tests let go themselves what their endpoints wait for.
+#pragma warning disable VSTHRD003 // The tests themselves complete the tasks that their endpoints wait for.
 
-/// <summary>Responses of endpoints in the hybrid cache, over real connections. Early: answered before routing, where that may be.</summary>
+/// <summary>Responses of endpoints in the hybrid cache, over real connections. "Early" means answered before routing, where that is possible.</summary>
 public sealed class HybridOutputTests
 {
     [Theory]
@@ -521,7 +521,7 @@ public sealed class HybridOutputTests
         return different.Count;
     }
 
-    // Another thread brings this about, without a notification.
+    // Another thread causes the state. No event reports it.
     private static async Task UntilAsync(Func<bool> isSo)
     {
         while (!isSo())

@@ -10,7 +10,9 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
-/// <summary>An application whose responses are kept in a hybrid cache, on a port of its own. Each response that it makes has a number of its own.</summary>
+/// <summary>
+/// An application on a port of its own that keeps its responses in a hybrid cache. Each response that it creates has a number of its own.
+/// </summary>
 internal sealed class HybridShop : IAsyncDisposable
 {
     private readonly WebApplication _application;
@@ -25,10 +27,13 @@ internal sealed class HybridShop : IAsyncDisposable
 
     public HttpClient Client { get; }
 
-    /// <summary>Awaited by /gated and what is below /fails while the response is made; given how many were made before.</summary>
+    /// <summary>
+    /// Gets or sets the function that /gated and the paths below /fails await while they create a response. Its argument is the number of responses
+    /// that were created before.
+    /// </summary>
     public Func<int, Task> Gate { get; set; } = _ => Task.CompletedTask;
 
-    /// <summary>Responses made here.</summary>
+    /// <summary>Gets the number of responses that this process created.</summary>
     public int Made => Volatile.Read(ref _made);
 
     public CairnHybridCache Cache => _application.Services.GetRequiredService<CairnHybridCache>();

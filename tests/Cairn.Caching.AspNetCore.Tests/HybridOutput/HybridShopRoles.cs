@@ -1,6 +1,6 @@
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
-/// <summary>The application over a store file, also in another process.</summary>
+/// <summary>The application over a store file, which can also run in another process.</summary>
 internal static class HybridShopRoles
 {
     public static Task<HybridShop> StartAsync(string file) => HybridShop.StartAsync(
@@ -11,7 +11,7 @@ internal static class HybridShopRoles
         }),
         isEarly: true);
 
-    /// <summary>FILE: serves over a store file until the input ends; says its address.</summary>
+    /// <summary>Serves over the store file that the argument names, until the input ends. Prints its address.</summary>
     public static async Task ServeAsync(string[] args)
     {
         await using HybridShop shop = await StartAsync(args[0]);

@@ -4,7 +4,7 @@ using Cairn.Caching.AspNetCore.HybridOutput;
 
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
-/// <summary>Kept responses as bytes.</summary>
+/// <summary>The serialization of kept responses.</summary>
 public sealed class KeptResponseSerializerTests
 {
     private static readonly KeptResponse Whole = new(

@@ -1,8 +1,8 @@
 namespace Cairn.Caching.AspNetCore.Tests.HybridOutput;
 
-#pragma warning disable VSTHRD003 // The tests let go themselves what their endpoints wait for.
+#pragma warning disable VSTHRD003 // The tests themselves complete the tasks that their endpoints wait for.
 
-/// <summary>Responses in a hybrid cache over a store file: what processes share, and what survives them.</summary>
+/// <summary>Responses in a hybrid cache over a store file. Processes share them, and they survive the processes.</summary>
 public sealed class SharedOutputTests : IDisposable
 {
     private readonly StoreDirectory _directory = new();

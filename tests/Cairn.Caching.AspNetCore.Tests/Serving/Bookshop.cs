@@ -7,7 +7,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.AspNetCore.Tests.Serving;
 
-/// <summary>A small application with cached responses, on a port of its own. Each response that it makes has a number that no other has.</summary>
+/// <summary>A small application with cached responses, on a port of its own. Each response that it creates has a number of its own.</summary>
 internal sealed class Bookshop : IAsyncDisposable
 {
     private readonly WebApplication _application;
@@ -20,10 +20,10 @@ internal sealed class Bookshop : IAsyncDisposable
         _client = new HttpClient();
     }
 
-    /// <summary>Called by /gated while its response is made.</summary>
+    /// <summary>Gets or sets the function that /gated awaits while it creates its response.</summary>
     public Func<Task> Gate { get; set; } = () => Task.CompletedTask;
 
-    /// <summary>Responses made here.</summary>
+    /// <summary>Gets the number of responses that this process created.</summary>
     public int Made => Volatile.Read(ref _made);
 
     public Uri Address => new(_application.Urls.First());
@@ -95,7 +95,7 @@ internal sealed class Bookshop : IAsyncDisposable
             store.EvictByTagAsync(tag, cancellation).AsTask());
     }
 
-    // Each process has a port of its own, as it would not behind a proxy: as hosts they would have nothing in common.
+    // Each process has a port of its own, unlike behind a proxy. If responses varied by host, the processes would share none.
     private static OutputCachePolicyBuilder Keep(OutputCachePolicyBuilder policy) =>
         policy.Expire(TimeSpan.FromHours(1)).SetVaryByHost(false);
 

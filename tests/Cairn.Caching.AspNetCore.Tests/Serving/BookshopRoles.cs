@@ -3,7 +3,7 @@ namespace Cairn.Caching.AspNetCore.Tests.Serving;
 /// <summary>The application in another process.</summary>
 internal static class BookshopRoles
 {
-    /// <summary>FILE: serves over a store file until the input ends; says its address.</summary>
+    /// <summary>Serves over the store file that the argument names, until the input ends. Prints its address.</summary>
     public static async Task ServeAsync(string[] args)
     {
         await using Bookshop shop = await Bookshop.StartAsync(options =>

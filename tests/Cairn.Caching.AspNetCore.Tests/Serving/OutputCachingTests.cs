@@ -4,7 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.AspNetCore.Tests.Serving;
 
-/// <summary>ASP.NET Core's output caching over a store file, from one end to the other: Kestrel, middleware, store.</summary>
+/// <summary>ASP.NET Core's output caching over a store file, as a whole: Kestrel, middleware, store.</summary>
 public sealed class OutputCachingTests : IDisposable
 {
     private readonly StoreDirectory _directory = new();

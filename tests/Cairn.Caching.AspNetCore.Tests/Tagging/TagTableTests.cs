@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 
 namespace Cairn.Caching.AspNetCore.Tests.Tagging;
 
-/// <summary>Evictions by tag against responses that are being made, lost entries and locks that cannot be had (TagTable I1 to I4).</summary>
+/// <summary>Evictions by tag while responses are created, entries are lost, or locks cannot be acquired (TagTable I1 to I4).</summary>
 public sealed class TagTableTests : OutputCacheStoreTest
 {
     private static readonly byte[] EpochKey = [0xFE];
@@ -249,7 +249,7 @@ public sealed class TagTableTests : OutputCacheStoreTest
                 switch (random.Next(10))
                 {
                     case 0:
-                        // Whatever has drawn its number so far was begun before this eviction.
+                        // Every response that has its number by now was begun before this eviction.
                         long before = Interlocked.Read(ref drawn);
                         Run(store.EvictByTagAsync($"tag:{tag}", default));
                         RaiseTo(ref floors[tag], before);
@@ -280,7 +280,7 @@ public sealed class TagTableTests : OutputCacheStoreTest
 
     private static void Run(ValueTask task) => Assert.True(task.IsCompletedSuccessfully);
 
-#pragma warning disable VSTHRD002 // It is complete.
+#pragma warning disable VSTHRD002 // The task is complete.
     private static T Run<T>(ValueTask<T> task) => task.IsCompletedSuccessfully ? task.Result : throw new InvalidOperationException("It waits for something.");
 #pragma warning restore VSTHRD002
 
@@ -299,7 +299,7 @@ public sealed class TagTableTests : OutputCacheStoreTest
         }
     }
 
-    // As the policy does.
+    // Records the epoch of the request, as the policy does.
     private void Begin()
     {
         Requests.HttpContext = new DefaultHttpContext();

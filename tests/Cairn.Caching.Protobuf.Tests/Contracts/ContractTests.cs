@@ -8,7 +8,7 @@ using ProtoBuf;
 
 namespace Cairn.Caching.Protobuf.Tests.Contracts;
 
-/// <summary>What kinds of types can be contracts, and that everything in them comes back.</summary>
+/// <summary>The types that can be contracts. All their content survives serialization.</summary>
 public sealed class ContractTests
 {
     [Fact]
@@ -152,7 +152,7 @@ public sealed class ContractTests
         string guid = Convert.ToHexString(WireTests.Write(new CatalogueRecord(null!, null!, null!, id)));
         string time = Convert.ToHexString(WireTests.Write(new Usual { Day = new DateTime(1970, 1, 3), Hours = TimeSpan.FromHours(-2) }));
 
-        // bcl.Guid: two fixed64. bcl.DateTime: 2 days; bcl.TimeSpan: -2 of scale 1, hours; as zigzag numbers.
+        // bcl.Guid: two fixed64. bcl.DateTime: 2 days. bcl.TimeSpan: -2 with a scale of 1 (hours). Both numbers are zigzag-encoded.
         Assert.Equal("221209332211005544776611" + "8899AABBCCDDEEFF", guid);
         Assert.Equal("0A020804" + "120408031001", time);
     }

@@ -5,13 +5,13 @@ using Google.Protobuf;
 
 namespace Cairn.Caching.Protobuf.Tests.Contracts;
 
-/// <summary>Arbitrary bytes: a documented exception, never anything else, and never more memory than the bytes can stand for.</summary>
+/// <summary>Arbitrary bytes cause only the documented exceptions, and take only memory in proportion to their number.</summary>
 public sealed class HostileBytesTests
 {
-    // An item of a list can stand for an object of some hundred bytes in two.
+    // Two bytes, an item of a list, can represent an object of some hundred bytes.
     private const long MostBytesForAByte = 400;
 
-    // Objects that are created once for a type, and once for each kind of exception, do not count.
+    // Objects that are created once for a type, or once for each kind of exception, do not count.
     static HostileBytesTests()
     {
         var random = new Random(0);
@@ -93,7 +93,7 @@ public sealed class HostileBytesTests
     [Fact]
     public void Announced_lengths_are_not_believed()
     {
-        // Field 15, bytes; field 18, packed numbers; field 2000, packed doubles: each says 2 GB and has none.
+        // Field 15, bytes. Field 18, packed numbers. Field 2000, packed doubles. Each announces 2 GB and has no content.
         foreach (byte[] tag in new byte[][] { [0x7A], [0x92, 0x01], [0x82, 0x7D] })
         {
             byte[] bytes = [.. tag, 0xFF, 0xFF, 0xFF, 0xFF, 0x07, 1, 2, 3];
@@ -108,7 +108,7 @@ public sealed class HostileBytesTests
     [Fact]
     public void Items_of_two_lists_by_turns_cost_no_more_than_one_after_the_other()
     {
-        // Tags as an array, translators as a list: quadratic if each item made a new array.
+        // Tags are an array, translators a list. The time would be quadratic if each item created a new array.
         byte[] bytes = [.. Enumerable.Range(0, 100_000).SelectMany(_ => new byte[] { 0x9A, 0x01, 0, 0xA2, 0x01, 0 })];
 
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -121,7 +121,7 @@ public sealed class HostileBytesTests
     [Fact]
     public void Message_that_repeats_a_member_with_an_array_is_merged_and_refused_before_it_takes_long()
     {
-        // A crate with one label, again and again: each would copy the labels before it.
+        // A crate with one label, many times. The time would be quadratic if each one copied the labels before it.
         byte[] once = [0x0A, 2, 0x0A, 0];
 
         Shelf shelf = CairnProtobuf.Deserialize<Shelf>(new ReadOnlySequence<byte>([.. Enumerable.Repeat(once, 1_000).SelectMany(each => each)]));

@@ -1,4 +1,4 @@
-// The attributes of protobuf-net by name and shape, as an application that is annotated for it has them.
+// Attributes with the names and shapes of protobuf-net's, for types of an application that is annotated for it.
 namespace ProtoBuf;
 
 internal enum DataFormat

@@ -3,7 +3,7 @@ using ProtoBuf;
 
 namespace Cairn.Caching.Protobuf.Tests.Wire;
 
-// The types of library.proto as an application has them: annotated for protobuf-net, or as data contracts.
+// The types of library.proto in an application: annotated for protobuf-net, or as data contracts.
 internal enum BookColour
 {
     None = 0,

@@ -4,7 +4,7 @@ using Google.Protobuf.Collections;
 
 namespace Cairn.Caching.Protobuf.Tests.Wire;
 
-/// <summary>What annotated types are on the wire is what protoc's code for the same schema writes and reads.</summary>
+/// <summary>Annotated types have the same wire format as protoc's code for the same schema, in both directions.</summary>
 public sealed class WireTests
 {
     public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 200)];
@@ -42,7 +42,7 @@ public sealed class WireTests
     [Fact]
     public void Numbers_that_are_not_packed_are_read()
     {
-        // Field 18 three times, each with a tag of its own.
+        // Field 18 occurs three times, each with a tag of its own.
         Book read = CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>([0x90, 0x01, 1, 0x90, 0x01, 2, 0x92, 0x01, 2, 3, 4]));
 
         Assert.Equal([1, 2, 3, 4], read.Ratings);
@@ -61,7 +61,7 @@ public sealed class WireTests
     [Fact]
     public void Field_of_another_form_than_the_schema_says_is_skipped()
     {
-        // Field 1 of Author is text; here it is a number.
+        // Field 1 of Author is text. Here it is a number.
         Author read = CairnProtobuf.Deserialize<Author>(new ReadOnlySequence<byte>([0x08, 5, 0x10, 7]));
 
         Assert.Null(read.Name);

@@ -6,7 +6,7 @@ using Cairn.Server;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>What a server process reports about itself, also to a collector.</summary>
+/// <summary>The log and the metrics of a server process. A collector receives the metrics too.</summary>
 public sealed class ObservedServerTests : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);

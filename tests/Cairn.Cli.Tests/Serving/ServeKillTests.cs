@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>Servers are killed under load. Everything that a client learned from one is true of its successor.</summary>
+/// <summary>Servers are killed under load. The acknowledged state of one server is still true of its successor.</summary>
 public sealed class ServeKillTests : IDisposable
 {
     private const int Writers = 4;
@@ -109,7 +109,7 @@ public sealed class ServeKillTests : IDisposable
             Assert.Equal(string.Concat(Enumerable.Repeat(Stored, acknowledged)), replies[..(acknowledged * Stored.Length)]);
             foreach ((int key, string value) in sent.Take(acknowledged))
             {
-                // Nothing older can be there. A delete that followed may still be in progress.
+                // The key cannot hold an older value. A later delete may still be in progress.
                 _states[key].RemoveRange(0, _states[key].LastIndexOf(value));
             }
 

@@ -10,7 +10,7 @@ public sealed class ServedMemoryTests
     private const int MiB = 1 << 20;
     private const int ValueBytes = 1_000_000;
 
-    // The memory that the runtime, code compiled meanwhile and kernel pages add to the bytes that the server counts.
+    // The memory of the runtime, of code compiled meanwhile and of kernel pages, beside the bytes that the server counts.
     private const int Unaccounted = 32 * MiB;
 
     private const int WhenIdleAgain = 32 * MiB;
@@ -224,7 +224,7 @@ public sealed class ServedMemoryTests
         }
         catch (SocketException e) when (e.SocketErrorCode == SocketError.ConnectionReset)
         {
-            // Closed at once.
+            // The server closes such a connection at once.
         }
 
         return skipped;

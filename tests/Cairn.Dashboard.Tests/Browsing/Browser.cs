@@ -2,15 +2,15 @@ using Microsoft.Playwright;
 
 namespace Cairn.Dashboard.Tests.Browsing;
 
-/// <summary>The system's Chromium without a window, one for all tests that look at pages.</summary>
+/// <summary>The system's Chromium without a window. All tests of pages share one browser.</summary>
 public sealed class Browser : IAsyncLifetime
 {
-    /// <summary>The collection of the tests that share it.</summary>
+    /// <summary>The collection of the tests that share the browser.</summary>
     public const string Collection = "pages";
 
     private const string Executable = "chromium";
 
-    // A bound, and no claim: a machine that does other things takes its time.
+    // A bound that must not fail on a busy machine. It claims nothing about the speed.
     private const int PatienceMs = 60_000;
 
     private IPlaywright? _playwright;
@@ -28,7 +28,7 @@ public sealed class Browser : IAsyncLifetime
         _playwright?.Dispose();
     }
 
-    /// <summary>A page as a new visitor has it: no cookies, nothing stored.</summary>
+    /// <summary>Opens a page as for a new visitor: without cookies or stored data.</summary>
     internal async Task<WatchedPage> OpenAsync(int width = 1280, int height = 900)
     {
         Assertions.SetDefaultExpectTimeout(PatienceMs);
@@ -50,6 +50,6 @@ public sealed class Browser : IAsyncLifetime
     }
 }
 
-/// <summary>Tests that share the browser.</summary>
+/// <summary>The tests that share the browser.</summary>
 [CollectionDefinition(Browser.Collection)]
 public sealed class BrowserCollection : ICollectionFixture<Browser>;

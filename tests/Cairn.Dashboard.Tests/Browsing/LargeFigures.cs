@@ -4,13 +4,13 @@ using Microsoft.Playwright;
 
 namespace Cairn.Dashboard.Tests.Browsing;
 
-/// <summary>Makes a page see figures that are as long as they come: of a store of terabytes and a server that is busy for years.</summary>
+/// <summary>Shows a page the longest figures: those of a store of terabytes and a server that has been busy for years.</summary>
 internal static class LargeFigures
 {
     private const long Factor = 98_765_431;
     private const long TimeFactor = 9_999;
 
-    // Times, positions and shares stay as they are.
+    // Times, positions and shares are not changed.
     private static readonly string[] s_same = ["next", "fill", "share", "shareAtLeast", "shareAtMost", "windowMs", "workers", "withinSeconds", "map", "bytesPerSegment"];
 
     public static Task ShowAsync(IPage page) => page.RouteAsync("**/api/**", async route =>
@@ -42,7 +42,7 @@ internal static class LargeFigures
                 {
                     foreach (JsonNode? sample in samples)
                     {
-                        EnlargeAll((JsonArray)sample!, first: 1); // The first is the time.
+                        EnlargeAll((JsonArray)sample!, first: 1); // The first value is the time.
                     }
                 }
                 else if (value is JsonValue number && number.GetValueKind() == JsonValueKind.Number)

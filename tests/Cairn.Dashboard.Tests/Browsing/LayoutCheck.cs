@@ -1,12 +1,12 @@
 namespace Cairn.Dashboard.Tests.Browsing;
 
-/// <summary>The script that finds texts that leave their place, in the page as it is laid out now.</summary>
+/// <summary>The script that finds misplaced texts in the present layout of the page.</summary>
 internal static class LayoutCheck
 {
-    /// <summary>Answers a list of what is wrong: texts that are cut, that leave their card, or that lie on another text.</summary>
+    /// <summary>Returns a list of faults: texts that are cut, that exceed their card, or that overlap another text.</summary>
     /// <remarks>
-    /// A text may be cut on purpose: by an ellipsis, if its element or one around it has a title, or by an element that scrolls, if the
-    /// keyboard can reach it.
+    /// A text may be cut on purpose. Either it has an ellipsis, and its element or one around it has a title. Or its element scrolls, and the keyboard
+    /// can reach that element.
     /// </remarks>
     public const string Script =
         """

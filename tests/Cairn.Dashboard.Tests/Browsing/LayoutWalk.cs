@@ -2,17 +2,19 @@ using Microsoft.Playwright;
 
 namespace Cairn.Dashboard.Tests.Browsing;
 
-/// <summary>Looks at a page in windows of many widths.</summary>
+/// <summary>Checks a page in windows of many widths.</summary>
 internal static class LayoutWalk
 {
-    /// <summary>Phones, tablets, desks, and both sides of each width at which the pages change.</summary>
+    /// <summary>The widths of phones, tablets and desktops, and both sides of each width at which the pages change.</summary>
     public static readonly int[] Widths = [320, 360, 390, 640, 641, 820, 999, 1000, 1150, 1151, 1280, 1440, 1920, 2560];
 
-    /// <summary>One on each side of what changes. Longer figures are where texts leave their place, and are looked at in all widths.</summary>
+    /// <summary>One width of each layout. Tests with longer figures use all widths, because those figures misplace texts.</summary>
     public static readonly int[] FewWidths = [320, 641, 1000, 1440];
 
-    /// <summary>Texts that are cut, leave their card or lie on another at any of these widths. The window has 1,440 px afterwards.</summary>
-    /// <remarks>Light and dark differ in colours alone; both are walked, so that it stays so.</remarks>
+    /// <summary>
+    /// Returns texts that are cut, exceed their card or overlap another text at any of these widths. Afterwards the width of the window is 1,440 px.
+    /// </summary>
+    /// <remarks>Light and dark mode differ only in colours. The check covers both, so that this stays true.</remarks>
     public static async Task<List<string>> FindMisplacedTextsAsync(WatchedPage page, int[] widths)
     {
         List<string> wrong = [];

@@ -3,7 +3,7 @@ using Microsoft.Playwright;
 
 namespace Cairn.Dashboard.Tests.Browsing;
 
-/// <summary>A page, and everything that was wrong with it: errors, violations of its policy, requests to elsewhere, dialogs of scripts.</summary>
+/// <summary>A page and its problems: errors, violations of its policy, requests to other servers, dialogs of scripts.</summary>
 internal sealed class WatchedPage : IAsyncDisposable
 {
     private static readonly bool s_isPictured = Environment.GetEnvironmentVariable("CAIRN_PICTURES") == "1";
@@ -38,10 +38,10 @@ internal sealed class WatchedPage : IAsyncDisposable
 
     public IPage Page { get; }
 
-    /// <summary>Answers of the server that the test is about, which the browser reports as errors: 401, 404.</summary>
+    /// <summary>Gets or sets the status, such as 401 or 404, that the test expects and that the browser reports as an error.</summary>
     public string? ExpectedStatus { get; set; }
 
-    /// <summary>What the browser says of requests that fail because the test has ended their server.</summary>
+    /// <summary>Gets or sets the browser's message about requests that fail because the test has ended their server.</summary>
     public string? ExpectedError { get; set; }
 
     public ILocator Heading => Page.Locator("h1");
@@ -55,24 +55,24 @@ internal sealed class WatchedPage : IAsyncDisposable
     /// <summary>Shows a view, as its link in the menu does.</summary>
     public Task ShowAsync(string title) => Page.Locator("nav").GetByRole(AriaRole.Link, new LocatorGetByRoleOptions { Name = title, Exact = true }).ClickAsync();
 
-    /// <summary>Nothing was wrong so far.</summary>
+    /// <summary>Checks that the page had no problems so far.</summary>
     public void AssertNoProblems() => Assert.Empty(_problems);
 
-    /// <summary>No text is cut, leaves its card or lies on another, and no part of the page is beyond its right edge.</summary>
+    /// <summary>Checks that no text is cut, exceeds its card or overlaps another, and that no part of the page is beyond its right edge.</summary>
     public async Task AssertFitsAsync()
     {
         string[] wrong = await FindMisplacedTextsAsync();
         Assert.True(wrong.Length == 0, string.Join("\n", wrong));
     }
 
-    /// <summary>Texts that are cut, leave their card or lie on another, each with the width of the window and the view.</summary>
+    /// <summary>Returns texts that are cut, exceed their card or overlap another, each with the width of the window and the view.</summary>
     public async Task<string[]> FindMisplacedTextsAsync()
     {
         string place = $"{Page.ViewportSize!.Width} px, {await Page.TitleAsync()}";
         return [.. (await Page.EvaluateAsync<string[]>(LayoutCheck.Script)).Select(wrong => $"{place}: {wrong}")];
     }
 
-    /// <summary>With CAIRN_PICTURES=1, writes what is seen to artifacts/dashboard, for people to look at.</summary>
+    /// <summary>With CAIRN_PICTURES=1, saves a screenshot to artifacts/dashboard for people to examine.</summary>
     public async Task PictureAsync(string name)
     {
         if (!s_isPictured)
@@ -83,7 +83,7 @@ internal sealed class WatchedPage : IAsyncDisposable
         string directory = RepositoryFile.At("artifacts", "dashboard");
         Directory.CreateDirectory(directory);
 
-        // The test's own folder has an unusual name, and another one each time.
+        // The test's folder has an unusual name, which differs in each run.
         await Page.EvaluateAsync(
             """
             () => {

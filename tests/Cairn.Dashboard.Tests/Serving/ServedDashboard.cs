@@ -9,7 +9,7 @@ using Cairn.Server;
 
 namespace Cairn.Dashboard.Tests.Serving;
 
-/// <summary>A server with a dashboard, and a clock that the figures of the last minutes go by.</summary>
+/// <summary>A server with a dashboard. A clock of the test controls the figures of the last minutes.</summary>
 internal sealed class ServedDashboard : IAsyncDisposable
 {
     private readonly StoreDirectory _directory;
@@ -29,15 +29,15 @@ internal sealed class ServedDashboard : IAsyncDisposable
 
     public CairnServer Server { get; }
 
-    /// <summary>What the server logged as an error.</summary>
+    /// <summary>Gets the messages that the server logged as errors.</summary>
     public ConcurrentQueue<string> Errors { get; private init; } = [];
 
     public Uri Address { get; }
 
-    /// <summary>A client without a browser, and without cookies.</summary>
+    /// <summary>Gets a client without a browser and without cookies.</summary>
     public HttpClient Http { get; }
 
-    /// <summary>The store, as another process would have it.</summary>
+    /// <summary>Opens the store as another process does.</summary>
     public CairnStore OpenStore() => CairnStore.Open(new StoreOptions { Path = _directory.FilePath, OpenMode = StoreOpenMode.OpenExisting, FlushOnClose = false });
 
     public static async Task<ServedDashboard> StartAsync(Func<ServerOptions, StoreDirectory, ServerOptions>? configure = null)
@@ -67,8 +67,10 @@ internal sealed class ServedDashboard : IAsyncDisposable
         return new ServedDashboard(directory, server, history, clock) { Errors = errors };
     }
 
-    /// <summary>A server whose users are: reader, who may read what begins with book:, writer for the same, and admin. Each one's password is
-    /// its name.</summary>
+    /// <summary>
+    /// Starts a server with three users. "reader" may read keys that begin with book:, "writer" may also write them, and "admin" may read and
+    /// write all keys. Each password is the user's name.
+    /// </summary>
     public static Task<ServedDashboard> StartWithUsersAsync() => StartAsync((options, directory) =>
     {
         string path = directory["users"];
@@ -81,12 +83,12 @@ internal sealed class ServedDashboard : IAsyncDisposable
         return options with { RespUsersPath = path, Memcached = null };
     });
 
-    /// <summary>Sends a command of RESP, and reads whatever is answered to it.</summary>
+    /// <summary>Sends a RESP command and discards the reply.</summary>
     public void Send(params string[] words) => Ask(words);
 
     public void Send(params byte[][] words) => Ask(words);
 
-    /// <summary>Sends a command of RESP that has a short reply.</summary>
+    /// <summary>Sends a RESP command and returns its reply, which must be short.</summary>
     public string Ask(params string[] words) => Ask(words.Select(Encoding.UTF8.GetBytes).ToArray());
 
     private string Ask(byte[][] words)
@@ -106,10 +108,10 @@ internal sealed class ServedDashboard : IAsyncDisposable
         return Encoding.UTF8.GetString(reply, 0, _resp.Receive(reply));
     }
 
-    /// <summary>Sets these keys, some requests at a time, and waits until all are answered.</summary>
+    /// <summary>Sets these keys in batches of requests, and waits for all replies.</summary>
     public void SetAll(IEnumerable<string> keys)
     {
-        const int Together = 50; // Few enough for the server to look at each of them.
+        const int Together = 50; // The server samples every key of a batch of this size.
         var replies = new byte[4096];
         foreach (string[] batch in keys.Chunk(Together))
         {
@@ -128,7 +130,7 @@ internal sealed class ServedDashboard : IAsyncDisposable
         }
     }
 
-    /// <summary>Five minutes of traffic, in a moment.</summary>
+    /// <summary>Creates five minutes of traffic by moving the clock.</summary>
     public void MakeBusy()
     {
         const int Seconds = 300;
@@ -153,10 +155,10 @@ internal sealed class ServedDashboard : IAsyncDisposable
         Send("HSET", "session:81f2", "user", "42", "cart", "[1,2,3]");
     }
 
-    /// <summary>Lets time go by without traffic.</summary>
+    /// <summary>Moves the clock without traffic.</summary>
     public void Wait(TimeSpan time) => _clock.Advance(time);
 
-    /// <summary>Asks without a browser.</summary>
+    /// <summary>Sends a request without a browser.</summary>
     public async Task<(HttpStatusCode Status, JsonElement Body)> AskAsync(
         HttpMethod method, string path, object? body = null, Action<HttpRequestHeaders>? headers = null)
     {

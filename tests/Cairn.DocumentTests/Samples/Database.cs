@@ -2,7 +2,7 @@ using System.Runtime.Serialization;
 
 namespace Cairn.DocumentTests.Samples;
 
-/// <summary>What the shop of the documents loads its books from.</summary>
+/// <summary>The database from which the shop of the documents loads its books.</summary>
 public sealed class Database
 {
     private readonly Dictionary<int, Book> _books = new() { [42] = new Book(42, "Dune", 9.5m) };

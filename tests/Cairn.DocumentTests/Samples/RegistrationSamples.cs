@@ -19,8 +19,8 @@ using Microsoft.Extensions.Diagnostics.HealthChecks;
 namespace Cairn.DocumentTests.Samples;
 
 /// <summary>
-/// Lines that register services, in the builder of an application; what they register is then used. Where a line names a server or a
-/// folder that this machine lacks, only the registration runs.
+/// Lines that register services in the builder of an application. The tests then use these services. Where a line names a server or a folder that
+/// this machine does not have, only the registration runs.
 /// </summary>
 public sealed class RegistrationSamples : SampleTest
 {

@@ -1,6 +1,6 @@
 namespace Cairn.DocumentTests.Samples;
 
-/// <summary>A new working directory for the files that samples name, and what they write to the console.</summary>
+/// <summary>Provides a new working directory for the files that samples name, and captures their console output.</summary>
 public abstract class SampleTest : IDisposable
 {
     private static readonly TextWriter Before = Console.Out;

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.DocumentTests.Samples;
 
-/// <summary>The tutorial's programs; each is a process of its own.</summary>
+/// <summary>The programs of the tutorial. Each of them is a process of its own.</summary>
 internal static class TutorialPrograms
 {
     public static void FindOrStore()

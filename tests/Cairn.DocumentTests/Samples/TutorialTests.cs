@@ -1,6 +1,6 @@
 namespace Cairn.DocumentTests.Samples;
 
-/// <summary>What the tutorial says that its programs print.</summary>
+/// <summary>The programs of the tutorial print what the tutorial shows.</summary>
 public sealed class TutorialTests : SampleTest
 {
     [Fact]

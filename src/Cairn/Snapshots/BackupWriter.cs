@@ -6,10 +6,10 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;
 
-// Writes a backup: the entries as a snapshot has them, and then what the log says from the snapshot's beginning to the end of the copying. So
-// the logged collections are as they were at that end.
+// Writes a backup: the entries of a snapshot, followed by the log records from the snapshot's beginning to the end of the copy. So the backup has the
+// logged collections as they were at that end.
 //
-//   I1  Nobody deletes files of the log meanwhile: the caller sees to it (Checkpointer.Alone).
+//   I1  No process deletes log files meanwhile. The caller ensures it (Checkpointer.Alone).
 internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform platform, TimeProvider clock)
 {
     public BackupReport Write(string path, BackupOptions options, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
@@ -56,7 +56,7 @@ internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform plat
         };
     }
 
-    // Whoever mistypes a path must not replace the store by its own copy.
+    // A mistyped path must not replace the store by its own backup.
     private void RequireOther(string path)
     {
         StoreFile store = engine.Memory.File;

@@ -7,16 +7,17 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;
 
-// Makes a snapshot of the logged collections, so that the log before it can go.
+// Writes a snapshot of the logged collections, so that the log before it can be deleted.
 //
-//   one at a time --> all partitions for a moment: Start --> entries copied --> log durable up to its tail --> snapshot on disk, named,
-//   name on disk --> pieces of the log wholly below Start deleted
+//   one at a time --> all partitions for a moment: Start --> entries copied --> log durable up to its tail --> snapshot durable, named,
+//   name durable --> pieces of the log wholly below Start deleted
 //
-//   I1  At every moment the disk has a snapshot with all of the log from its Start on, or all of the log.
-//   I2  Whoever dies on the way leaves the earlier snapshot and a log that is longer than need be, and nothing else: the new one has no name.
+//   I1  At every moment the disk has either a snapshot and all of the log from its Start on, or all of the log.
+//   I2  If a process dies during the checkpoint, the earlier snapshot and a longer log remain. No other file remains, because the new snapshot has no
+//       name yet.
 internal sealed unsafe class Checkpointer : IDisposable
 {
-    // Behind the gate and the owner slots.
+    // The byte follows the bytes of the gate and of the owner slots.
     private const long LockByte = OwnerTable.GateByte + StoreLayout.MaxOwners + 1;
 
     private const int PauseMs = 10_000;
@@ -40,7 +41,7 @@ internal sealed unsafe class Checkpointer : IDisposable
 
     public StoreEngine Engine => _engine;
 
-    /// <summary>Why the last snapshot in the background was not made; null if it was.</summary>
+    /// <summary>Gets the reason why the last snapshot in the background failed. Null if it did not fail.</summary>
     public string? LastFailure { get; private set; }
 
     private StoreMemory Memory => _engine.Memory;
@@ -49,11 +50,11 @@ internal sealed unsafe class Checkpointer : IDisposable
 
     private string StorePath => Memory.File.Path;
 
-    /// <summary>Makes a snapshot of everything that is in the store now; waits for one that somebody is making.</summary>
+    /// <summary>Writes a snapshot of the present content of the store. If another checkpoint is running, waits for its end first.</summary>
     public void Run(IProgress<StoreProgress>? progress, CancellationToken cancellationToken) =>
         Alone(token => RunAlone(isWritten: true, progress, token), cancellationToken);
 
-    /// <summary>Does something while no snapshot is being made, and no file of the log deleted, by anybody.</summary>
+    /// <summary>Runs an action while no process writes a snapshot or deletes a log file.</summary>
     public T Alone<T>(Func<CancellationToken, T> action, CancellationToken cancellationToken)
     {
         using var linked = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stopping.Token);
@@ -87,18 +88,18 @@ internal sealed unsafe class Checkpointer : IDisposable
         }
     }
 
-    /// <summary>Makes a snapshot in the background if one is due, and nobody is making one.</summary>
-    /// <param name="leastBytes">How long the log must be.</param>
+    /// <summary>Writes a snapshot in the background, if one is due and this opening is not writing one.</summary>
+    /// <param name="leastBytes">The minimum length of the log in bytes.</param>
     public void RunIfDue(long leastBytes)
     {
         if (leastBytes != long.MaxValue && _own.CurrentCount > 0 && IsDue(leastBytes) && (_failedAt == 0 || Environment.TickCount64 - _failedAt > PauseMs))
         {
-            // A thread of its own: it may take seconds.
+            // The checkpoint gets a thread of its own, because it can take seconds.
             _ = Task.Factory.StartNew(TryRun, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
         }
     }
 
-    /// <summary>Ends what is being made, and lets nothing begin any more.</summary>
+    /// <summary>Cancels the running checkpoint and prevents new ones.</summary>
     public void Stop()
     {
         _stopping.Cancel();
@@ -128,7 +129,8 @@ internal sealed unsafe class Checkpointer : IDisposable
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or OperationCanceledException or ObjectDisposedException)
         {
-            // Nobody is waiting for it. The log is kept, and grows; the next attempt comes after a pause.
+            // No caller waits for this checkpoint, so the failure is recorded instead of thrown. The log is kept and grows. The next attempt follows after
+            // a pause.
             if (!_stopping.IsCancellationRequested)
             {
                 Interlocked.Increment(ref Block->FailedCheckpoints);
@@ -142,7 +144,7 @@ internal sealed unsafe class Checkpointer : IDisposable
         }
     }
 
-    /// <summary>Whether the log is long enough, compared with what it protects, that a snapshot is worth it.</summary>
+    /// <summary>Returns whether a snapshot is worthwhile, because the log is long compared with the data that it protects.</summary>
     public bool IsDue(long leastBytes)
     {
         LogBlock* block = Block;
@@ -160,11 +162,13 @@ internal sealed unsafe class Checkpointer : IDisposable
         return bytes > leastBytes && bytes > LoggedBytes();
     }
 
-    /// <summary>Makes a snapshot while nobody else does.</summary>
-    /// <param name="isWritten">Whether others may write meanwhile. If not, the log need not be on the disk, and is not shortened.</param>
-    /// <param name="progress">Told now and then.</param>
-    /// <param name="cancellationToken">Ends it; nothing of it stays.</param>
-    /// <returns>Where the log completes it.</returns>
+    /// <summary>Writes a snapshot. The caller ensures that no other checkpoint runs.</summary>
+    /// <param name="isWritten">
+    /// True if other processes can write meanwhile. If false, the log need not be durable, and its old pieces are not deleted.
+    /// </param>
+    /// <param name="progress">Receives the progress from time to time.</param>
+    /// <param name="cancellationToken">Ends the checkpoint. Nothing of it remains.</param>
+    /// <returns>The position from which the log completes the snapshot.</returns>
     public long RunAlone(bool isWritten, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
     {
         ulong logId = Volatile.Read(ref Block->LogId);
@@ -185,7 +189,7 @@ internal sealed unsafe class Checkpointer : IDisposable
             long end = isWritten ? _engine.WriteAhead.Tail : scan.Start;
             if (isWritten)
             {
-                _engine.WriteAhead.Wait(end, isUrgent: true); // SnapshotScan I2
+                _engine.WriteAhead.Wait(end, isUrgent: true); // SnapshotScan I2 requires it.
             }
 
             scan.WriteEnd(writer, scan.Records, end, isWritten ? _engine.WriteAhead.Sequence : 0);
@@ -206,7 +210,7 @@ internal sealed unsafe class Checkpointer : IDisposable
             Volatile.Write(ref Block->FailedCheckpoints, 0);
             Volatile.Write(ref Block->Checkpoint, scan.Start);
             Block->Served = scan.Wanted;
-            Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5
+            Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5 requires it.
             DeleteBelow(scan.Start);
         }
 
@@ -214,7 +218,9 @@ internal sealed unsafe class Checkpointer : IDisposable
         return scan.Start;
     }
 
-    /// <summary>Deletes the pieces of the log that a snapshot has made needless. A piece ends where the next one begins; the last stays.</summary>
+    /// <summary>
+    /// Deletes the pieces of the log that a snapshot has replaced. A piece ends where the next one begins. The last piece always stays.
+    /// </summary>
     public void DeleteBelow(long position)
     {
         IReadOnlyList<LogFileInfo> files = LogFileSet.Find(Platform, StorePath).Files;

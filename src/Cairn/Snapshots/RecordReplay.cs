@@ -8,13 +8,13 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;
 
-// Does again, in an empty store that nobody else has open, what a snapshot, a log or a backup says.
+// Performs the records of a snapshot, a log or a backup again, in an empty store that no other process has open.
 //
-//   I1  What is missing is damage, and an error. A snapshot ends with what it holds. The log reaches the position that the snapshot was made of, and those
-//       of LogWalk I1 and I2. Only salvaging leaves damage out and goes on.
-//   I2  An entry of a collection that is not logged now is not written, and what was written of it goes when it ceases to be logged.
-//   I3  Versions are new, and above every version that was read.
-//   I4  Until all is done no collection counts as logged: what is read from the log is not to be written to it.
+//   I1  Missing records are damage, and an error. A snapshot ends with counts of its content. The log reaches the position that the snapshot requires,
+//       and those of LogWalk I1 and I2. Only a salvage leaves damaged records out and continues.
+//   I2  An entry of a collection that is not logged at that moment is not written. When a collection ceases to be logged, its entries are removed.
+//   I3  Versions are new, and higher than every version that was read.
+//   I4  Until the end of the replay no collection counts as logged, because records that are read from the log must not be written to it again.
 internal sealed unsafe class RecordReplay
 {
     private const long ProgressStepBytes = 1 << 20;
@@ -32,12 +32,12 @@ internal sealed unsafe class RecordReplay
     private long _bytesTold;
     private ulong _highestVersion;
 
-    /// <summary>Begins with an empty store.</summary>
-    /// <param name="engine">Of the empty store.</param>
-    /// <param name="acceptsAll">Whether to write the entries of collections that are not logged, too, as from a backup.</param>
-    /// <param name="progress">Told about each mebibyte or so.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <param name="onDamage">Called with each damage that is left out; null if the first is thrown.</param>
+    /// <summary>Creates a replay into an empty store.</summary>
+    /// <param name="engine">The engine of the empty store.</param>
+    /// <param name="acceptsAll">True to write also the entries of collections that are not logged, as from a backup.</param>
+    /// <param name="progress">Receives the progress about once per MiB.</param>
+    /// <param name="cancellationToken">Ends the replay.</param>
+    /// <param name="onDamage">Called with each damage that is left out. Null throws the first damage.</param>
     public RecordReplay(
         StoreEngine engine, bool acceptsAll, IProgress<StoreProgress>? progress, CancellationToken cancellationToken,
         Action<StoreCorruptException>? onDamage = null)
@@ -52,14 +52,14 @@ internal sealed unsafe class RecordReplay
         engine.AreBudgetsKept = false;
     }
 
-    /// <summary>Entries that were written, those that were written again and again included.</summary>
+    /// <summary>Gets the number of writes of entries. An entry that was written several times counts several times.</summary>
     public long Puts { get; private set; }
 
-    /// <summary>Entries that were left out because nothing says of which collection they are.</summary>
+    /// <summary>Gets the number of entries that were left out because their collection is not known.</summary>
     public long Homeless { get; private set; }
 
-    /// <summary>Does what the snapshot and the log of a store say. Returns where the log ends.</summary>
-    /// <exception cref="StoreCorruptException">Something of what was promised is missing, or damaged.</exception>
+    /// <summary>Performs the records of a store's snapshot and log. Returns the end of the log.</summary>
+    /// <exception cref="StoreCorruptException">Something that was promised is missing or damaged.</exception>
     public LogEnd Run(StorePlatform platform, LogFileSet files, LogPromise promise)
     {
         _bytesTotal = (files.Snapshot is null ? 0 : LengthOf(platform, files.Snapshot.Path))
@@ -69,7 +69,7 @@ internal sealed unsafe class RecordReplay
         return end;
     }
 
-    /// <summary>Does what a backup says.</summary>
+    /// <summary>Performs the records of a backup.</summary>
     public SnapshotEnd Run(StorePlatform platform, LogFileInfo backup)
     {
         _bytesTotal = LengthOf(platform, backup.Path);
@@ -148,7 +148,7 @@ internal sealed unsafe class RecordReplay
                 return;
             }
 
-            // A deadline that moves with each use counts from now.
+            // A sliding deadline counts from now.
             KeyRef key = _engine.Place(entry.Key, entry.KeyLength, collection);
             RaiseVersion(_engine.Memory.Partition(key.Place.Partition), entry.Version);
             var content = new EntryContent
@@ -255,7 +255,7 @@ internal sealed unsafe class RecordReplay
         }
     }
 
-    // I3. A version that left none for later must not be taken over, wherever it came from.
+    // Keeps I3. A version that leaves no higher ones for later must not be used, wherever it comes from.
     private static void RaiseVersion(PartitionBlock* partition, ulong version)
     {
         if (version < PartitionBlock.HighestVersion)

@@ -5,13 +5,13 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;
 
-// What a snapshot and a backup have in common: at one moment, at which nobody writes, the collections are copied and a position of the log is
-// noted; then the entries are copied while everybody goes on.
+// The common part of a snapshot and a backup. At one moment without writers, the collections are copied and the position of the log is noted. Then the
+// entries are copied while other operations continue.
 //
-//   I1  Every record below Start was published before the first entry is copied. So an entry that no record from Start on speaks of is copied as it
-//       is; of the others, whatever was copied, the records from Start on make what the last of them says.
-//   I2  What was copied is recorded below the log's tail after the last copy. So the log must be kept up to there, or the copies are of a
-//       future that never was.
+//   I1  Every record below Start was published before the first entry is copied. So an entry without a record from Start on is copied exactly. For any
+//       other entry the copy does not matter, because its last record from Start on determines the result.
+//   I2  Every copied change has a record below the log's tail after the last copy. So the log must be durable up to that tail. Otherwise the snapshot
+//       could contain changes that a loss of power has undone.
 internal sealed unsafe class SnapshotScan
 {
     private const long ProgressStepBuckets = 1024;
@@ -29,17 +29,17 @@ internal sealed unsafe class SnapshotScan
         Start = start;
     }
 
-    /// <summary>Where the log was when the collections were copied.</summary>
+    /// <summary>Gets the position of the log when the collections were copied.</summary>
     public long Start { get; }
 
-    /// <summary><see cref="LogBlock.Wanted"/> at that moment.</summary>
+    /// <summary>Gets <see cref="LogBlock.Wanted"/> at that moment.</summary>
     public uint Wanted { get; private init; }
 
     public long Records { get; private set; }
 
     public long Entries { get; private set; }
 
-    /// <summary>Stops all writers for the moment that it takes to note where the log is.</summary>
+    /// <summary>Begins a scan. It stops all writers for the moment in which the position of the log is noted.</summary>
     /// <exception cref="StoreException">A stopped process holds a lock.</exception>
     public static SnapshotScan Begin(StoreEngine engine, Func<CollectionRecord, bool> isChosen)
     {
@@ -66,10 +66,10 @@ internal sealed unsafe class SnapshotScan
     }
 
     /// <summary>Writes the definitions of the chosen collections, and their entries.</summary>
-    /// <param name="writer">Where to.</param>
-    /// <param name="withStoreItself">Whether to copy the store's own collection, too, which has no definition.</param>
-    /// <param name="progress">Told now and then.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="writer">The writer of the file.</param>
+    /// <param name="withStoreItself">True to copy the store's own collection too, which has no definition.</param>
+    /// <param name="progress">Receives the progress from time to time.</param>
+    /// <param name="cancellationToken">Ends the copy.</param>
     public void Write(
         RecordFileWriter writer, bool withStoreItself, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
     {

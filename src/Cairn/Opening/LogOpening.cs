@@ -7,21 +7,23 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 
-// The log of a store that is opened by one alone.
+// Prepares the log when a process opens a store alone.
 //
-//   the map is whole, and the log ends where it says --> both go on as they are
-//   the map is whole, but the log has failed, or is missing --> said on the disk --> a snapshot of the map --> a new piece behind it --> said to be in use
-//   the map is not whole, or older than the log --> emptied, and built anew from snapshot and log; then a new piece begins where the log ends
+//   the map is valid, and the log ends where the map says --> both continue unchanged
+//   the map is valid, but the log has failed, or is missing --> recorded on the disk --> a snapshot of the map --> a new piece behind it --> recorded as in use
+//   the map is not valid, or older than the log --> emptied, and rebuilt from snapshot and log; then a new piece begins where the log ends
 //
-//   I1  Before the new piece is on the disk, nobody is let in. So what lies torn behind the end of the log never counts again: the piece
-//       that it lies in ends where the new one begins.
-//   I2  While the map is built the superblock says that it is being emptied. So whoever dies in it leaves it to the next to begin anew.
-//   I3  Where a map was closed whose log is missing or has failed, it is all there is, and it counts only as long as the file says that it is
-//       closed. So the log is made before that changes, from a copy of the map in memory; whoever dies in it, or whose machine does, leaves
-//       the map as it was, and the next begins anew, because the superblock says that there is no log (LogBlock.NotMade).
+//   I1  Until the new piece is durable, no other process can open the store. So a torn record behind the end of the log never counts again: its piece
+//       ends where the new one begins.
+//   I2  While the map is rebuilt, the superblock says that it is being emptied. So if the process dies meanwhile, the next opening starts from the beginning.
+//   I3  If a map was closed and its log is missing or has failed, the map is the only copy of the data. It is valid only as long as the file says that it is
+//       closed. So the log is created before that changes, from a copy of the map in memory. If the process or the machine fails meanwhile, the map is
+//       unchanged. The next opening starts from the beginning, because the superblock says that there is no log (LogBlock.NotMade).
 internal static unsafe class LogOpening
 {
-    /// <summary>Refuses to make a new store beside the log of another: whoever lost the store's file would lose the rest.</summary>
+    /// <summary>
+    /// Refuses to create a new store beside the log of another one. After the loss of a store's file, that log is the only copy of the data.
+    /// </summary>
     public static void RefuseOrphans(StorePlatform platform, string storePath)
     {
         IReadOnlyList<string> names = LogFileSet.Names(platform, storePath);
@@ -33,12 +35,12 @@ internal static unsafe class LogOpening
         }
     }
 
-    /// <summary>The log that a store has, if it has one.</summary>
-    /// <param name="platform">Where they are.</param>
-    /// <param name="file">The store's.</param>
-    /// <param name="super">Its first page.</param>
-    /// <param name="isMapWhole">Whether the store's file says that it is whole.</param>
-    /// <exception cref="StoreException">The files are those of another store, or some are missing or damaged.</exception>
+    /// <summary>Returns the log files of a store, if it has any.</summary>
+    /// <param name="platform">The platform of the files.</param>
+    /// <param name="file">The store's file.</param>
+    /// <param name="super">The first page of the store's file.</param>
+    /// <param name="isMapWhole">Whether the store's file says that it is complete.</param>
+    /// <exception cref="StoreException">The files belong to another store, or some are missing or damaged.</exception>
     public static LogFileSet Find(StorePlatform platform, StoreFile file, Superblock* super, bool isMapWhole)
     {
         LogFileSet files = LogFileSet.Find(platform, file.Path);
@@ -47,7 +49,7 @@ internal static unsafe class LogOpening
         {
             if (logId == 0 && !isMapWhole)
             {
-                logId = found.Header.LogId; // The page that named it was not on the disk yet.
+                logId = found.Header.LogId; // The page with the id of the log was not durable yet.
             }
 
             if (found.Header.LogId != logId && (logId != 0 || HasRecords(platform, found)))
@@ -59,7 +61,7 @@ internal static unsafe class LogOpening
 
         if (!isMapWhole && super->Log.LogId != 0)
         {
-            // The first version left no mark. Its log had a piece, too.
+            // The first version wrote no mark. Its log always had a piece.
             LogPromise promise = LogPromise.Of(&super->Log);
             files.RequireComplete(promise with { Sequence = Math.Max(promise.Sequence, LogPath.FirstSequence) }, onDamage: null);
         }
@@ -67,7 +69,7 @@ internal static unsafe class LogOpening
         return files;
     }
 
-    /// <summary>What to tell the user about a map that is emptied.</summary>
+    /// <summary>Returns the warning for the user about a map that was emptied.</summary>
     public static string DescribeLoss(string storePath, LogFileSet files, bool isOld)
     {
         string rest = files.IsEmpty
@@ -78,7 +80,7 @@ internal static unsafe class LogOpening
             : $"The machine restarted before the store '{storePath}' was closed, so what its file held cannot be trusted: {rest}";
     }
 
-    /// <summary>Whether the log has more than the map, which was closed, says: then the map is an old copy.</summary>
+    /// <summary>Returns whether the log contains more than the closed map says. Then the map is an old copy.</summary>
     public static bool IsAhead(StorePlatform platform, LogFileSet files, Superblock* super)
     {
         LogBlock* block = &super->Log;
@@ -91,7 +93,7 @@ internal static unsafe class LogOpening
         LogFileInfo last = files.Files[^1];
         if (block->Failed != 0 && last.Header.StartPosition == block->Tail && !HasRecords(platform, last))
         {
-            return false; // Who made it did not come to use it (I3).
+            return false; // The opening that created it did not use it (I3).
         }
 
         if (last.Header.Sequence != state.Sequence)
@@ -109,8 +111,8 @@ internal static unsafe class LogOpening
         return reader.TryRead(out _);
     }
 
-    /// <summary>Builds an empty map anew, in a store whose superblock says that it is being emptied (I2).</summary>
-    /// <returns>Where the log ended.</returns>
+    /// <summary>Rebuilds an empty map in a store whose superblock says that it is being emptied (I2).</summary>
+    /// <returns>The end of the log.</returns>
     public static LogEnd Rebuild(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
     {
         LogBlock* block = &engine.Memory.Super->Log;
@@ -123,12 +125,12 @@ internal static unsafe class LogOpening
         return end;
     }
 
-    /// <summary>What to tell the user about a piece of which the end was torn.</summary>
+    /// <summary>Returns the warning for the user about a piece with a torn end.</summary>
     public static string DescribeTorn(LogEnd end) =>
         $"The log's last file '{end.Torn}' ends with a record that is not whole. A loss of power leaves that of a write that had not returned. Only if the disk has " +
         "damaged what it had confirmed was it one that had.";
 
-    /// <summary>Whether a whole map has logged collections without a log that can be gone on with.</summary>
+    /// <summary>Returns whether a valid map has logged collections, but no log to which new records can be appended.</summary>
     public static bool IsWanting(StoreEngine engine, LogFileSet files)
     {
         LogBlock* block = &engine.Memory.Super->Log;
@@ -136,7 +138,7 @@ internal static unsafe class LogOpening
             && (block->LogId == 0 || block->Failed != 0 || !files.IsUnbroken || !Has(files, *StoreLog.StateOf(block, block->Current & 1)));
     }
 
-    /// <summary>Says that there is no log for what the map has, before anything of it is made anew.</summary>
+    /// <summary>Records that the map has no log, before a new log is created.</summary>
     public static void Disown(StoreMemory memory)
     {
         LogBlock* block = &memory.Super->Log;
@@ -149,7 +151,9 @@ internal static unsafe class LogOpening
         block->Failed = LogBlock.NotMade;
     }
 
-    /// <summary>Makes a snapshot of a whole map that nobody else has open, and begins a new piece of the log behind it.</summary>
+    /// <summary>
+    /// Writes a snapshot of a valid map that no other process has open. Then begins a new piece of the log behind the snapshot.
+    /// </summary>
     public static void Establish(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
     {
         LogBlock* block = &engine.Memory.Super->Log;
@@ -158,7 +162,7 @@ internal static unsafe class LogOpening
         block->Checkpoint = checkpointer.RunAlone(isWritten: false, progress: null, CancellationToken.None);
         BeginPiece(engine, platform, files, block->Tail, options);
         ProtocolHook.Reach(ProtocolStep.LogEstablished);
-        engine.Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5
+        engine.Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5 requires it.
         checkpointer.DeleteBelow(block->Checkpoint);
         block->Served = block->Wanted;
         block->Failed = 0;

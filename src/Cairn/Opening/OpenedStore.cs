@@ -3,5 +3,5 @@ using Cairn.Snapshots;
 
 namespace Cairn.Opening;
 
-/// <summary>A store that was opened: its engine, the options with the full path, what the user should know, and who makes its snapshots.</summary>
+/// <summary>An opened store: its engine, its options with the full path, the warnings for the user, and its checkpointer.</summary>
 internal sealed record OpenedStore(StoreEngine Engine, StoreOptions Options, IReadOnlyList<string> Warnings, Checkpointer Checkpointer);

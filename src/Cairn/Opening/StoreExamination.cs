@@ -5,7 +5,7 @@ using Cairn.Storage;
 
 namespace Cairn.Opening;
 
-/// <summary>What opening a store would find, without creating, changing or locking anything.</summary>
+/// <summary>A preview of the opening of a store. It creates, changes and locks nothing.</summary>
 internal sealed class StoreExamination
 {
     private readonly string _path;
@@ -19,11 +19,11 @@ internal sealed class StoreExamination
         _fileBytes = fileBytes;
     }
 
-    /// <summary>Examines the path and the options. Throws whatever opening would throw before it changes anything.</summary>
+    /// <summary>Examines the path and the options. Throws every exception that an opening throws before it changes anything.</summary>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     /// <exception cref="DirectoryNotFoundException">The file's directory does not exist.</exception>
     /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
-    /// <exception cref="StoreException">The file is not a store, is damaged, encrypted, of another version, or on a file system that cannot hold one.</exception>
+    /// <exception cref="StoreException">The file is not a store, is damaged, encrypted, of another version, or on an unsupported file system.</exception>
     public static StoreExamination Of(StoreOptions options)
     {
         options.Validate();
@@ -42,14 +42,14 @@ internal sealed class StoreExamination
         }
         catch (FileNotFoundException) when (options.OpenMode != StoreOpenMode.OpenExisting)
         {
-            // It would be created.
+            // The opening would create the file.
         }
 
         RequireCreatable(options);
         return new StoreExamination(path, null, 0);
     }
 
-    /// <summary>Checks that a store can have these sizes.</summary>
+    /// <summary>Checks that a store can be created with these sizes.</summary>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     public static void RequireCreatable(StoreOptions options)
     {
@@ -57,9 +57,11 @@ internal sealed class StoreExamination
         _ = StoreFormatter.Plan(options, out _);
     }
 
-    /// <summary>What a user should know who asks for this capacity although the store exists with another; null if nothing.</summary>
-    /// <param name="capacityBytes">The size of the file that was asked for; null if none was.</param>
-    /// <param name="maxCapacityBytes">The size to grow to that was asked for; null if none was.</param>
+    /// <summary>
+    /// Returns a message for a user that requests this capacity although the store exists with another one. Null if the capacity is the same.
+    /// </summary>
+    /// <param name="capacityBytes">The requested size of the file in bytes. Null if none was requested.</param>
+    /// <param name="maxCapacityBytes">The requested size to which the file can grow, in bytes. Null if none was requested.</param>
     public string? DescribeOtherSize(long? capacityBytes, long? maxCapacityBytes)
     {
         long wanted = Math.Max(capacityBytes ?? 0, maxCapacityBytes ?? 0);
@@ -68,10 +70,10 @@ internal sealed class StoreExamination
 
     /// <inheritdoc cref="DescribeOtherSize(long?, long?)"/>
     /// <param name="path">The store's file.</param>
-    /// <param name="existingBytes">The size that the existing store may grow to.</param>
-    /// <param name="fileBytes">The size of its file.</param>
-    /// <param name="capacityBytes">The size of the file that was asked for.</param>
-    /// <param name="wantedBytes">The size to grow to that was asked for.</param>
+    /// <param name="existingBytes">The size in bytes to which the existing store can grow.</param>
+    /// <param name="fileBytes">The size of its file in bytes.</param>
+    /// <param name="capacityBytes">The requested size of the file in bytes.</param>
+    /// <param name="wantedBytes">The requested size to which the file can grow, in bytes.</param>
     public static string? DescribeOtherSize(string path, long existingBytes, long fileBytes, long capacityBytes, long wantedBytes) =>
         existingBytes == wantedBytes
             ? null
@@ -82,6 +84,6 @@ internal sealed class StoreExamination
     private static string Size(long bytes, long mostBytes) =>
         ByteText.Of(bytes) == ByteText.Of(mostBytes) ? ByteText.Of(mostBytes) : $"{ByteText.Of(bytes)}, growing to {ByteText.Of(mostBytes)}";
 
-    // As the tool reads it, without rounding.
+    // Returns the size without rounding, in a form that the command-line tool reads.
     private static string Exact(long bytes) => bytes % (1 << 20) == 0 ? $"{bytes >> 20}MiB" : $"{bytes}";
 }

@@ -7,19 +7,19 @@ using Cairn.Storage;
 
 namespace Cairn.Opening;
 
-// Makes a file a store, and an old store an empty one.
+// Formats a file as a store, and empties an old store.
 //
-// A new store is made in a file without a name, and gets its name when it is complete (StorePlatform P3). So a file that has
-// the name is a store, or somebody else's: never half of one.
+// A new store is created in a file without a name. The file gets its name when it is complete (StorePlatform P3). So a file with the name is a complete
+// store or a file of another program, and never an incomplete store.
 internal static unsafe class StoreFormatter
 {
-    /// <summary>Creates a store at <paramref name="path"/>. False if the name was taken meanwhile.</summary>
+    /// <summary>Creates a store at <paramref name="path"/>. Returns false if another file has got the name meanwhile.</summary>
     public static bool TryCreate(StorePlatform platform, StoreOptions options, string path, bool replace)
     {
         StoreLayout layout = Plan(options, out int segments);
 
-        // The first page is on disk before the name is, and so says after a restart of the machine what the file is, and by the boot id that it
-        // was not closed. All the rest need only be complete in memory.
+        // The first page is durable before the name is. So after a restart of the machine the page identifies the file, and its boot id shows that the
+        // store was not closed. The other pages need only be complete in memory.
         KeyBlock? key = options.Encryption is { } encryption ? StoreKeys.Create(encryption) : null;
         using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), key);
         file.FlushData();
@@ -32,7 +32,7 @@ internal static unsafe class StoreFormatter
         return true;
     }
 
-    /// <summary>The layout of a new store, and how many segments it has at first.</summary>
+    /// <summary>Returns the layout of a new store and its initial number of segments.</summary>
     public static StoreLayout Plan(StoreOptions options, out int segments)
     {
         StoreLayout layout = StoreLayout.Plan(options.PlannedCapacityBytes, options.AverageEntryBytes);
@@ -50,7 +50,7 @@ internal static unsafe class StoreFormatter
         return layout;
     }
 
-    /// <summary>Makes a store, complete but for its name; encrypted, if there is a key for it.</summary>
+    /// <summary>Creates a store that is complete except for its name. It is encrypted if there is a key block.</summary>
     public static StoreFile CreateUnpublished(
         StorePlatform platform, string path, StoreLayout layout, int segments, TimeProvider clock, ulong hashSeed, KeyBlock? key = null)
     {
@@ -79,13 +79,13 @@ internal static unsafe class StoreFormatter
         }
     }
 
-    /// <summary>Empties a store that nobody else has open. If this is interrupted, the next opening begins anew.</summary>
+    /// <summary>Empties a store that no other process has open. If this is interrupted, the next opening starts from the beginning.</summary>
     public static void Reset(StoreFile file, MappedRegion region, StoreLayout layout, StoreOptions options, string bootId)
     {
         var super = (Superblock*)region.Address;
         super->State = Superblock.StateResetting;
 
-        // What it says of the log's end may be older than the log: whoever cleaned up after its owners would write there.
+        // The recorded end can be older than the log. The cleanup after a dead owner would write at that position.
         super->Log = super->Log.Emptied(super->Log.LogId);
         region.Flush(0, StoreLayout.SuperblockBytes);
         ProtocolHook.Reach(ProtocolStep.ResetStarted);
@@ -99,8 +99,8 @@ internal static unsafe class StoreFormatter
     }
 
     /// <summary>
-    /// Puts a larger store in the place of one that is being emptied, because it has no room for what its log says. The new one is being emptied, too: who
-    /// opens it builds it from the same log. The caller has the gate of the old one.
+    /// Replaces a store that is being emptied by a larger one, because it has no room for the content of its log. The new store is also marked as being
+    /// emptied. So the process that opens it rebuilds it from the same log. The caller holds the gate of the old one.
     /// </summary>
     public static void Enlarge(StorePlatform platform, StoreOptions options, string path, Superblock* old)
     {
@@ -124,8 +124,8 @@ internal static unsafe class StoreFormatter
     }
 
     /// <summary>
-    /// Above any version of an earlier life of the store, so that nobody's compare-and-swap succeeds by accident: a partition does
-    /// not make 65,536 versions in a millisecond.
+    /// Returns a version above every version of an earlier content of the store, so that no compare-and-swap succeeds by accident. A partition creates
+    /// fewer than 65,536 versions in a millisecond.
     /// </summary>
     public static ulong FirstVersion(long nowUnixMs) => (ulong)Math.Clamp(nowUnixMs, 1, 1L << 47) << 16;
 
@@ -139,7 +139,7 @@ internal static unsafe class StoreFormatter
     public static ulong LayoutCheck(Superblock* super) =>
         KeyHash.Compute((byte*)super, (int)((byte*)&super->LayoutCheck - (byte*)super), 0);
 
-    /// <summary>The checksum of everything that says where entries are, but for the index: partition blocks and segment headers.</summary>
+    /// <summary>Computes the checksum of the data that locates entries, except for the index: partition blocks and segment headers.</summary>
     public static ulong ClosedCheck(byte* partitionBlocks, SegmentHeader* segmentHeaders, StoreLayout layout)
     {
         ulong partitions = KeyHash.Compute(partitionBlocks, layout.PartitionCount * layout.PartitionBlockBytes, 1);
@@ -164,7 +164,7 @@ internal static unsafe class StoreFormatter
         super->MaxSegments = layout.MaxSegments;
     }
 
-    // The areas are zero: free segments, empty slots, no ghosts. What must not be zero is set here.
+    // All areas are zero: free segments, empty slots, no ghosts. This method sets the fields that must not be zero.
     private static void Initialise(Superblock* super, StoreLayout layout, TimeProvider clock, string bootId, ulong hashSeed)
     {
         long now = clock.GetUtcNow().ToUnixTimeMilliseconds();

@@ -13,18 +13,18 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 
-// Opening and closing, one process at a time: all of it happens under the gate, a kernel lock on a byte past the file's end.
+// Opening and closing, one process at a time: everything happens under the gate, a kernel lock on a byte past the file's end.
 //
-//   open    look at the superblock -> map -> alone? recover what the dead left, or empty the store -> take an owner slot
+//   open    read the superblock -> map -> alone? recover what dead processes left, or empty the store -> take an owner slot
 //   close   end all writing -> alone? everything to disk, then the mark that says so -> release the slot
 //
-//   I1  A store that the machine's restart may have torn is emptied, never read: an index page from before the last write and
-//       an entry that it names can both be intact and yet stale (Superblock I2, the boot id).
-//   I2  Only who is alone changes Superblock.State.
-//   I3  What is emptied because of I1 is built anew from the log, as far as there is one, before anybody is let in (LogOpening).
-//   I4  Only a store whose state is InUse is shared. An owner slot that is locked in another state belongs to an opening that failed, or to a
-//       process that died while it closed the store. A child process keeps the locks until it starts its own program. So an opening waits
-//       until it is alone: otherwise it would use a store that nobody has built.
+//   I1  If the restart of the machine has possibly torn a store, the store is emptied and never read. An index page from before the last write and an
+//       entry to which it leads can both be intact and yet outdated (Superblock I2, the boot id).
+//   I2  Only a process that is alone changes Superblock.State.
+//   I3  If a store is emptied because of I1 and has a log, it is rebuilt from the log before any other process can open it (LogOpening).
+//   I4  Only a store whose state is InUse is shared. In another state, a locked owner slot belongs to an opening that failed, or to a process that died
+//       while it closed the store. A child process keeps the locks until it starts its own program. So an opening waits until it is alone. Otherwise it
+//       would use a store that has not been rebuilt.
 internal static unsafe class StoreOpener
 {
     private const int MaxAttempts = 100;
@@ -64,14 +64,14 @@ internal static unsafe class StoreOpener
     }
 
     /// <summary>
-    /// Closes a store, or lets the last to read what it pinned do so: the owner slot is what keeps it pinned. The mapping stays until
-    /// nothing can use it any more.
+    /// Closes a store. If values are still pinned, the last reader of them closes it, because the owner slot protects the pinned memory. The mapping stays
+    /// until no operation can use it any more.
     /// </summary>
     public static void Close(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened));
 
     /// <summary>
-    /// Closes a store and removes its file, unless another process has it open. The gate is held until the name is gone: an opening that waits for it finds
-    /// that the path names no file any more, and starts over.
+    /// Closes a store and deletes its file, unless another process has it open. The gate is held until the name is deleted. An opening that waits for the
+    /// gate then finds that the path names another file or none, and starts over.
     /// </summary>
     public static void Discard(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened, isDiscarded: true));
 
@@ -106,7 +106,7 @@ internal static unsafe class StoreOpener
 
     private static StoreFile? TryOpenFile(StorePlatform platform, StoreOptions options, string path)
     {
-        // Beside the file lies its log, not beside a link to it.
+        // The log is in the directory of the file itself, not in the directory of a link to it.
         path = FileAt(path);
         try
         {
@@ -142,7 +142,7 @@ internal static unsafe class StoreOpener
         }
         catch (IOException)
         {
-            return path; // A circle of links, perhaps: opening it will say so.
+            return path; // The links possibly form a circle. The opening reports that.
         }
     }
 
@@ -154,11 +154,11 @@ internal static unsafe class StoreOpener
         }
         catch (FileNotFoundException)
         {
-            return null; // Deleted again: start over.
+            return null; // The file was deleted again, so the opening starts over.
         }
     }
 
-    /// <summary>Null if the path names another file by now: start over.</summary>
+    /// <summary>Opens the store in a file. Returns null if the path names another file by now, so that the caller starts over.</summary>
     private static OpenedStore? TryOpenStore(StorePlatform platform, StoreOptions options, string path, StoreFile file)
     {
         StoreKeys.Prepare(file, options.Encryption);
@@ -181,14 +181,14 @@ internal static unsafe class StoreOpener
 
             if (file.Length == 0 && options.OpenMode != StoreOpenMode.OpenExisting)
             {
-                // Nothing is lost by making it a store.
+                // The file has no content that could be lost, so it is formatted as a store.
                 StoreFormatter.TryCreate(platform, options, path, replace: true);
                 return null;
             }
 
             StoreLayout layout = ReadLayout(file, path);
 
-            // Before anything is changed: who does not have the key does not get to empty the store either.
+            // The key is checked before anything is changed, so that a process without the key cannot empty the store either.
             cipher = StoreKeys.Unlock(file, path, options.Encryption);
             MappedRegion region = file.Map(layout.MappedBytes, writable: true);
             try
@@ -199,7 +199,7 @@ internal static unsafe class StoreOpener
             catch (StoreFullException) when (((Superblock*)region.Address)->State == Superblock.StateResetting
                 && options.PlannedCapacityBytes > layout.MaxCapacityBytes)
             {
-                // Unmapped before it is replaced, because not every system replaces a file that is mapped.
+                // The file is unmapped before it is replaced, because not every system can replace a mapped file.
                 Superblock old = *(Superblock*)region.Address;
                 region.Dispose();
                 StoreFormatter.Enlarge(platform, options, path, &old);
@@ -254,7 +254,7 @@ internal static unsafe class StoreOpener
                 throw layout.WrongSegmentCount(path, segments);
             }
 
-            // A file that grew may be shorter after a loss of power than the first page says. Then it is emptied, whatever it holds.
+            // After a loss of power, a file that grew can be shorter than the first page says. Then the store is emptied, whatever its content.
             long length = file.Length;
             bool isTrusted = super->State == Superblock.StateClosed
                 || (super->State == Superblock.StateInUse && StoreFormatter.BootIdOf(super) == HostPlatform.Current.BootId);
@@ -297,14 +297,14 @@ internal static unsafe class StoreOpener
         }
         catch
         {
-#pragma warning disable CA1816 // The caller still uses the file and the mapping, and closes them; the collector must not be faster.
+#pragma warning disable CA1816 // The caller still uses the file and the mapping, and closes them. The collector must not close them first.
             GC.SuppressFinalize(memory);
 #pragma warning restore CA1816
             throw;
         }
     }
 
-    // I4
+    // Waits until no other opening has an owner slot (I4).
     private static bool IsAlone(StoreFile file, string path, Superblock* super)
     {
         long started = Stopwatch.GetTimestamp();
@@ -360,7 +360,7 @@ internal static unsafe class StoreOpener
         engine.Owners.Announce(engine.Clock.NowMs());
         if (rebuildsFrom is not null)
         {
-            // Nobody else comes in, also if the file must grow for it (I3).
+            // No other process can open the store meanwhile, even if the file must grow (I3).
             engine.Growth.HasGate = true;
             LogEnd end = LogOpening.Rebuild(engine, platform, rebuildsFrom, options);
             engine.Growth.HasGate = false;
@@ -386,7 +386,7 @@ internal static unsafe class StoreOpener
         return new OpenedStore(engine, options with { Path = path }, warnings, new Checkpointer(engine, platform, options.Clock));
     }
 
-    // On disk before anything else changes (Superblock I2).
+    // The state is durable before anything else changes (Superblock I2).
     private static void MarkInUse(StoreMemory memory, string bootId)
     {
         StoreFormatter.WriteBootId(memory.Super, bootId);
@@ -394,7 +394,7 @@ internal static unsafe class StoreOpener
         memory.Region.Flush(0, StoreLayout.SuperblockBytes);
     }
 
-    // LogOpening I3. What recovery and the snapshot write of the map, they write to the copy.
+    // Keeps LogOpening I3. Recovery and snapshot write their changes to a copy of the map.
     private static bool TryEstablishClosed(StorePlatform platform, StoreOptions options, StoreMemory memory, LogFileSet log, string bootId)
     {
         LogOpening.Disown(memory);
@@ -416,13 +416,13 @@ internal static unsafe class StoreOpener
             engine.Cleanup.CleanUp(engine.Owners.Slot);
             engine.Owners.Announce(engine.Clock.NowMs());
             LogOpening.Establish(engine, platform, log, options);
-            memory.Super->Log = copy.Super->Log; // On disk with the mark that the store is in use.
+            memory.Super->Log = copy.Super->Log; // It becomes durable together with the mark that the store is in use.
             ProtocolHook.Reach(ProtocolStep.LogAdopted);
             return true;
         }
         catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
         {
-            return false; // It is tried again when the store is in use; if that fails too, the user is told.
+            return false; // The opening tries again when the store is in use. If that also fails, it adds a warning.
         }
         finally
         {
@@ -431,7 +431,7 @@ internal static unsafe class StoreOpener
         }
     }
 
-    // The store works without, but durable writes are refused.
+    // If this fails, the store works without a log, but refuses durable writes.
     private static void Establish(
         StoreEngine engine, StorePlatform platform, LogFileSet log, StoreOptions options, List<string> warnings)
     {
@@ -447,7 +447,7 @@ internal static unsafe class StoreOpener
         }
     }
 
-    // Nobody else has the store open: what locks, pins and reservations say was left by the dead, or by damage.
+    // No other process has the store open. So all locks, pins and reservations in the file are leftovers of dead processes, or damage.
     private static void TakeOver(StoreEngine engine, bool wasClosed, bool marksInUse, string bootId)
     {
         StoreMemory memory = engine.Memory;
@@ -485,14 +485,14 @@ internal static unsafe class StoreOpener
             partition->LockWord = 0;
             if (!wasClosed)
             {
-                // Should the version have been damaged downwards, a clearing would not reach the entries above it.
+                // If damage has lowered the version, a clearing would not affect the entries with higher versions. So the version is raised.
                 partition->Version = Math.Max(partition->Version, StoreFormatter.FirstVersion(engine.Clock.NowMs()));
             }
         }
 
         if (memory.HasOverflow && !IsAnyInOverflow(memory))
         {
-            super->HasOverflow = 0; // Readers need not look there any more.
+            super->HasOverflow = 0; // Readers need not search there any more.
         }
 
         engine.Pool.RecountFree();
@@ -510,8 +510,8 @@ internal static unsafe class StoreOpener
         super->DeadlinesKeptSince = super->OpenCount;
     }
 
-    // An older version wrote to the store, which did not note when evictable entries expire. Sweeps look at each of its segments once; the count
-    // of entries that expire is made anew where that takes no more than moments.
+    // An older version of Cairn wrote to the store without recording when evictable entries expire. Sweeps visit each of its segments once. The number of
+    // entries that expire is counted again only if the store is small enough for a quick count.
     private static void FindDeadlines(StoreEngine engine)
     {
         StoreMemory memory = engine.Memory;
@@ -548,7 +548,7 @@ internal static unsafe class StoreOpener
         return false;
     }
 
-    /// <summary>Brings a store that nobody changes any more to disk, and then records that it is complete there.</summary>
+    /// <summary>Flushes a store that no process changes any more. Then records that it is complete on the disk.</summary>
     internal static void FlushAndMark(StoreMemory memory)
     {
         Superblock* super = memory.Super;

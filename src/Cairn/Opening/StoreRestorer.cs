@@ -8,20 +8,20 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Opening;
 
-// Makes a new store from a backup, or from what is left of one: its snapshot and log.
+// Creates a new store from a backup, or from the remains of a store: its snapshot and log.
 //
-//   new file, without a name --> everything read into it --> on disk, marked as closed --> named
+//   new file, without a name --> everything read into it --> durable, marked as closed --> named
 //
-//   I1  Until the last step there is no file of that name, nor any other. The store has no log yet: it is closed, and whoever opens it first makes one,
-//       if collections want it, before anything else (LogOpening I3).
+//   I1  Until the last step no file of that name exists, nor any other file. The new store has no log yet. It is closed, and the first opening creates a
+//       log before anything else, if a collection is logged (LogOpening I3).
 internal static unsafe class StoreRestorer
 {
-    /// <summary>Makes the store.</summary>
-    /// <param name="backupPath">A backup, or a file of the log of a lost store, or its snapshot.</param>
-    /// <param name="options">Of the new store.</param>
-    /// <param name="salvages">Whether to leave out what is damaged, and say so, instead of refusing all of it.</param>
-    /// <param name="progress">Told now and then.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Creates the store.</summary>
+    /// <param name="backupPath">A backup, or the snapshot or a log file of a lost store.</param>
+    /// <param name="options">The options of the new store.</param>
+    /// <param name="salvages">True to leave out and report damaged parts. False to refuse a damaged file.</param>
+    /// <param name="progress">Receives the progress from time to time.</param>
+    /// <param name="cancellationToken">Ends the restore.</param>
     public static RestoreReport Restore(
         string backupPath, StoreOptions options, bool salvages, IProgress<StoreProgress>? progress, CancellationToken cancellationToken)
     {
@@ -64,7 +64,7 @@ internal static unsafe class StoreRestorer
         }
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
-        engine.Close(giveAwaySlot: () => { }); // Below, when everything is on disk.
+        engine.Close(giveAwaySlot: () => { }); // The slot is released below, when everything is durable.
         long entries = 0;
         for (int number = 0; number < memory.PartitionCount; number++)
         {
@@ -109,7 +109,7 @@ internal static unsafe class StoreRestorer
     private static StoreException Taken(string path) =>
         new($"There is a file '{path}' already. Restore the backup to another path, or move that file, and the files of its log, away.");
 
-    // The log that a file is of, with the snapshot; null if the file is a backup.
+    // Returns the log to which a file belongs, with the snapshot. Null if the file is a backup.
     private static LogFileSet? FindLog(StorePlatform platform, string path, Action<StoreCorruptException>? onDamage)
     {
         string? store = LogPath.StoreOf(path);
@@ -131,7 +131,7 @@ internal static unsafe class StoreRestorer
 
     private static string Describe(StoreCorruptException damage) => $"{damage.File}, from byte {damage.Offset:N0}: expected {damage.Expected}, found {damage.Found}";
 
-    // What opens the entries if they are encrypted, which they stay. A key that is given is only checked.
+    // Returns the key block that decrypts the entries, which stay encrypted. A key in the options is only checked.
     private static KeyBlock? KeyOf(LogFileInfo backup, StoreOptions options)
     {
         var super = default(Superblock);

@@ -1,6 +1,6 @@
 namespace Cairn.Maps;
 
-/// <summary>Arrays of bytes, as they are.</summary>
+/// <summary>The codec for arrays of bytes. It stores them unchanged.</summary>
 internal sealed class BytesCodec : MapCodec<byte[]>
 {
     public override string FormatId => "bytes";

@@ -1,15 +1,15 @@
 namespace Cairn.Maps;
 
-/// <summary>The bytes of a key or value, for as long as a call takes.</summary>
-/// <typeparam name="T">Of the key or value.</typeparam>
+/// <summary>The bytes of a key or value during one call.</summary>
+/// <typeparam name="T">The type of the key or value.</typeparam>
 internal readonly ref struct Coded<T> : IDisposable
 {
     private readonly PooledWriter? _writer;
 
-    /// <summary>Writes them.</summary>
-    /// <param name="codec">Writes it.</param>
-    /// <param name="value">Not null.</param>
-    /// <param name="scratch">Where it lies if it is short; <see cref="MapCodec{T}.ScratchBytes"/>.</param>
+    /// <summary>Writes the bytes.</summary>
+    /// <param name="codec">The codec that writes them.</param>
+    /// <param name="value">The key or value. Not null.</param>
+    /// <param name="scratch">The memory for short values: <see cref="MapCodec{T}.ScratchBytes"/> bytes.</param>
     public Coded(MapCodec<T> codec, T value, Span<byte> scratch)
     {
         PooledWriter? writer = null;

@@ -1,6 +1,6 @@
 namespace Cairn.Maps;
 
-/// <summary>What an application's own serializer writes.</summary>
+/// <summary>The codec for types with a serializer of the application.</summary>
 internal sealed class CustomCodec<T> : MapCodec<T>
 {
     private const int LongestFormatId = 200;

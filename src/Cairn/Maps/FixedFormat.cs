@@ -2,8 +2,8 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Maps;
 
-// Types whose values always take the same number of bytes, little-endian. The comparisons of types are the compiler's: what
-// is left for each type is its own load or store.
+// Types whose values always have the same number of bytes, little-endian. The compiler evaluates the comparisons of types, so the code for each type is
+// only its own load or store.
 internal static unsafe class FixedFormat
 {
     public const int LongestBytes = 16;
@@ -11,11 +11,11 @@ internal static unsafe class FixedFormat
     private const int DateTimeOffsetBytes = sizeof(long) + sizeof(short);
     private const int KindShift = 62;
 
-    /// <summary>Bytes of each value; 0 if the type has no fixed format.</summary>
+    /// <summary>Returns the length of each value in bytes, or 0 if the type has no fixed format.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int SizeOf<T>()
     {
-        // First what is no struct, for which the code is shared and the questions below would be asked at run time.
+        // Types that are not structs come first. Their code is shared, so the comparisons below would be evaluated at run time.
         if (!typeof(T).IsValueType)
         {
             return 0;
@@ -134,7 +134,7 @@ internal static unsafe class FixedFormat
         return (T)(object)new decimal(new ReadOnlySpan<int>(source, sizeof(decimal) / sizeof(int)));
     }
 
-    // Types whose bytes in memory are their format, and any of whose bit patterns is a value.
+    // The format of these types is their bytes in memory, and every bit pattern is a valid value.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool IsRaw<T>() =>
         typeof(T) == typeof(int) || typeof(T) == typeof(long) || typeof(T) == typeof(uint) || typeof(T) == typeof(ulong)

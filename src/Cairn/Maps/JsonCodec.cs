@@ -5,10 +5,10 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Cairn.Maps;
 
-// JSON of System.Text.Json, for types that have no form of their own here.
+// The codec for types without a built-in format. It writes the JSON of System.Text.Json.
 internal sealed class JsonCodec<T> : MapCodec<T>
 {
-    // What a map needs: nothing that goes in is left out or refused on the way.
+    // The settings for maps: no part of a value is left out or refused.
     private static readonly JsonSerializerOptions Faithful = new()
     {
         IncludeFields = true,
@@ -25,14 +25,14 @@ internal sealed class JsonCodec<T> : MapCodec<T>
     private readonly JsonTypeInfo<T> _info;
     private readonly JsonWriterOptions _writerOptions;
 
-    /// <summary>Makes one, with these settings or the ones above.</summary>
+    /// <summary>Creates a codec with the given settings, or with the settings above.</summary>
     /// <exception cref="InvalidOperationException">There is no metadata for the type, or it cannot be serialized.</exception>
     public JsonCodec(JsonSerializerOptions? options)
     {
         options ??= Faithful;
         _info = InfoFrom(options);
 
-        // Objects come from a serializer, which writes valid JSON.
+        // A serializer writes the objects, and its JSON is always valid.
         _writerOptions = new JsonWriterOptions { Encoder = options.Encoder, MaxDepth = options.MaxDepth, SkipValidation = true };
     }
 
@@ -43,7 +43,8 @@ internal sealed class JsonCodec<T> : MapCodec<T>
         ArgumentNullException.ThrowIfNull(value);
         writer = PooledWriter.Take();
 
-        // Away while it is used: a converter may use a map. Made anew where two maps of one type take turns, which is rare.
+        // The writer is taken away while it is used, because a converter can use a map. A new writer is created if two maps of one type alternate, which is
+        // rare.
         Utf8JsonWriter json = t_writer is { } free && t_writerOf == this ? free : new Utf8JsonWriter(writer, _writerOptions);
         t_writer = null;
         json.Reset(writer);
@@ -55,7 +56,7 @@ internal sealed class JsonCodec<T> : MapCodec<T>
         }
         finally
         {
-            // Lets go of what is not flushed after an exception. It refers to a buffer of this thread, which stays anyway.
+            // Drops unflushed data after an exception. The writer keeps a reference to a buffer of this thread, which stays in memory anyway.
             json.Reset();
             t_writer = json;
             t_writerOf = this;

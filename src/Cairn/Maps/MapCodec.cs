@@ -1,19 +1,20 @@
 namespace Cairn.Maps;
 
-/// <summary>The form in which keys or values of one type lie in a map.</summary>
+/// <summary>The format of the keys or values of one type in a map.</summary>
 internal abstract class MapCodec<T>
 {
-    /// <summary>Bytes that a caller offers for what is short.</summary>
+    /// <summary>The length in bytes of the memory that a caller provides for short values.</summary>
     public const int ScratchBytes = 256;
 
-    /// <summary>Names the format, as it is recorded with the map.</summary>
+    /// <summary>Gets the name of the format. It is recorded with the map.</summary>
     public abstract string FormatId { get; }
 
-    /// <summary>A value's bytes.</summary>
-    /// <param name="value">Not null.</param>
-    /// <param name="scratch">Where they may be put, if there is room.</param>
+    /// <summary>Writes a value and returns its bytes.</summary>
+    /// <param name="value">The value. Not null.</param>
+    /// <param name="scratch">Memory for the bytes, if they fit.</param>
     /// <param name="writer">
-    /// Taken if they are put there; to be returned when they are not needed any more, also after an exception. Null before.
+    /// Null before the call. The codec takes a writer if it needs one for the bytes. The caller returns the writer when the bytes are no longer needed,
+    /// also after an exception.
     /// </param>
     public abstract ReadOnlySpan<byte> Write(T value, Span<byte> scratch, scoped ref PooledWriter? writer);
 

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Cairn.Maps;
 
-/// <summary>Which form a type has: the application's own, a built-in one, else JSON.</summary>
+/// <summary>Chooses the codec of a type: the application's serializer, a built-in format, or JSON.</summary>
 internal static class MapCodecs
 {
     public static MapCodec<T> For<T>(IMapSerializer<T>? serializer, JsonSerializerOptions? options)

@@ -3,8 +3,8 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Cairn.Maps;
 
-// A copy of a map. Going through it needs no index, which is most of what a dictionary costs to make: it is made when a key is first
-// looked up.
+// A copy of a map. An enumeration needs no index, and the index is the largest part of a dictionary's cost. So the index is created at the first lookup of
+// a key.
 internal sealed class MapSnapshot<TKey, TValue>(KeyValuePair<TKey, TValue>[] items, int count) : IReadOnlyDictionary<TKey, TValue>
     where TKey : notnull
     where TValue : notnull
@@ -17,7 +17,7 @@ internal sealed class MapSnapshot<TKey, TValue>(KeyValuePair<TKey, TValue>[] ite
 
     public IEnumerable<TValue> Values => this.Select(item => item.Value);
 
-    // Two threads may make it at the same time, which does no harm.
+    // Two threads can create the index at the same time, which does no harm.
     private Dictionary<TKey, TValue> Index => _index ??= MakeIndex();
 
     public TValue this[TKey key] => Index[key];
@@ -36,7 +36,7 @@ internal sealed class MapSnapshot<TKey, TValue>(KeyValuePair<TKey, TValue>[] ite
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>The same, if a key is there more than once: the later stays.</summary>
+    /// <summary>Returns the copy without repeated keys. If a key occurs more than once, the last value stays.</summary>
     public IReadOnlyDictionary<TKey, TValue> WithoutRepetitions() => Index;
 
     private Dictionary<TKey, TValue> MakeIndex()
@@ -52,7 +52,7 @@ internal sealed class MapSnapshot<TKey, TValue>(KeyValuePair<TKey, TValue>[] ite
     }
 }
 
-/// <summary>Arrays as a map compares them: by their bytes.</summary>
+/// <summary>Compares arrays by their bytes, as a map does.</summary>
 internal sealed class ByteArrayComparer : IEqualityComparer<byte[]>
 {
     public static readonly ByteArrayComparer Instance = new();

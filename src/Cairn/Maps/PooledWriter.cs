@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Maps;
 
-/// <summary>A buffer that grows, of an array from the pool; each thread keeps those that it has made.</summary>
+/// <summary>A growing buffer with an array from the pool. Each thread keeps the buffers that it has created.</summary>
 internal sealed class PooledWriter : IBufferWriter<byte>
 {
     private const int FirstBytes = 1024;
@@ -21,10 +21,10 @@ internal sealed class PooledWriter : IBufferWriter<byte>
 
     public ReadOnlySpan<byte> Written => _buffer.AsSpan(0, _written);
 
-    /// <summary>An empty one, for this thread until it is returned.</summary>
+    /// <summary>Returns an empty buffer. This thread owns it until it is returned.</summary>
     public static PooledWriter Take()
     {
-        // Away while it is used: a serializer may use a map itself.
+        // The buffer is taken away while it is used, because a serializer can use a map itself.
         PooledWriter writer = t_free ?? new();
         t_free = writer._next;
         return writer;

@@ -2,12 +2,12 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Cairn.Maps;
 
-/// <summary>Whether JSON may look at types at run time: the framework's own switch, which trimmed applications have off.</summary>
+/// <summary>Whether JSON can inspect types at run time. This is the framework's own switch, which is off in trimmed applications.</summary>
 internal static class Reflection
 {
     private const string Switch = "System.Text.Json.JsonSerializer.IsReflectionEnabledByDefault";
 
-    // The trimmer puts the switch's value here and drops what is behind it.
+    // The trimmer replaces this property by the value of the switch and removes the code that depends on it.
     [FeatureSwitchDefinition(Switch)]
     [FeatureGuard(typeof(RequiresUnreferencedCodeAttribute))]
     [FeatureGuard(typeof(RequiresDynamicCodeAttribute))]

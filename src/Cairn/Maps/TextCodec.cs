@@ -5,8 +5,8 @@ using System.Text.Unicode;
 
 namespace Cairn.Maps;
 
-// Text: UTF-8. What has no UTF-8 form, because of half a surrogate pair, is a byte that no UTF-8 has and then the characters as they
-// are; so is empty text, because a key has at least a byte. Each text has one form.
+// Text is stored as UTF-8. Text with half of a surrogate pair has no UTF-8 form. It is stored as a byte that never occurs in UTF-8, followed by the
+// characters unchanged. Empty text is stored in the same way, because a key has at least one byte. Each text has exactly one form.
 internal sealed class TextCodec : MapCodec<string>
 {
     private const byte RawMark = 0xFF;

@@ -4,21 +4,21 @@ using Cairn.Platform;
 
 namespace Cairn.Encryption;
 
-// A key of AES-256-GCM (NIST SP 800-38D) that any number of threads use at once. The cipher is the framework's.
+// A key of AES-256-GCM (NIST SP 800-38D) that any number of threads can use at the same time. The cipher is the framework's.
 //
-// An AesGcm serves one thread at a time, and takes microseconds to make. So a key keeps the instances that are not in use, one for each
-// processor: a thread takes the one of the processor it runs on, and puts it back. A thread that finds none, because another one was
-// interrupted with it, makes one more. Instances of a thread's own would outlive threads that end.
+// An AesGcm serves one thread at a time, and its creation takes microseconds. So a key keeps the idle instances, one for each processor. A thread takes the
+// instance of its present processor, and puts it back. A thread that finds none creates another one, because an interrupted thread still has the first.
+// Instances per thread would outlive threads that end.
 //
-//   G1  A thread has an instance to itself between taking it and putting it back.
-//   G2  After Dispose has returned, no instance is kept, and the key is zero. An instance that was in use is disposed of by its user.
+//   G1  A thread has an instance for itself between taking it and putting it back.
+//   G2  After Dispose has returned, no instance is kept, and the key is zero. If an instance was in use, its user disposes it.
 internal sealed class AesGcmKey : IDisposable
 {
     public const int KeyBytes = 32;
     public const int NonceBytes = 12;
     public const int TagBytes = 16;
 
-    // Eight references are a cache line: threads of two processors do not write to the same one.
+    // Eight references are a cache line, so threads of two processors never write to the same line.
     private const int PlaceStep = 8;
     private static readonly int PlaceMask = (int)BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount) - 1;
 
@@ -27,7 +27,7 @@ internal sealed class AesGcmKey : IDisposable
     private readonly Lock _gate = new();
     private volatile bool _isDisposed;
 
-    /// <summary>Prepares a key.</summary>
+    /// <summary>Creates a key.</summary>
     /// <param name="key">32 bytes, copied.</param>
     public AesGcmKey(ReadOnlySpan<byte> key)
     {
@@ -35,13 +35,13 @@ internal sealed class AesGcmKey : IDisposable
         _key = key.ToArray();
     }
 
-    // A key that was forgotten without being disposed of, because another one took its place (StoreCipher).
+    // Zeroes a key that was not disposed, because another key has replaced it (StoreCipher).
     ~AesGcmKey() => CryptographicOperations.ZeroMemory(_key);
 
     /// <summary>Encrypts a message in place.</summary>
-    /// <param name="nonce">12 bytes, never the same twice with one key.</param>
-    /// <param name="associated">What the tag covers besides the message.</param>
-    /// <param name="message">What is encrypted.</param>
+    /// <param name="nonce">12 bytes. The same nonce must never be used twice with one key.</param>
+    /// <param name="associated">The bytes that the tag covers in addition to the message.</param>
+    /// <param name="message">The message to encrypt.</param>
     /// <param name="tag">Receives 16 bytes that prove that message and associated data are unchanged.</param>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public void Encrypt(ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, Span<byte> message, Span<byte> tag)
@@ -58,11 +58,11 @@ internal sealed class AesGcmKey : IDisposable
     }
 
     /// <summary>Decrypts a message in place, if its tag is right.</summary>
-    /// <param name="nonce">The nonce it was encrypted with.</param>
-    /// <param name="associated">The associated data it was encrypted with.</param>
-    /// <param name="message">What is decrypted; undefined if the result is false.</param>
+    /// <param name="nonce">The nonce with which the message was encrypted.</param>
+    /// <param name="associated">The associated data with which the message was encrypted.</param>
+    /// <param name="message">The message to decrypt. Its content is undefined if the result is false.</param>
     /// <param name="tag">The tag.</param>
-    /// <returns>False if one of the four is not as <see cref="Encrypt"/> left it.</returns>
+    /// <returns>False if one of the four arguments differs from its value at <see cref="Encrypt"/>.</returns>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public bool TryDecrypt(ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, Span<byte> message, ReadOnlySpan<byte> tag)
     {
@@ -82,7 +82,7 @@ internal sealed class AesGcmKey : IDisposable
         }
     }
 
-    /// <summary>Zeroes the key, and disposes of the instances (G2). Later operations throw.</summary>
+    /// <summary>Zeroes the key and disposes the instances (G2). Later operations throw.</summary>
     public void Dispose()
     {
         lock (_gate)
@@ -105,14 +105,14 @@ internal sealed class AesGcmKey : IDisposable
         return Interlocked.Exchange(ref _idle[place], null) ?? Create();
     }
 
-    // Under the lock, because Dispose zeroes the key: an instance made of half a key would find every entry forged.
+    // The lock is necessary because Dispose zeroes the key. With an instance of a partly zeroed key, every entry would appear forged.
     private AesGcm Create()
     {
         lock (_gate)
         {
             if (_isDisposed)
             {
-                CloseAtExit.HoldBack(); // Dispose has left the lock.
+                CloseAtExit.HoldBack(); // Dispose has released the lock.
                 throw new ObjectDisposedException(nameof(CairnStore));
             }
 
@@ -127,8 +127,8 @@ internal sealed class AesGcmKey : IDisposable
             instance.Dispose();
         }
 
-        // The exchange above is a full fence, and so is the one in DisposeOfIdle: either Dispose sees the instance, or this
-        // thread sees that the key was disposed of. Otherwise an instance could stay (G2).
+        // The exchange above is a full fence; pairs with the exchange in DisposeOfIdle. Either Dispose sees the instance, or this thread sees that the key
+        // was disposed. Otherwise an instance could remain (G2).
         if (_isDisposed)
         {
             DisposeOfIdle(place);

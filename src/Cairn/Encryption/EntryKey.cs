@@ -1,6 +1,6 @@
 namespace Cairn.Encryption;
 
-/// <summary>The key of the entries that one opening of a store writes, named by its salt.</summary>
+/// <summary>The key of the entries that one opening of a store writes. Its salt identifies it.</summary>
 internal sealed class EntryKey(UInt128 salt, AesGcmKey key)
 {
     private ulong _counter;
@@ -9,6 +9,6 @@ internal sealed class EntryKey(UInt128 salt, AesGcmKey key)
 
     public AesGcmKey Key { get; } = key;
 
-    /// <summary>A number that was not handed out before, for the opening that drew the salt.</summary>
+    /// <summary>Returns a number that was not returned before. Only the opening that has drawn the salt calls it.</summary>
     public ulong Next() => Interlocked.Increment(ref _counter);
 }

@@ -3,7 +3,7 @@ using Cairn.Storage;
 
 namespace Cairn.Encryption;
 
-/// <summary>What an entry says besides key and value, and no one without the store's key may change.</summary>
+/// <summary>The properties of an entry, in addition to key and value, that cannot be changed without the store's key.</summary>
 internal readonly record struct EntryTerms(uint Collection, uint Flags, long Deadline, long SlidingMs)
 {
     public static EntryTerms Of(uint collection, uint flags, in ResolvedExpiration expiration) =>
@@ -11,7 +11,7 @@ internal readonly record struct EntryTerms(uint Collection, uint Flags, long Dea
 
     public static EntryTerms Of(uint collection, in EntryInfo info) => new(collection, info.Flags, info.AbsoluteDeadlineUnixMs, info.SlidingMs);
 
-    /// <summary>Writes 48 bytes, whole blocks of the cipher.</summary>
+    /// <summary>Writes 48 bytes, which are complete blocks of the cipher.</summary>
     public void Write(in KeyTag tag, Span<byte> target)
     {
         MemoryMarshal.Write(target, tag);

@@ -5,7 +5,9 @@ using Cairn.Storage;
 
 namespace Cairn.Encryption;
 
-/// <summary>What stands for a key in an encrypted store: 16 bytes that tell nothing about it without the store's key.</summary>
+/// <summary>
+/// The tag that replaces a key in the index of an encrypted store: 16 bytes that reveal nothing about the key without the store's key.
+/// </summary>
 internal readonly unsafe struct KeyTag(ulong low, ulong high) : IPlainKey, IEquatable<KeyTag>
 {
     public const int Bytes = 16;
@@ -17,7 +19,7 @@ internal readonly unsafe struct KeyTag(ulong low, ulong high) : IPlainKey, IEqua
 
     private Vector128<byte> Vector => Vector128.Create(_low, _high).AsByte();
 
-    /// <summary>The same as the hash of the bytes in memory.</summary>
+    /// <summary>Returns the hash of the bytes in memory.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong Hash(ulong seed) => KeyHash.Compute16To32(_low, _high, _low, _high, Bytes, seed);
 

@@ -3,7 +3,7 @@ using Cairn.Storage;
 
 namespace Cairn.Encryption;
 
-/// <summary>Encrypts and decrypts a store's own key, which its file keeps in a <see cref="KeyBlock"/>.</summary>
+/// <summary>Encrypts and decrypts a store's own key. The file stores it in a <see cref="KeyBlock"/>.</summary>
 internal static unsafe class KeyWrapping
 {
     /// <summary>Encrypts a store's own key.</summary>
@@ -33,7 +33,7 @@ internal static unsafe class KeyWrapping
         return block;
     }
 
-    /// <summary>Decrypts a store's own key. Null if the user's key or password is not the one.</summary>
+    /// <summary>Decrypts a store's own key. Returns null if the user's key or password is wrong.</summary>
     public static byte[]? Unwrap(KeyBlock block, StoreEncryption encryption)
     {
         if ((int)encryption.Kind != block.Kind)

@@ -5,13 +5,13 @@ using System.Runtime.InteropServices;
 namespace Cairn.Encryption;
 
 /// <summary>
-/// SipHash-2-4 with a result of 128 bits: a keyed hash, of which nobody without the key can tell two messages with the same result, or
-/// anything about the message. Follows Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012, and its authors' extension
-/// to 128 bits.
+/// SipHash-2-4 with a result of 128 bits: a keyed hash. Without the key, an attacker cannot find two messages with the same result, and learns nothing
+/// about a message from its result. Follows Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012, and its authors' extension to 128
+/// bits.
 /// </summary>
 internal static class SipHash
 {
-    /// <summary>Hashes a message: eight bytes, which <paramref name="first"/> holds in little-endian order, and then the rest.</summary>
+    /// <summary>Hashes a message: eight bytes in <paramref name="first"/>, in little-endian order, and then the rest.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static (ulong Low, ulong High) Compute(ulong key0, ulong key1, ulong first, ReadOnlySpan<byte> rest)
     {
@@ -35,7 +35,7 @@ internal static class SipHash
         return (low, v0 ^ v1 ^ v2 ^ v3);
     }
 
-    // Up to seven bytes, little-endian.
+    // Returns up to seven bytes, little-endian.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Tail(ReadOnlySpan<byte> bytes)
     {

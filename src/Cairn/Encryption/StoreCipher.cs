@@ -6,26 +6,26 @@ using Cairn.Platform;
 
 namespace Cairn.Encryption;
 
-// What an encrypted store's entries look like to the engine, which knows nothing of it:
+// The entries of an encrypted store as the engine sees them. The engine does not know about the encryption.
 //
 //   key    SipHash-2-4-128(tag key; collection, key)                                    16 bytes
 //   value  | salt 16 | counter 8 | encrypted: key length - 1, u16 | key | value | tag 16 |
 //
 //   tag key, entry keys = HKDF-SHA256(store's own key, salt or none, purpose)
 //
-//   C1  No two messages are encrypted with one key and nonce: each opening draws a random salt, and so has an entry key of its
-//       own; its nonces are a counter. After 2^32 entries it draws another.
-//   C2  An entry is readable only as the value of the key, in the collection and with the flags and expiration that it was written with: the
-//       tag covers them. What moves while an entry lives, its version and the current end of a sliding expiration, it does not.
+//   C1  No two messages are encrypted with the same key and nonce. Each opening draws a random salt, and so has an entry key of its own; its nonces are a
+//       counter. After 2^32 entries it draws another salt.
+//   C2  An entry is readable only as the value of its key, in its collection and with its flags and expiration: the tag covers them. The tag does not cover
+//       the version and the current end of a sliding expiration, because they change while an entry lives.
 //   C3  A value is returned only after its tag was found right.
 //
-//   C4  After Dispose has returned, the keys that are in use here are zero. The engine is closed by then, so nothing that is sealed or looked up
-//       with a key of zeros can reach the file or the caller.
+//   C4  After Dispose has returned, the keys that are in use here are zero. The engine is closed by then, so nothing that is encrypted or looked up with a
+//       key of zeros can reach the file or the caller.
 //
-// Logs, snapshots and copies of the file hold entries as the engine has them, and so are encrypted, too.
+// Logs, snapshots and copies of the file contain entries as the engine has them, so they are encrypted too.
 internal sealed class StoreCipher : IDisposable
 {
-    /// <summary>By how much a value is longer than key and value together.</summary>
+    /// <summary>The number of bytes by which an encrypted value is longer than key and value together.</summary>
     public const int OverheadBytes = HeaderBytes + KeyLengthBytes + AesGcmKey.TagBytes;
 
     private const int SaltBytes = 16;
@@ -34,8 +34,8 @@ internal sealed class StoreCipher : IDisposable
     private const int AssociatedBytes = 48;
     private const ulong MostUses = 1UL << 32;
 
-    // Two openings whose salts share a place cost each other a derivation, some microseconds, now and then. The key that had the place may be in
-    // use by another thread, so it is left to the collector, which zeroes it (AesGcmKey).
+    // If the salts of two openings share a place, they occasionally cost each other a derivation of some microseconds. Another thread can still be using
+    // the replaced key. So the collector disposes it, and its finalizer zeroes it (AesGcmKey).
     private const int CachedKeys = 256;
 
     private readonly byte[] _storeKey;
@@ -56,27 +56,28 @@ internal sealed class StoreCipher : IDisposable
         tagKey.Clear();
     }
 
-    /// <summary>What stands for a key in the index.</summary>
+    /// <summary>Returns the tag that replaces a key in the index.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyTag TagOf(ReadOnlySpan<byte> key, uint collection)
     {
-        // Acquire; pairs with Dispose. A key that was zeroed is read before the engine is asked whether it is closed, so it is (C4).
+        // Acquire; pairs with Dispose. The keys are read before the engine is asked whether it is closed. So if a zeroed key was read, the engine answers
+        // that it is closed (C4).
         ulong key0 = Volatile.Read(ref _tagKey0);
         ulong key1 = Volatile.Read(ref _tagKey1);
         (ulong low, ulong high) = SipHash.Compute(key0, key1, collection, key);
         return new KeyTag(low, high);
     }
 
-    /// <summary>Length of a sealed value.</summary>
+    /// <summary>Returns the length of an encrypted value in bytes.</summary>
     public static int SealedBytes(int keyBytes, int valueBytes) => OverheadBytes + keyBytes + valueBytes;
 
-    /// <summary>Encrypts a value, which may be given in two parts.</summary>
-    /// <param name="tag">Of the key.</param>
-    /// <param name="terms">What else the entry will say.</param>
+    /// <summary>Encrypts a value, which can be given in two parts.</summary>
+    /// <param name="tag">The tag of the key.</param>
+    /// <param name="terms">The other properties of the entry.</param>
     /// <param name="key">The key.</param>
     /// <param name="first">The value, or its beginning.</param>
     /// <param name="second">The rest of it.</param>
-    /// <param name="target">Receives it: <see cref="SealedBytes"/>.</param>
+    /// <param name="target">Receives the encrypted value: <see cref="SealedBytes"/> bytes.</param>
     public void Seal(
         in KeyTag tag, in EntryTerms terms, ReadOnlySpan<byte> key, ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, Span<byte> target)
     {
@@ -103,13 +104,13 @@ internal sealed class StoreCipher : IDisposable
         entryKey.Key.Encrypt(NonceOf(counter, stackalloc byte[AesGcmKey.NonceBytes]), associated, message, target[^AesGcmKey.TagBytes..]);
     }
 
-    /// <summary>Decrypts a sealed value in place.</summary>
-    /// <param name="tag">Of the key.</param>
-    /// <param name="terms">What else the entry says.</param>
-    /// <param name="bytes">What the engine has as the value; undefined afterwards but for what is returned.</param>
+    /// <summary>Decrypts an encrypted value in place.</summary>
+    /// <param name="tag">The tag of the key.</param>
+    /// <param name="terms">The other properties of the entry.</param>
+    /// <param name="bytes">The encrypted value. Afterwards its content is undefined, except for the returned spans.</param>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
-    /// <returns>False if this was not written with the store's key, under this tag and these terms.</returns>
+    /// <returns>False if the value was not written with the store's key, under this tag and with these properties.</returns>
     public bool TryOpen(
         scoped in KeyTag tag, scoped in EntryTerms terms, Span<byte> bytes, out ReadOnlySpan<byte> key, out Span<byte> value)
     {
@@ -117,7 +118,7 @@ internal sealed class StoreCipher : IDisposable
         value = default;
         if (bytes.Length <= OverheadBytes)
         {
-            return false; // Keys have a byte at least.
+            return false; // A key has at least one byte.
         }
 
         EntryKey entryKey = KeyOf(MemoryMarshal.Read<UInt128>(bytes));
@@ -134,7 +135,7 @@ internal sealed class StoreCipher : IDisposable
         message = message[KeyLengthBytes..];
         if (keyBytes > message.Length)
         {
-            return false; // Nobody with the key writes that.
+            return false; // An encryption with the store's key never writes such a length.
         }
 
         key = message[..keyBytes];
@@ -142,7 +143,7 @@ internal sealed class StoreCipher : IDisposable
         return true;
     }
 
-    /// <summary>Zeroes the keys. Opening and sealing then throw.</summary>
+    /// <summary>Zeroes the keys. Later encryption and decryption throw.</summary>
     public void Dispose()
     {
         lock (_gate)
@@ -181,7 +182,7 @@ internal sealed class StoreCipher : IDisposable
         {
             if (_isDisposed)
             {
-                CloseAtExit.HoldBack(); // Dispose has left the lock.
+                CloseAtExit.HoldBack(); // Dispose has released the lock.
                 throw new ObjectDisposedException(nameof(CairnStore));
             }
 
@@ -194,7 +195,7 @@ internal sealed class StoreCipher : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private EntryKey WritingKey() => Volatile.Read(ref _writing) ?? ReplaceWritingKey(null);
 
-    // C1
+    // Draws a new salt with a new entry key, when there is none or the present one is used up (C1).
     [MethodImpl(MethodImplOptions.NoInlining)]
     private EntryKey ReplaceWritingKey(EntryKey? usedUp)
     {

@@ -6,10 +6,10 @@ using Cairn.Storage;
 
 namespace Cairn.Encryption;
 
-// A store's own key, and the two places for it in the first page of the file (KeyBlock I2).
+// A store's own key, and the two blocks for it in the first page of the file (KeyBlock I2).
 internal static unsafe class StoreKeys
 {
-    /// <summary>A new key of a store's own.</summary>
+    /// <summary>Creates a new key for a store.</summary>
     public static KeyBlock Create(StoreEncryption encryption)
     {
         Span<byte> key = stackalloc byte[AesGcmKey.KeyBytes];
@@ -21,7 +21,7 @@ internal static unsafe class StoreKeys
         return block;
     }
 
-    /// <summary>The block that counts. Null if the store is not encrypted, or both blocks are damaged.</summary>
+    /// <summary>Returns the valid block. Null if the store is not encrypted, or if both blocks are damaged.</summary>
     public static KeyBlock? Find(Superblock* super)
     {
         if ((super->RequiredFeatures & Superblock.FeatureEncryption) == 0)
@@ -36,7 +36,7 @@ internal static unsafe class StoreKeys
             : null;
     }
 
-    /// <summary>Puts the first block into a new file's first page.</summary>
+    /// <summary>Writes the first block into a new file's first page.</summary>
     public static void Write(Superblock* super, in KeyBlock block)
     {
         super->RequiredFeatures |= Superblock.FeatureEncryption;
@@ -44,7 +44,7 @@ internal static unsafe class StoreKeys
         super->SecondKey = default;
     }
 
-    /// <summary>What decrypts a store's entries. Null if the store is not encrypted, and no key was given.</summary>
+    /// <summary>Returns the cipher for a store's entries. Null if the store is not encrypted and no key was given.</summary>
     /// <exception cref="StoreEncryptionException">The key is missing, wrong, or not needed.</exception>
     /// <exception cref="StoreCorruptException">The file's own key is damaged.</exception>
     public static StoreCipher? Unlock(StoreFile file, string path, StoreEncryption? encryption)
@@ -67,8 +67,8 @@ internal static unsafe class StoreKeys
         return new StoreCipher(Unwrap(super, path, encryption));
     }
 
-    /// <summary>A store's own key, decrypted.</summary>
-    /// <exception cref="StoreEncryptionException">The key that was given is missing or wrong.</exception>
+    /// <summary>Returns a store's own key, decrypted.</summary>
+    /// <exception cref="StoreEncryptionException">The given key is missing or wrong.</exception>
     /// <exception cref="StoreCorruptException">The file's own key is damaged.</exception>
     public static byte[] Unwrap(Superblock* super, string path, StoreEncryption? encryption)
     {
@@ -95,12 +95,12 @@ internal static unsafe class StoreKeys
                 $"The {NameOf(encryption.Kind)} that was given is not the one of the store '{path}'. Nothing was changed.");
     }
 
-    /// <summary>The block that counts, for a copy of the store. Null if the store is not encrypted.</summary>
+    /// <summary>Returns the valid block, for a copy of the store. Null if the store is not encrypted.</summary>
     /// <exception cref="StoreCorruptException">The file's own key is damaged.</exception>
     public static KeyBlock? Require(Superblock* super, string path) =>
         (super->RequiredFeatures & Superblock.FeatureEncryption) == 0 ? null : Find(super) ?? throw Damaged(path);
 
-    /// <summary>Derives what a password is needed for, so that it need not be done while others wait.</summary>
+    /// <summary>Derives the key from a password in advance, so that no other process waits for the derivation.</summary>
     public static void Prepare(StoreFile file, StoreEncryption? encryption)
     {
         if (encryption is { Kind: KeyKind.Password })

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Cairn.Messages;
 
-/// <summary>Sizes as people read them, for every message: 17 B, 1.5 KiB, 256 MiB. Three digits that matter.</summary>
+/// <summary>Formats sizes for messages, with three significant digits: 17 B, 1.5 KiB, 256 MiB.</summary>
 internal static class ByteText
 {
     private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-    /// <summary>The size, rounded to three digits.</summary>
+    /// <summary>Formats a size, rounded to three digits.</summary>
     public static string Of(long bytes) => Format(bytes, static (value, _) => value);
 
-    /// <summary>A size that is enough when it is typed as it is written: rounded up to three digits.</summary>
+    /// <summary>Formats a size, rounded up to three digits. A user who types the result gets a size that is large enough.</summary>
     public static string AtLeast(long bytes) => Format(bytes, static (value, digits) =>
     {
         double scale = Math.Pow(10, digits);

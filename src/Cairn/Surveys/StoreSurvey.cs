@@ -4,55 +4,61 @@ using Cairn.Engine;
 
 namespace Cairn.Surveys;
 
-/// <summary>Goes over the entries of a store.</summary>
-/// <param name="visitor">Takes each entry.</param>
-/// <param name="isEnough">Asked now and then whether so many buckets are enough; null to visit all.</param>
-/// <param name="cancellationToken">Ends it.</param>
+/// <summary>Visits the entries of a store.</summary>
+/// <param name="visitor">Receives each entry.</param>
+/// <param name="isEnough">
+/// Called from time to time with the number of visited buckets. The visit stops if it returns true. Null visits all buckets.
+/// </param>
+/// <param name="cancellationToken">Ends the visit.</param>
 /// <returns>The part of the index that was visited, 0 to 1.</returns>
 internal delegate double EntryWalk(EntryVisitor visitor, Func<long, bool>? isEnough, CancellationToken cancellationToken);
 
-/// <summary>What a survey looks for.</summary>
+/// <summary>The options of a survey.</summary>
 internal sealed record SurveyRequest
 {
-    /// <summary>How many of the longest entries are listed.</summary>
+    /// <summary>The number of the longest entries in the result.</summary>
     public int BiggestCount { get; init; }
 
-    /// <summary>What keys must begin with to count; empty for all.</summary>
+    /// <summary>The prefix of the keys that count. Empty for all keys.</summary>
     public byte[] Prefix { get; init; } = [];
 
-    /// <summary>Whether only the store's own collection counts.</summary>
+    /// <summary>True to count only the store's own collection.</summary>
     public bool IsOwnCollectionOnly { get; init; }
 
-    /// <summary>The survey of a large store ends after this time, with the part of the index that it has read by then.</summary>
+    /// <summary>The maximum time. The survey of a large store ends after it, with the result for the part of the index that was read.</summary>
     public TimeSpan MaxTime { get; init; } = Timeout.InfiniteTimeSpan;
 }
 
 /// <summary>Entries that expire at similar times.</summary>
-/// <param name="WithinSeconds">They expire within this time; <see cref="long.MaxValue"/> for later; -1 for those that do not expire.</param>
-/// <param name="Entries">How many there are.</param>
-/// <param name="ValueBytes">Bytes of their values.</param>
+/// <param name="WithinSeconds">
+/// The entries expire within this time in seconds. <see cref="long.MaxValue"/> for later times; -1 for entries that do not expire.
+/// </param>
+/// <param name="Entries">The number of these entries.</param>
+/// <param name="ValueBytes">The size of their values in bytes.</param>
 internal readonly record struct LifeBin(long WithinSeconds, long Entries, long ValueBytes);
 
-/// <summary>What one look at every entry of a store has found.</summary>
+/// <summary>The result of one visit to every entry of a store.</summary>
 /// <param name="Biggest">The longest entries, longest first.</param>
-/// <param name="Sizes">How long the values are.</param>
-/// <param name="Lives">How long the entries still live.</param>
-/// <param name="Searched">The part of the index that was read, 0 to 1. Keys lie in it by their hash: any part of it is a random sample.</param>
+/// <param name="Sizes">The lengths of the values.</param>
+/// <param name="Lives">The remaining lifetimes of the entries.</param>
+/// <param name="Searched">
+/// The part of the index that was read, 0 to 1. The hash of a key determines its place in the index, so any part of the index is a random sample.
+/// </param>
 internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogram Sizes, IReadOnlyList<LifeBin> Lives, double Searched)
 {
     private const int PowersOfTwo = 33;
 
-    // Small stores are always counted exactly, however busy the machine is: a full index of so many buckets takes about 25 ms.
+    // A small store is always counted completely, even on a busy machine: a full index of this many buckets takes about 25 ms.
     private const long MinBuckets = 16_384;
 
     private static readonly long[] s_lives = [60, 3_600, 86_400, 7 * 86_400, long.MaxValue, -1];
 
-    /// <summary>Reads the whole index, or what it can in the time given. Other operations go on meanwhile.</summary>
-    /// <param name="walk">Goes over the entries of the store.</param>
-    /// <param name="names">The names of its collections by their numbers.</param>
-    /// <param name="clock">Its source of time.</param>
-    /// <param name="request">What to look for.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Reads the whole index, or as much as the given time allows. Other operations continue meanwhile.</summary>
+    /// <param name="walk">Visits the entries of the store.</param>
+    /// <param name="names">The names of the store's collections by their numbers.</param>
+    /// <param name="clock">The source of time.</param>
+    /// <param name="request">The options of the survey.</param>
+    /// <param name="cancellationToken">Ends the survey.</param>
     public static StoreSurvey Take(
         EntryWalk walk, IReadOnlyList<string> names, TimeProvider clock, SurveyRequest request, CancellationToken cancellationToken)
     {

@@ -111,7 +111,8 @@ public sealed class ViewTests(Browser browser)
         await using ServedDashboard server = await ServedDashboard.StartAsync();
         for (int i = 0; i < 100; i++)
         {
-            server.Send(i % 20 == 0 ? ["SET", $"book:{i}", "Dune"] : ["SET", $"book:{i}", "Dune", "EX", i % 20 == 1 ? "30000" : "3000"]); // All entries are in one segment.
+            // All entries are in one segment.
+            server.Send(i % 20 == 0 ? ["SET", $"book:{i}", "Dune"] : ["SET", $"book:{i}", "Dune", "EX", i % 20 == 1 ? "30000" : "3000"]);
         }
 
         await using WatchedPage page = await browser.OpenAsync();

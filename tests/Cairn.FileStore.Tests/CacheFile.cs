@@ -2,13 +2,13 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore.Tests;
 
-/// <summary>A cache file of a test's own, in a directory that goes with it, and the caches that the test opens on it.</summary>
+/// <summary>A cache file for one test, and the caches that the test opens on it. Disposal closes the caches and deletes the directory.</summary>
 internal sealed class CacheFile : IDisposable
 {
     private readonly TestDirectory _directory;
     private readonly List<IDisposable> _opened = [];
 
-    /// <summary>In memory where the system has such a place, unless a directory is given.</summary>
+    /// <summary>Creates the directory: below <paramref name="parent"/>, or in memory if the system has /dev/shm.</summary>
     public CacheFile(string? parent = null) => _directory = new(parent ?? (Directory.Exists("/dev/shm") ? "/dev/shm" : null));
 
     public string DirectoryPath => _directory.Path;
@@ -25,7 +25,7 @@ internal sealed class CacheFile : IDisposable
 
     public IEnumerable<string> FileNames => _directory.FileNames;
 
-    /// <summary>Options for this file. Looks are as frequent as can be, so that no test waits for one.</summary>
+    /// <summary>Returns options for this file. The cache checks for changes every 5 ms, so that no test waits for a check.</summary>
     public static DistributedFileStoreCacheOptions Options(string directory, Action<DistributedFileStoreCacheOptions>? configure = null)
     {
         var options = new DistributedFileStoreCacheOptions

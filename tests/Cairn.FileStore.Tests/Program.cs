@@ -2,8 +2,10 @@ using Cairn.FileStore.Tests.Processes;
 
 namespace Cairn.FileStore.Tests;
 
-/// <summary>What this assembly does as the second process of a test (see ChildProcess): the first argument names the role,
-/// the others belong to it.</summary>
+/// <summary>
+/// The roles of this assembly as the second process of a test (see ChildProcess). The first argument names the role. The other arguments belong to
+/// the role.
+/// </summary>
 internal static class Program
 {
     private static readonly Dictionary<string, Action<string[]>> Roles = new(StringComparer.Ordinal)

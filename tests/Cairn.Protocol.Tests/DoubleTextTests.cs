@@ -4,7 +4,7 @@ namespace Cairn.Protocol;
 
 public class DoubleTextTests
 {
-    // As printf("%.17g") prints them.
+    // The expected text is that of printf("%.17g").
     [Theory]
     [InlineData(0.0, "0")]
     [InlineData(-0.0, "-0")]

@@ -2,7 +2,7 @@ namespace Cairn.Protocol;
 
 public class ExtendedDoubleTests
 {
-    // The replies of INCRBYFLOAT of Redis 7.0.15 on x86-64.
+    // The expected text is the reply of INCRBYFLOAT of Redis 7.0.15 on x86-64.
     [Theory]
     [InlineData("10.5", "0.1", "10.6")]
     [InlineData("3.0e3", "200", "3200")]
@@ -95,7 +95,7 @@ public class ExtendedDoubleTests
     [Fact]
     public void Sums_of_doubles_agree_with_exact_sums_where_those_fit()
     {
-        // Two numbers of 32 bits, one scaled by up to 2^31, have a sum that 64 bits hold: nothing may be rounded.
+        // The sum of two 32-bit numbers, one of them scaled by up to 2^31, fits into 64 bits. So no sum is rounded.
         var random = new Random(1);
         for (int i = 0; i < 20_000; i++)
         {

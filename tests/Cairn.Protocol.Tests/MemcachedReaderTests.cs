@@ -1,6 +1,6 @@
 namespace Cairn.Protocol;
 
-/// <summary>Each form of request, and each error in the words of memcached 1.6.18, which was asked for all of them.</summary>
+/// <summary>Each form of request, and each error. The expected errors are replies of memcached 1.6.18.</summary>
 public class MemcachedReaderTests
 {
     private static readonly string LongestKey = new('k', MemcachedReader.MaxKeyBytes);
@@ -233,7 +233,7 @@ public class MemcachedReaderTests
 
             if (whole == ParseStatus.Fatal && status == ParseStatus.Fatal)
             {
-                continue; // A binary request is known by its first byte.
+                continue; // The first byte identifies a binary request.
             }
 
             Assert.Equal(0, consumed);
@@ -376,7 +376,7 @@ public class MemcachedReaderTests
     [Fact]
     public void Forms_read_in_place_and_forms_cut_into_words_give_the_same()
     {
-        // A second space is nothing clients write, so that such a line is cut into words.
+        // Clients do not write a second space. So the reader splits such a line into words.
         foreach (var row in Requests)
         {
             string input = (string)row[0];

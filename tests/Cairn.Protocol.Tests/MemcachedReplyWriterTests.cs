@@ -129,7 +129,7 @@ public class MemcachedReplyWriterTests
             writer.Advance(5);
         });
 
-    // Into a span, and into blocks of every size up to one that holds it all.
+    // Writes into a span, and into blocks of every size up to one that holds the whole reply.
     private static void Check(string expected, Write write)
     {
         var destination = new byte[512];

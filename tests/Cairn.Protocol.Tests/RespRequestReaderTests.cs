@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Protocol;
 
-/// <summary>Each form of request, and each error in the words of Redis 7.0.15, which was asked for all of them.</summary>
+/// <summary>Each form of request, and each error. The expected errors are replies of Redis 7.0.15.</summary>
 public class RespRequestReaderTests
 {
     public static TheoryData<string, string> Requests => new()
@@ -18,7 +18,7 @@ public class RespRequestReaderTests
         { "*-1\r\n", "" },
         { "*-10\r\n", "" },
 
-        // Liberties that Redis takes: what ends a line or a string is skipped unseen.
+        // Redis does not check the bytes that end a line or a string.
         { "*1\rX$4\rYPINGzz", "PING" },
 
         // Inline.
@@ -120,7 +120,7 @@ public class RespRequestReaderTests
 
         for (int end = 0; end < bytes.Length; end++)
         {
-            // Elsewhere each time: the reader keeps no reference to an input.
+            // Each call gets another array, because the reader keeps no reference to an input.
             Assert.Equal("Incomplete", Read(reader, bytes.AsSpan(0, end).ToArray(), out _));
         }
 
@@ -178,7 +178,7 @@ public class RespRequestReaderTests
             ["GET|a", "SET|x y|b", "PING"],
             read.Select(r => Join(reader, input.AsSpan(r.Start), r.Request)));
 
-        // The one in progress goes on behind those that are forgotten now.
+        // The incomplete request continues, although the reader has forgotten the earlier ones.
         byte[] more = [.. input[position..], .. "$2\r\nhi\r\n"u8];
         Assert.Equal("ECHO|hi", Read(reader, more, out _));
     }
@@ -212,7 +212,7 @@ public class RespRequestReaderTests
     [InlineData("", "Protocol error: too big inline request")]
     public void Line_may_have_64_KiB_and_no_more(string start, string expected)
     {
-        int counted = start is "" ? 0 : 1; // The line begins at its type byte.
+        int counted = start is "" ? 0 : 1; // The limit counts from the type byte.
         string longest = start + new string('1', 65536 - counted);
 
         Assert.Equal("Incomplete", Read(new RespRequestReader(), Latin.Bytes(longest), out _));

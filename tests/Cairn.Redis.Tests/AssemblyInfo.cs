@@ -1,2 +1,2 @@
-// Servers, and tests of how long something takes: they would take the processors from each other.
+// Some tests start servers, and some measure time. In parallel they would slow each other down.
 [assembly: CollectionBehavior(DisableTestParallelization = true)]

@@ -7,7 +7,7 @@ namespace Cairn.ReleaseTests;
 /// <summary>The tool with its own runtime, on a machine without .NET.</summary>
 public sealed class BinaryTests(MadeBinaries made) : IClassFixture<MadeBinaries>
 {
-    // No dotnet is to be found: neither on the PATH nor where environment variables point.
+    // The program cannot find dotnet: neither on the PATH nor through environment variables.
     private static readonly Dictionary<string, string> WithoutDotnet = new(StringComparer.Ordinal) { ["PATH"] = "/nonexistent" };
 
     [ReleaseFact]
@@ -54,7 +54,7 @@ public sealed class BinaryTests(MadeBinaries made) : IClassFixture<MadeBinaries>
     {
         if (!File.Exists("/usr/bin/lintian"))
         {
-            return; // Not part of every Debian; the package is tried out above in any case.
+            return; // Not every Debian has lintian. Another test installs and runs the package.
         }
 
         var run = await Release.TryRunAsync(RepositoryFile.Root, environment: null, "lintian", "--allow-root", made.DebianPackage);
@@ -107,7 +107,7 @@ public sealed class BinaryTests(MadeBinaries made) : IClassFixture<MadeBinaries>
         await server.WaitForExitAsync();
     }
 
-    // The folders that dpkg and useradd expect.
+    // Creates the folders that dpkg and useradd expect.
     private static string PrepareRoot(TestDirectory directory)
     {
         var root = Directory.CreateDirectory(directory["root"]).FullName;

@@ -4,13 +4,15 @@ using System.Text.Json;
 
 namespace Cairn.ReleaseTests;
 
-/// <summary>Where a debugger finds the source files of an assembly, as its symbols tell; Portable PDB v1.0, "CustomDebugInformation".</summary>
+/// <summary>
+/// Reads from an assembly's symbols where a debugger finds the source files. The format is Portable PDB v1.0, "CustomDebugInformation".
+/// </summary>
 internal static class DebugSources
 {
     private static readonly Guid EmbeddedSource = new("0E8A571B-6926-466E-B4AD-8AB04611F5FE");
     private static readonly Guid SourceLink = new("CC110556-A091-4D38-9FEC-25AB9A351A6A");
 
-    /// <summary>Every source file: whether its text is in the symbols, and whether source link gives it an address.</summary>
+    /// <summary>Returns all source files: whether the symbols contain the text, and whether source link has an address for it.</summary>
     public static List<(string Path, bool IsEmbedded, bool IsLinked)> Read(byte[] symbols)
     {
         using var provider = MetadataReaderProvider.FromPortablePdbStream(new MemoryStream(symbols));
@@ -27,7 +29,9 @@ internal static class DebugSources
         ];
     }
 
-    /// <summary>True if this map of source link, JSON, has an address for the path. A key that ends in * names all paths that begin so.</summary>
+    /// <summary>
+    /// Returns whether this source link map (JSON) has an address for the path. A key that ends in * matches all paths with this start.
+    /// </summary>
     public static bool IsLinked(string map, string path)
     {
         using var document = JsonDocument.Parse(map);

@@ -1,6 +1,6 @@
 namespace Cairn.ReleaseTests;
 
-/// <summary>The tool with its own runtime for linux-x64, and the Debian package of it, made once by release/build.</summary>
+/// <summary>The tool with its own runtime for linux-x64, and its Debian package. release/build creates them once.</summary>
 public sealed class MadeBinaries : IAsyncLifetime, IDisposable
 {
     private readonly TestDirectory _directory = new();

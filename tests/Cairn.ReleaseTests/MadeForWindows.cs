@@ -2,7 +2,9 @@ using System.IO.Compression;
 
 namespace Cairn.ReleaseTests;
 
-/// <summary>The tool for win-x64 as release/build makes it, the tests of the store for the same, and a Windows to run them on; made once.</summary>
+/// <summary>
+/// The tool for win-x64 from release/build, the tests of the store for Windows, and a Windows that runs them. They are created once.
+/// </summary>
 public sealed class MadeForWindows : IAsyncLifetime, IDisposable
 {
     private readonly TestDirectory _directory = new();

@@ -4,8 +4,8 @@ using System.Xml.Linq;
 namespace Cairn.ReleaseTests;
 
 /// <summary>
-/// The packages, made once for the tests that open them: from what the last build left, or with CAIRN_RELEASE=1 as
-/// release/build makes them.
+/// The packages, created once for the tests that open them. They contain the output of the last build. With CAIRN_RELEASE=1, release/build
+/// creates them.
 /// </summary>
 public sealed class MadePackages : IAsyncLifetime, IDisposable
 {
@@ -13,7 +13,7 @@ public sealed class MadePackages : IAsyncLifetime, IDisposable
 
     public string Folder => _directory["packages"];
 
-    /// <summary>What release/build printed, if it made them.</summary>
+    /// <summary>Gets the output of release/build, or an empty text if it did not run.</summary>
     public string Said { get; private set; } = "";
 
     public async Task InitializeAsync()
@@ -49,6 +49,6 @@ public sealed class MadePackages : IAsyncLifetime, IDisposable
         return [.. XDocument.Load(nuspec).Root!.Elements().Single().Elements()];
     }
 
-    // Cairn.0.1.0 is of Cairn, and Cairn.Redis.0.1.0 is not.
+    // Cairn.0.1.0 is a version of Cairn. Cairn.Redis.0.1.0 is not.
     private static bool IsOf(string file, string id) => char.IsAsciiDigit(Path.GetFileName(file)[id.Length + 1]);
 }

@@ -3,7 +3,7 @@ using System.Xml.Linq;
 
 namespace Cairn.ReleaseTests;
 
-/// <summary>What is in the packages, and that a new project can use them.</summary>
+/// <summary>The content of the packages, and their use in a new project.</summary>
 public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePackages>
 {
     public static TheoryData<string> Libraries => [.. Packed().Where(id => id != "Cairn.Tool")];
@@ -28,7 +28,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
         Assert.Equal(("MIT", "expression"), (metadata["license"].Value, (string?)metadata["license"].Attribute("type")));
         Assert.All((string[])["description", "tags", "authors", "copyright", "releaseNotes"], name => Assert.NotEmpty(metadata[name].Value));
         Assert.StartsWith($"# {id}\n", TextOf(package, metadata["readme"].Value), StringComparison.Ordinal);
-        Assert.Equal(1, BytesOf(package, metadata["icon"].Value).AsSpan().IndexOf("PNG"u8)); // A byte that is not text comes first.
+        Assert.Equal(1, BytesOf(package, metadata["icon"].Value).AsSpan().IndexOf("PNG"u8)); // The signature of PNG starts with a byte that is not text.
     }
 
     [Theory]
@@ -114,7 +114,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
     [Fact]
     public void Source_that_is_neither_embedded_nor_linked_is_noticed()
     {
-        // This assembly's own: what a build that packs nothing makes.
+        // The symbols of this assembly, which no build packs.
         var sources = DebugSources.Read(File.ReadAllBytes(Path.ChangeExtension(typeof(PackageTests).Assembly.Location, ".pdb")));
 
         var own = Assert.Single(sources, source => source.Path.EndsWith("/PackageTests.cs", StringComparison.Ordinal));
@@ -177,7 +177,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
         Assert.Equal($"cairn {packages.VersionOf("Cairn.Tool")}\n", version);
     }
 
-    // Everything else was restored to build this; only the packages under test come from somewhere new.
+    // All other packages were restored to build the tests. Only the packages under test come from a new source.
     private async Task WriteConfigurationAsync(string directory)
     {
         var home = Environment.GetFolderPath(Environment.SpecialFolder.UserProfile);
@@ -191,7 +191,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
             """);
     }
 
-    // Read from src, so that no project is forgotten.
+    // Read from src, so that the list is complete.
     private static List<string> Packed() =>
     [
         .. from project in Directory.GetFiles(RepositoryFile.At("src"), "*.csproj", SearchOption.AllDirectories)

@@ -2,14 +2,14 @@ using System.Diagnostics;
 
 namespace Cairn.ReleaseTests;
 
-/// <summary>Programs that make a release, or that use what was made.</summary>
+/// <summary>Runs programs that create a release, or that use one.</summary>
 internal static class Release
 {
-    /// <summary>True when all that is released is made as release/build makes it, which takes minutes.</summary>
+    /// <summary>Gets whether release/build creates everything that is released, which takes minutes.</summary>
     public static bool IsComplete { get; } = Environment.GetEnvironmentVariable("CAIRN_RELEASE") == "1";
 
-    /// <summary>Runs a program to its end and returns what it wrote.</summary>
-    /// <exception cref="InvalidOperationException">It ended with another exit code than 0.</exception>
+    /// <summary>Runs a program to its end and returns its output.</summary>
+    /// <exception cref="InvalidOperationException">The exit code of the program was not 0.</exception>
     public static async Task<string> RunAsync(string directory, string program, params IEnumerable<string> arguments)
     {
         var run = await TryRunAsync(directory, environment: null, program, arguments);
@@ -18,7 +18,7 @@ internal static class Release
             : throw new InvalidOperationException($"{program} {string.Join(' ', arguments)}: {run.ExitCode}\n{run.Everything}");
     }
 
-    /// <summary>Runs a program; <paramref name="environment"/>, if there is one, is all that it is given.</summary>
+    /// <summary>Runs a program. <paramref name="environment"/>, unless null, replaces all environment variables.</summary>
     public static Task<ProgramRun> TryRunAsync(
         string directory, Dictionary<string, string>? environment, string program, params IEnumerable<string> arguments) =>
         ProgramRun.FinishAsync(StartOf(directory, environment, program, arguments));

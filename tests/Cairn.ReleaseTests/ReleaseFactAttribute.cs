@@ -1,6 +1,6 @@
 namespace Cairn.ReleaseTests;
 
-/// <summary>A fact about what release/build makes in minutes, such as the tool with its own runtime; only with CAIRN_RELEASE=1.</summary>
+/// <summary>A fact about files that release/build creates in minutes, such as the tool with its own runtime. It runs only with CAIRN_RELEASE=1.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class ReleaseFactAttribute : FactAttribute
 {

@@ -1,6 +1,6 @@
 namespace Cairn.ReleaseTests;
 
-/// <summary>What <see cref="ReleaseFactAttribute"/> is, for a theory.</summary>
+/// <summary>A theory with the condition of <see cref="ReleaseFactAttribute"/>.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class ReleaseTheoryAttribute : TheoryAttribute
 {

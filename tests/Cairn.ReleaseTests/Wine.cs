@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.ReleaseTests;
 
-/// <summary>Runs programs for Windows here, each test class with a Windows of its own.</summary>
+/// <summary>Runs programs for Windows on this machine. Each test class has a Windows of its own.</summary>
 internal sealed class Wine : IDisposable
 {
     private static readonly string[] Loaders = ["wine64", "/usr/lib/wine/wine64", "wine"];
@@ -10,13 +10,13 @@ internal sealed class Wine : IDisposable
 
     private readonly TestDirectory _prefix = new();
 
-    /// <summary>Why nothing can be run; null if it can.</summary>
+    /// <summary>Gets the reason why no program can run, or null if programs can run.</summary>
     public static string? WhyNot { get; } =
         !Release.IsComplete ? "takes minutes: only with CAIRN_RELEASE=1"
         : Find(Loaders) is null ? "NOT RUN: nothing here runs programs for Windows; install wine64 (apt-get install wine64)"
         : null;
 
-    /// <summary>Makes the folder that stands for a machine, with Windows 10 on it.</summary>
+    /// <summary>Creates the folder of the Windows machine, with Windows 10 on it.</summary>
     public async Task PrepareAsync()
     {
         await RunAsync("wineboot", "--init");
@@ -24,7 +24,7 @@ internal sealed class Wine : IDisposable
         Assert.True(exitCode == 0, output);
     }
 
-    /// <summary>A path of this machine, as programs for Windows see it.</summary>
+    /// <summary>Returns a path of this machine in the form that programs for Windows use.</summary>
     public static string PathOf(string path) => $"Z:{path.Replace('/', '\\')}";
 
     /// <summary>Runs a program to its end.</summary>
@@ -38,12 +38,12 @@ internal sealed class Wine : IDisposable
         return (process.ExitCode, output);
     }
 
-    /// <summary>Starts a program, which speaks through its standard streams.</summary>
+    /// <summary>Starts a program. Its standard streams are redirected.</summary>
     public Process Open(string program, params IEnumerable<string> arguments) => Process.Start(Start(Loader(), [program, .. arguments]))!;
 
     public void Dispose()
     {
-        // Ends whatever still runs in this Windows, and only there.
+        // Ends all programs that still run in this Windows, and no others.
         using (Process server = Process.Start(Start(Find(Servers)!, "-k"))!)
         {
             server.WaitForExit();

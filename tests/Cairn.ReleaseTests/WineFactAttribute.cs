@@ -1,13 +1,16 @@
 namespace Cairn.ReleaseTests;
 
-/// <summary>A fact about programs for Windows, run by Wine; only with CAIRN_RELEASE=1. Where there is no Wine it says so, and with CI=true it fails.</summary>
+/// <summary>
+/// A fact about programs for Windows, which Wine runs. It runs only with CAIRN_RELEASE=1. Without Wine the test is skipped with a message, and with
+/// CI=true it fails.
+/// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class WineFactAttribute : FactAttribute
 {
     public WineFactAttribute() => Skip = WineTheoryAttribute.WhyNot;
 }
 
-/// <summary>A theory of the same kind.</summary>
+/// <summary>A theory with the condition of <see cref="WineFactAttribute"/>.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class WineTheoryAttribute : TheoryAttribute
 {

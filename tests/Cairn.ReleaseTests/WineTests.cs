@@ -5,8 +5,8 @@ using System.Net.Sockets;
 namespace Cairn.ReleaseTests;
 
 /// <summary>
-/// The release for Windows, run under Wine. The tests of the store that need nothing of Linux run there as they are; what Wine cannot, such as
-/// replacing a file that is open, is not among them (docs/platforms.md).
+/// The release for Windows, run under Wine. The tests of the store that do not need Linux run there unchanged. Tests of features that Wine does not
+/// have, such as replacing an open file, are left out (docs/platforms.md).
 /// </summary>
 public sealed class WineTests(MadeForWindows made) : IClassFixture<MadeForWindows>
 {
@@ -72,7 +72,7 @@ public sealed class WineTests(MadeForWindows made) : IClassFixture<MadeForWindow
         Task<string> output = server.StandardOutput.ReadToEndAsync();
         while (await server.StandardError.ReadLineAsync() is { } line && !line.Contains("Listening for memcached", StringComparison.Ordinal))
         {
-            // Its output before that.
+            // Skips the output before that line.
         }
 
         using (var client = new TcpClient())

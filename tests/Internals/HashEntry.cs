@@ -4,7 +4,7 @@ using Cairn.Storage;
 
 namespace Cairn.Testing;
 
-/// <summary>Entries as the server's hash commands write them. The store does not interpret their content.</summary>
+/// <summary>Creates and reads entries of the server's hash commands. The store does not interpret their content.</summary>
 internal static class HashEntry
 {
     public static unsafe WriteStatus Set(CairnStore store, string key, ReadOnlySpan<byte> bytes, WriteCondition condition = WriteCondition.Always)
@@ -17,7 +17,7 @@ internal static class HashEntry
         }
     }
 
-    /// <summary>The bytes of a hash; null if there is none.</summary>
+    /// <summary>Returns the bytes of a hash, or null if it does not exist.</summary>
     public static unsafe byte[]? Get(CairnStore store, string key)
     {
         byte[] keyBytes = Encoding.UTF8.GetBytes(key);

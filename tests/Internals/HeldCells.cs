@@ -15,7 +15,7 @@ internal sealed class HeldCells : IDisposable
         }
     }
 
-    /// <summary>Gives one back.</summary>
+    /// <summary>Releases one cell.</summary>
     public void ReleaseOne() => _store.Engine.Owners.ReturnHazardCell(_cells.Pop());
 
     public void Dispose()

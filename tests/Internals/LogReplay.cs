@@ -5,7 +5,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Testing;
 
-/// <summary>What the log of a store says, read from its files: values of collections that have text for keys.</summary>
+/// <summary>The content of a store's log, read from its files: the values of collections with text keys.</summary>
 internal sealed unsafe class LogReplay
 {
     public Dictionary<(uint Collection, string Key), byte[]> Entries { get; } = [];
@@ -52,7 +52,7 @@ internal sealed unsafe class LogReplay
         return replay;
     }
 
-    /// <summary>Fails unless the collections hold exactly what the log says (StoreLog I3).</summary>
+    /// <summary>Checks that the collections hold exactly the content of the log (StoreLog I3).</summary>
     public static void Check(CairnStore store, params CairnCollection[] collections)
     {
         LogReplay replay = Of(store.Path);

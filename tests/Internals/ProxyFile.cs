@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Testing;
 
-/// <summary>A file as it is on another platform; a test's own platform overrides what it wants to see, or to spoil.</summary>
+/// <summary>A file that forwards all calls. A test's own platform derives from it to observe calls, or to make them fail.</summary>
 internal abstract class ProxyFile(StoreFile real) : StoreFile
 {
     public override string Path => real.Path;

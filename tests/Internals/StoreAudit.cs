@@ -6,9 +6,9 @@ using Cairn.Storage;
 namespace Cairn.Testing;
 
 /// <summary>
-/// Reads every structure of a store at rest and returns the faults: each segment must be in exactly one place, each slot must name
-/// a whole entry of its bucket, and each count must be right. Deviations that the death of a process may leave, until the next writer corrects
-/// them, are reported separately.
+/// Reads every structure of a store at rest and returns the faults. Each segment must be in exactly one place, each slot must name a whole entry of
+/// its bucket, and each count must be right. The death of a process can leave deviations until the next writer corrects them. They are reported
+/// separately.
 /// </summary>
 internal sealed unsafe class StoreAudit
 {
@@ -23,9 +23,9 @@ internal sealed unsafe class StoreAudit
         _memory.RefreshSegmentsEnd();
     }
 
-    /// <summary>Returns every fault of a store that is not in use meanwhile.</summary>
+    /// <summary>Returns every fault of a store that is not in use during the call.</summary>
     /// <param name="store">The store.</param>
-    /// <param name="areBooksExact">False if operations without the lock may have left counts too high.</param>
+    /// <param name="areBooksExact">False if operations without the lock can have left counts too high.</param>
     public static IReadOnlyList<string> FindFaults(CairnStore store, bool areBooksExact = true)
     {
         var audit = new StoreAudit(store);
@@ -297,7 +297,7 @@ internal sealed unsafe class StoreAudit
         ExpectCount(free, Superblock.FreeSegments(_memory.Super), isExact, "free segments");
     }
 
-    // A count that is too high is corrected by the next writer that relies on it; one too low would hide something.
+    // The next writer that relies on a count corrects it if it is too high. A count that is too low would hide something.
     private void ExpectCount(long expected, long found, bool isExact, string what)
     {
         if (found < expected || (isExact && found != expected))

@@ -3,9 +3,8 @@ using System.Diagnostics;
 namespace Cairn.Testing;
 
 /// <summary>
-/// A second process of a test: the test assembly itself, started again with arguments that its Main understands. The two
-/// speak in lines over the child's standard output and input; a child ends when its input does, so that none outlives
-/// the test run.
+/// A second process of a test: the test assembly itself, started again with arguments that its Main understands. The test and the child exchange lines
+/// over the child's standard input and output. A child ends when its input ends, so that it does not outlive the test run.
 /// </summary>
 internal sealed class ChildProcess : IDisposable
 {
@@ -18,10 +17,10 @@ internal sealed class ChildProcess : IDisposable
 
     public bool HasEnded => _process.HasExited;
 
-    /// <summary>Starts the assembly that holds <paramref name="program"/> with these arguments.</summary>
+    /// <summary>Starts the assembly that contains <paramref name="program"/> with these arguments.</summary>
     public static ChildProcess Start(Type program, params string[] arguments) => StartUnder([], program, arguments);
 
-    /// <summary>The same, started by a command that runs what follows it, such as <c>nice</c>.</summary>
+    /// <summary>Starts the assembly through a command that runs the rest of its command line, such as <c>nice</c>.</summary>
     public static ChildProcess StartUnder(IReadOnlyList<string> command, Type program, params string[] arguments)
     {
         // An assembly that was published with its own runtime is its own host.
@@ -36,7 +35,7 @@ internal sealed class ChildProcess : IDisposable
             RedirectStandardOutput = true,
         };
 
-        // Else each child that is killed leaves the runtime's pipes and sockets for debuggers among the temporary files.
+        // Otherwise each killed child leaves the runtime's pipes and sockets for debuggers among the temporary files.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
         foreach (string word in (string[])[.. command.Skip(1), .. command.Count > 0 ? [host] : Array.Empty<string>()])
         {
@@ -57,16 +56,16 @@ internal sealed class ChildProcess : IDisposable
         return new ChildProcess(Process.Start(start)!);
     }
 
-    /// <summary>Waits for the child's next line.</summary>
-    /// <exception cref="InvalidOperationException">It ended instead.</exception>
+    /// <summary>Waits for the child's next line and returns it.</summary>
+    /// <exception cref="InvalidOperationException">The child ended instead.</exception>
     public string ReadLine() =>
         _process.StandardOutput.ReadLine() ??
         throw new InvalidOperationException("The child process ended without the line that was expected.");
 
-    /// <summary>The child's next line; null if it ended instead.</summary>
+    /// <summary>Waits for the child's next line. Returns null if the child ended instead.</summary>
     public string? TryReadLine() => _process.StandardOutput.ReadLine();
 
-    /// <summary>Waits until it has ended and the kernel has released what it held.</summary>
+    /// <summary>Waits until the child has ended and the kernel has released its resources.</summary>
     public void WaitForExit() => _process.WaitForExit();
 
     public void WriteLine(string line)
@@ -75,10 +74,10 @@ internal sealed class ChildProcess : IDisposable
         _process.StandardInput.Flush();
     }
 
-    /// <summary>Kills it (SIGKILL) without waiting for its end; <see cref="Kill"/> waits.</summary>
+    /// <summary>Kills the child (SIGKILL) without waiting for its end. <see cref="Kill"/> waits.</summary>
     public void BeginKill() => _process.Kill();
 
-    /// <summary>Kills it (SIGKILL) and returns when the kernel has released what it held.</summary>
+    /// <summary>Kills the child (SIGKILL) and returns when the kernel has released its resources.</summary>
     public void Kill()
     {
         _isKilled = true;
@@ -86,7 +85,7 @@ internal sealed class ChildProcess : IDisposable
         _process.WaitForExit();
     }
 
-    /// <summary>Ends its input, waits for its end and returns its exit code.</summary>
+    /// <summary>Ends the child's input, waits for its end and returns its exit code.</summary>
     public int Finish()
     {
         _process.StandardInput.Close();

@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.Testing;
 
-/// <summary>Waits for what happens soon, and not at a time that is known. A test that waits asserts that it comes true, not when.</summary>
+/// <summary>Waits for a condition that becomes true at an unknown time. A test asserts that it becomes true, not when.</summary>
 internal static class Eventually
 {
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
@@ -14,7 +14,7 @@ internal static class Eventually
         while (!condition())
         {
             Assert.True(Stopwatch.GetElapsedTime(start) < LongestWait, "It did not come true.");
-            Thread.Sleep(Pause); // No event announces it.
+            Thread.Sleep(Pause); // No event reports the condition.
         }
     }
 
@@ -28,7 +28,7 @@ internal static class Eventually
         while (!await condition())
         {
             Assert.True(Stopwatch.GetElapsedTime(start) < LongestWait, $"It did not happen within {LongestWait.TotalSeconds} s: {what}");
-            await Task.Delay(Pause); // No event announces it.
+            await Task.Delay(Pause); // No event reports the condition.
         }
     }
 

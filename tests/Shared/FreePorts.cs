@@ -4,22 +4,22 @@ using System.Net.Sockets;
 
 namespace Cairn.Testing;
 
-/// <summary>Free ports of the loopback address.</summary>
+/// <summary>Finds free ports of the loopback address.</summary>
 internal static class FreePorts
 {
-    // A Cluster's bus has a port of its own, by default this much above. Both have to be below the ports that connections are given.
+    // A Cluster's bus has a port of its own, which is higher by this number by default. Both ports must be below the range of ephemeral ports.
     public const int BusDistance = 10_000;
 
-    // UDP ports, which nothing here uses otherwise, that stand for the ports this process took. They are its own until it ends, so that
-    // no other process of tests takes a port before the server that it is for listens.
+    // UDP sockets that claim the ports which this process took. The tests use no UDP otherwise. The claims last until the process ends, so no other test
+    // process takes a port before its server listens.
     private static readonly ConcurrentBag<Socket> s_claims = [];
 
     private static int s_next = 15_000 + (Environment.ProcessId % 200 * 20);
 
-    /// <summary>A port that was free a moment ago and that no other test takes, together with the one of the bus.</summary>
+    /// <summary>Returns a port that was free a moment ago and that no other test takes. The port of its bus was free too.</summary>
     public static int Take() => Take(1);
 
-    /// <summary>The first of some ports in a row, each as <see cref="Take()"/> returns it.</summary>
+    /// <summary>Returns the first of <paramref name="count"/> consecutive ports. Each is as free as that of <see cref="Take()"/>.</summary>
     public static int Take(int count)
     {
         while (true)

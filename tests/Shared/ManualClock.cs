@@ -1,9 +1,9 @@
 namespace Cairn.Testing;
 
-/// <summary>Time that stands still until the test moves it.</summary>
+/// <summary>A clock that stands still until the test moves it.</summary>
 /// <param name="hasTimers">
-/// True if timestamps and timers go by this time as well; timers fire within <see cref="Advance"/>, each at its own moment. Otherwise
-/// they go by the system's, as servers under test need them to.
+/// True if the clock also controls timestamps and timers. Timers then fire within <see cref="Advance"/>, each at its own moment. Otherwise timestamps
+/// and timers are the system's, which servers under test need.
 /// </param>
 internal sealed class ManualClock(bool hasTimers = false) : TimeProvider
 {
@@ -16,7 +16,7 @@ internal sealed class ManualClock(bool hasTimers = false) : TimeProvider
 
     public override long TimestampFrequency => hasTimers ? TimeSpan.TicksPerSecond : base.TimestampFrequency;
 
-    /// <summary>Timers that wait for their moment.</summary>
+    /// <summary>Gets the number of timers that have not fired yet.</summary>
     public int WaitingTimers
     {
         get
@@ -44,7 +44,7 @@ internal sealed class ManualClock(bool hasTimers = false) : TimeProvider
         return timer;
     }
 
-    /// <summary>Moves it on; back, if the time is negative, which moves neither timestamps nor timers.</summary>
+    /// <summary>Moves the clock forward. A negative time moves it back, but moves neither timestamps nor timers.</summary>
     public void Advance(TimeSpan time)
     {
         long left = time.Ticks;
@@ -63,7 +63,7 @@ internal sealed class ManualClock(bool hasTimers = false) : TimeProvider
 
     public void Set(DateTimeOffset now) => Volatile.Write(ref _ticks, now.UtcTicks);
 
-    // The earliest timer that is due by then, no longer waiting.
+    // Removes and returns the earliest timer that is due by then.
     private ManualTimer? TakeDue(long elapsedTicks)
     {
         lock (_gate)

@@ -1,7 +1,8 @@
 namespace Cairn.Testing;
 
-/// <summary>Runs part of a test on a thread of its own, so that blocking there does not starve the thread pool; awaiting the task brings its
-/// failure to the test.</summary>
+/// <summary>
+/// Runs a part of a test on a thread of its own, so that blocking does not starve the thread pool. Awaiting the task reports a failure to the test.
+/// </summary>
 internal static class OwnThread
 {
     public static Task Run(Action action) =>

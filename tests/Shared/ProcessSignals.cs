@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Testing;
 
-/// <summary>Signals to a process that this one started, or to itself.</summary>
+/// <summary>Sends signals to a process that this one started, or to itself.</summary>
 internal static partial class ProcessSignals
 {
     private const int ContinueSignal = 18;
@@ -13,8 +13,8 @@ internal static partial class ProcessSignals
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromMinutes(1);
 
-    /// <summary>Stops this process, in this very call, until another lets it go on.</summary>
-    /// <remarks>Sent to this thread: whatever other thread it was sent to, this one might take a step more.</remarks>
+    /// <summary>Stops this process within the call, until another process continues it.</summary>
+    /// <remarks>The signal goes to this thread. If another thread received it, this thread could execute further steps.</remarks>
     public static void StopSelf()
     {
         if (SendSignalToThread(Environment.ProcessId, CurrentThread(), StopSignal) != 0)
@@ -23,8 +23,8 @@ internal static partial class ProcessSignals
         }
     }
 
-    /// <summary>Waits until a process has stopped itself. False if something else happened first.</summary>
-    /// <exception cref="TimeoutException">It did not.</exception>
+    /// <summary>Waits until a process has stopped itself. Returns false if <paramref name="orUntil"/> completed first.</summary>
+    /// <exception cref="TimeoutException">The process did not stop within a minute.</exception>
     public static bool WaitUntilStopped(int process, Task? orUntil = null)
     {
         long start = Stopwatch.GetTimestamp();
@@ -40,7 +40,7 @@ internal static partial class ProcessSignals
                 throw new TimeoutException($"Process {process} did not stop; its state is {StateOf(process)}.");
             }
 
-            Thread.Sleep(1); // No event exists for this; the process needs the processor more.
+            Thread.Sleep(1); // No event reports the stop. The process needs the processor more.
         }
 
         return true;
@@ -58,7 +58,7 @@ internal static partial class ProcessSignals
     /// <summary>Asks a process to end.</summary>
     public static void Terminate(int process) => Send(process, TerminateSignal);
 
-    // "1234 (name) T ...": the name may hold anything, parentheses too.
+    // "1234 (name) T ...": the name can contain anything, including parentheses.
     private static char StateOf(int process)
     {
         string status = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));

@@ -2,13 +2,13 @@ using System.Diagnostics;
 
 namespace Cairn.Testing;
 
-/// <summary>A program that ran to its end, and what it wrote.</summary>
+/// <summary>The result of a program that ran to its end.</summary>
 internal sealed record ProgramRun(int ExitCode, string Output, string Errors)
 {
-    /// <summary>Both streams, for the message of a test that fails.</summary>
+    /// <summary>Gets both streams, for the message of a failed test.</summary>
     public string Everything => Output + Errors;
 
-    /// <summary>Starts a program, gives it its input, and waits for its end.</summary>
+    /// <summary>Starts a program, writes its input, and waits for its end.</summary>
     public static async Task<ProgramRun> FinishAsync(ProcessStartInfo start, string input = "")
     {
         start.UseShellExecute = false;
@@ -24,7 +24,9 @@ internal sealed record ProgramRun(int ExitCode, string Output, string Errors)
         return new ProgramRun(process.ExitCode, await output, await errors);
     }
 
-    /// <summary>A program outside of the test run, whose own settings would steer a build in it.</summary>
+    /// <summary>
+    /// Returns the start of a program outside of the test run. It removes the test run's environment variables that would change a build in the program.
+    /// </summary>
     public static ProcessStartInfo Outside(string program, string folder, params IEnumerable<string> arguments)
     {
         var start = new ProcessStartInfo(program, arguments) { WorkingDirectory = folder };

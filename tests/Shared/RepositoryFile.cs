@@ -1,9 +1,9 @@
 namespace Cairn.Testing;
 
-/// <summary>Files of the repository that tests hold to the code, or run.</summary>
+/// <summary>Finds files of the repository that tests compare with the code, or run.</summary>
 internal static class RepositoryFile
 {
-    /// <summary>The clone that these tests were built in.</summary>
+    /// <summary>Gets the root of the clone in which these tests were built.</summary>
     public static string Root { get; } = FindRoot();
 
     public static string At(params ReadOnlySpan<string> parts) => Path.Combine([Root, .. parts]);

@@ -1,7 +1,8 @@
 namespace Cairn.Testing;
 
-/// <summary>A fact that mounts a file system, for which it must be root and not too confined. Elsewhere the test is
-/// skipped and says why.</summary>
+/// <summary>
+/// A fact that mounts a file system. It needs root, and enough rights within a container. Elsewhere the test is skipped with a message.
+/// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresMountFactAttribute : FactAttribute
 {
@@ -12,6 +13,6 @@ internal sealed class RequiresMountFactAttribute : FactAttribute
             needed.Where(path => !File.Exists(path)).Select(path => $"{path} does not exist").FirstOrDefault();
     }
 
-    /// <summary>Paths of devices and programs that must exist.</summary>
+    /// <summary>Gets the paths of devices and programs that must exist.</summary>
     public IReadOnlyList<string> Needed { get; }
 }

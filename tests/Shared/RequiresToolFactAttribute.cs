@@ -1,8 +1,8 @@
 namespace Cairn.Testing;
 
 /// <summary>
-/// A fact that runs a program of the machine, such as spin. Where the program is missing the test is skipped and says so,
-/// except with CI=true: there it runs, and fails. tests/prerequisites.txt lists the packages that ./test may install.
+/// A fact that runs a program of the machine, such as spin. Without the program the test is skipped with a message, but with CI=true it runs and fails.
+/// tests/prerequisites.txt lists the packages that ./test may install.
 /// </summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresToolFactAttribute : FactAttribute

@@ -1,6 +1,6 @@
 namespace Cairn.Testing;
 
-/// <summary>The same for a theory as <see cref="RequiresToolFactAttribute"/> for a fact.</summary>
+/// <summary>A theory with the condition of <see cref="RequiresToolFactAttribute"/>.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresToolTheoryAttribute : TheoryAttribute
 {

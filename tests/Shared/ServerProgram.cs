@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Cairn.Testing;
 
-/// <summary>A server of the machine that a test has started. It accepts connections by then, and ends with this.</summary>
+/// <summary>A server program of the machine. It accepts connections when <see cref="Start"/> returns, and ends on disposal.</summary>
 internal sealed class ServerProgram : IDisposable
 {
     private readonly Process _process;
@@ -11,12 +11,12 @@ internal sealed class ServerProgram : IDisposable
 
     public int Id => _process.Id;
 
-    /// <summary>Starts a program, and waits until it says that it accepts connections.</summary>
-    /// <param name="name">The program, found on the PATH.</param>
-    /// <param name="arguments">Its arguments.</param>
-    /// <param name="readyText">What the line has in it by which it says so.</param>
-    /// <param name="isOnError">Whether it says so on standard error.</param>
-    /// <exception cref="InvalidOperationException">It ended before.</exception>
+    /// <summary>Starts a program, and waits until its output says that it accepts connections.</summary>
+    /// <param name="name">The name of the program on the PATH.</param>
+    /// <param name="arguments">The arguments of the program.</param>
+    /// <param name="readyText">The text in the line that says so.</param>
+    /// <param name="isOnError">Whether that line is on standard error.</param>
+    /// <exception cref="InvalidOperationException">The program ended before that line.</exception>
     public static ServerProgram Start(string name, IEnumerable<string> arguments, string readyText, bool isOnError = false)
     {
         Process process = Process.Start(new ProcessStartInfo(name, arguments)
@@ -30,7 +30,7 @@ internal sealed class ServerProgram : IDisposable
         {
             if (line.Contains(readyText, StringComparison.Ordinal))
             {
-                // Its further output must not fill the pipe.
+                // Discards the further output, so that it does not fill the pipe.
                 _ = lines.BaseStream.CopyToAsync(Stream.Null);
                 return new ServerProgram(process);
             }

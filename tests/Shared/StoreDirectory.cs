@@ -1,7 +1,8 @@
 namespace Cairn.Testing;
 
-/// <summary>A directory for the stores of one test, in memory where the system has such a place: tests are about what a
-/// store does, not about the disk.</summary>
+/// <summary>
+/// A directory for the stores of one test. It is in memory if the system has such a place, because tests examine the store and not the disk.
+/// </summary>
 internal sealed class StoreDirectory : IDisposable
 {
     public const long SmallCapacityBytes = 8L << 20;
@@ -15,7 +16,7 @@ internal sealed class StoreDirectory : IDisposable
     public string FilePath => _directory["store.cairn"];
 
     /// <summary>
-    /// Options for a small store with the system's clock, which is not flushed when it is closed. Tests decide when expired entries are swept.
+    /// Gets options for a small store with the system's clock. The store is not flushed when it is closed. Tests decide when it sweeps expired entries.
     /// </summary>
     public StoreOptions Options => new()
     {

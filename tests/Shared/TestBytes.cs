@@ -1,6 +1,6 @@
 namespace Cairn.Testing;
 
-/// <summary>Bytes to store: the same for the same arguments, different for others.</summary>
+/// <summary>Creates bytes to store: the same for the same arguments, and different ones for other arguments.</summary>
 internal static class TestBytes
 {
     public static byte[] Of(int length, int seed = 1)

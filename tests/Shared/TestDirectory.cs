@@ -1,9 +1,9 @@
 namespace Cairn.Testing;
 
-/// <summary>A new, empty directory that goes with all it holds when its test ends.</summary>
+/// <summary>A new, empty directory. Its disposal deletes it with its content.</summary>
 internal sealed class TestDirectory : IDisposable
 {
-    /// <summary>Makes one below <paramref name="parent"/>, or where the system keeps temporary files.</summary>
+    /// <summary>Creates a directory below <paramref name="parent"/>, or in the system's folder for temporary files.</summary>
     public TestDirectory(string? parent = null) =>
         Path = Directory
             .CreateDirectory(System.IO.Path.Combine(parent ?? System.IO.Path.GetTempPath(), $"cairn-{Guid.NewGuid():N}"))

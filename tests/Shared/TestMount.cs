@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Testing;
 
-/// <summary>A file system of the test's own, mounted on a new directory until the test ends.</summary>
+/// <summary>A file system for one test, mounted on a new directory until the test ends.</summary>
 internal sealed partial class TestMount : IDisposable
 {
     private const ulong NoSuid = 2;
@@ -29,7 +29,7 @@ internal sealed partial class TestMount : IDisposable
     private TestMount(int fuseDescriptor, string options)
         : this("fuse", options) => _fuseDescriptor = fuseDescriptor;
 
-    // A file system of its own kind inside a file. mount(8) finds the loop device, and gives it back with the mount.
+    // Mounts a file system that is stored in a file. mount(8) finds a loop device, and releases it when the file system is unmounted.
     private TestMount(TestDirectory imageDirectory, string image)
     {
         _imageDirectory = imageDirectory;
@@ -40,12 +40,12 @@ internal sealed partial class TestMount : IDisposable
 
     public string this[string name] => _directory[name];
 
-    /// <summary>Why this process may not mount; null if it may.</summary>
+    /// <summary>Gets the reason why this process cannot mount, or null if it can.</summary>
     public static string? WhyNot { get; } = FindWhyNot();
 
     public static TestMount Tmpfs(long bytes) => new("tmpfs", $"size={bytes}");
 
-    /// <summary>A file system in memory that cannot reserve space.</summary>
+    /// <summary>Mounts a file system in memory that cannot reserve space.</summary>
     public static TestMount Ramfs() => new("ramfs", "mode=0700");
 
     public static TestMount Ext4(long bytes)
@@ -61,8 +61,9 @@ internal sealed partial class TestMount : IDisposable
         return new TestMount(directory, image);
     }
 
-    /// <summary>A FUSE file system of another user. No process serves it, and none needs to: the kernel itself answers
-    /// what kind it is, and refuses the rest.</summary>
+    /// <summary>
+    /// Mounts a FUSE file system of another user. No process serves it. The kernel itself returns the kind of the file system, and refuses all other calls.
+    /// </summary>
     public static TestMount Fuse()
     {
         int descriptor = Open("/dev/fuse", ReadWrite | CloseOnExec);

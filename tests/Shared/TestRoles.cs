@@ -3,7 +3,7 @@ namespace Cairn.Testing;
 /// <summary>Runs a test assembly as the second process of one of its own tests (see ChildProcess).</summary>
 internal static class TestRoles
 {
-    /// <summary>Runs the role that the first argument names, with the others; tells the roles and returns 2 if there is none such.</summary>
+    /// <summary>Runs the role that the first argument names with the other arguments. Lists the roles and returns 2 if the name is unknown.</summary>
     public static int Run(IReadOnlyDictionary<string, Action<string[]>> roles, string[] args)
     {
         if (args.Length == 0 || !roles.TryGetValue(args[0], out Action<string[]>? role))

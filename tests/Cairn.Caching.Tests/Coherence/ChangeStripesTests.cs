@@ -95,7 +95,9 @@ public class ChangeStripesTests
 
     private delegate bool Keeper(ChangeStripes stripes, ChangeMark mark, (ToyLevel Level, int Value) state, Func<(ToyLevel Level, int Value), bool> keep);
 
-    /// <summary>One key: a growing number in a second level, and a first level that must never be behind an acknowledged number.</summary>
+    /// <summary>
+    /// A model with one key: a growing number in a second level, and a first level that must never be older than an acknowledged number.
+    /// </summary>
     private sealed class ToyLevel : IChangeSink
     {
         private readonly ChangeStripes _stripes = new();
@@ -103,7 +105,7 @@ public class ChangeStripesTests
         private int _second;
         private int _fills;
 
-        // -1 if there is none.
+        // -1 without a value.
         private int _first = -1;
 
         public ToyLevel(Keeper keeper)

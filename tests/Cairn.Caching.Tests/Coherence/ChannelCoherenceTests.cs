@@ -7,7 +7,7 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-/// <summary>How caches over an IDistributedCache receive each other's changes: in one process, and through a channel.</summary>
+/// <summary>Caches over an IDistributedCache receive the changes of other caches: in one process, and through a channel.</summary>
 public class ChannelCoherenceTests
 {
     [Fact]

@@ -4,7 +4,7 @@ namespace Cairn.Caching.Tests.Hybrid;
 
 #pragma warning disable VSTHRD003 // The tests complete the sources that their own factories wait for; no other work waits for the tests' thread.
 
-/// <summary>A caller that comes after a change gets no older value, whatever was in progress during the change.</summary>
+/// <summary>A caller that comes after a change gets no older value, even if a read or a factory was in progress during the change.</summary>
 public sealed class ChangesMeanwhileTests : IDisposable
 {
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);

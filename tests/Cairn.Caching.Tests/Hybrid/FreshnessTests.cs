@@ -2,7 +2,7 @@ using Cairn.Caching.Tests.Levels;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>When a value is fresh, when an expired one is served, and when a new one is created.</summary>
+/// <summary>The times at which a value is fresh, an expired one is served, and a new one is created.</summary>
 public sealed class FreshnessTests
 {
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);

@@ -3,7 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
-/// <summary>How the cache keeps values: copies, nulls, types, and sizes.</summary>
+/// <summary>The form in which the cache keeps values: copies, nulls, types, and sizes.</summary>
 public sealed class ValueTests
 {
     public static TheoryData<string> Sound => CachesUnderTest.Sound;

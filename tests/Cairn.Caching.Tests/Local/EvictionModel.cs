@@ -7,7 +7,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
     private readonly List<Item> _small = [];
     private readonly List<Item> _main = [];
 
-    // The evicted keys, or null in the place of a key that came back.
+    // The evicted keys. A null replaces a key that returned.
     private readonly List<string?> _ghost = [];
 
     public IEnumerable<string> Keys => _small.Concat(_main).Select(item => item.Key);

@@ -42,7 +42,7 @@ public class LocalCacheConcurrencyTests
                     switch (random.Next(20_000))
                     {
                         case < 3:
-                            // Everything that was set before this call begins must be gone when it returns. Values that are set meanwhile may stay.
+                            // Everything that was set before this call begins must be gone when it returns. Values that are set during the call may stay.
                             int shift = random.Next(58, 65);
                             ulong value = shift == 64 ? 0 : hashes[key] >> shift;
                             long[] before = [.. Enumerable.Range(0, keys).Select(k => Volatile.Read(ref ended[k]))];

@@ -2,7 +2,9 @@ using System.Diagnostics;
 
 namespace Cairn.Caching.Tests.Postgres;
 
-/// <summary>A PostgreSQL server for one test. Its data and its socket are in a directory that is deleted with it; it listens on no port.</summary>
+/// <summary>
+/// A PostgreSQL server for one test. Its data and its socket are in a directory that is deleted on disposal. The server listens on no port.
+/// </summary>
 internal sealed class PostgresServer : IDisposable
 {
     public const string Programs = "/usr/lib/postgresql/15/bin/";

@@ -47,7 +47,7 @@ public class EntryTableTests
         table.Put(new Entry("b", value: null));
         for (int i = 0; i < 100; i++)
         {
-            table.Put(new Entry($"c{i}", "3")); // Enough for a new array (I3).
+            table.Put(new Entry($"c{i}", "3")); // This many entries need a new array (I3).
         }
 
         Assert.Equal("1", table.Find("a")!.Value);

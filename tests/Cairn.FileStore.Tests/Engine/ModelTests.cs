@@ -3,7 +3,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.FileStore.Tests.Engine;
 
-/// <summary>Random operations of three caches on one file, against a dictionary with expirations.</summary>
+/// <summary>Random operations of three caches on one file, compared with a dictionary with expirations.</summary>
 public class ModelTests(ITestOutputHelper output)
 {
     private const int Steps = 4000;
@@ -15,7 +15,7 @@ public class ModelTests(ITestOutputHelper output)
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    [InlineData(0)] // Another one each time.
+    [InlineData(0)] // A different seed in each run.
     public void Caches_on_one_file_agree_with_a_dictionary(int seed)
     {
         seed = seed == 0 ? Environment.TickCount : seed;

@@ -1,6 +1,6 @@
 namespace Cairn.FileStore.Tests.Engine;
 
-/// <summary>Caches that share nothing but the file, as on a volume of several machines.</summary>
+/// <summary>Caches that share only the file, as on a volume of several machines.</summary>
 public sealed class PollingTests : IDisposable
 {
     private readonly CacheFile _file = new();

@@ -7,7 +7,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Tests.Engine;
 
-/// <summary>What happens to files, and what the cache makes of it.</summary>
+/// <summary>Damaged files, full disks and other faults, and the reaction of the cache.</summary>
 [UnsupportedOSPlatform("windows")]
 public sealed class TroubleTests : IDisposable
 {
@@ -18,8 +18,8 @@ public sealed class TroubleTests : IDisposable
     public void Dispose() => _file.Dispose();
 
     [Theory]
-    [InlineData(3)] // In the closing brackets.
-    [InlineData(5)] // In the last entry.
+    [InlineData(3)] // The end is within the closing brackets.
+    [InlineData(5)] // The end is within the last entry.
     [InlineData(20)]
     [InlineData(28)]
     public void Torn_tail_costs_only_the_entry_that_was_torn(int missingBytes)
@@ -161,7 +161,7 @@ public sealed class TroubleTests : IDisposable
         DistributedFileStoreCacheString cache = _file.Open();
         cache.SetMany([new("a", "x"), new("b", "2")]);
 
-        _file.Overwrite(_file.Text.Replace("\"x\"", "\"1\"", StringComparison.Ordinal)); // As long as before.
+        _file.Overwrite(_file.Text.Replace("\"x\"", "\"1\"", StringComparison.Ordinal)); // The file has the same length as before.
 
         Eventually.Equal("1", () => cache.Get("a"));
         cache.Set("c", "3");
@@ -370,7 +370,7 @@ public sealed class TroubleTests : IDisposable
         using TestMount mount = TestMount.Tmpfs(1 << 20);
         WriteAndForget(mount.Path);
         GC.Collect();
-        GC.WaitForPendingFinalizers(); // The mapping goes with its last reader, and holds the file system until then.
+        GC.WaitForPendingFinalizers(); // The last reader owns the mapping, which keeps the file system busy.
         mount.MakeReadOnly();
         using var cache = new DistributedFileStoreCacheString(CacheFile.Options(mount.Path));
 
@@ -450,7 +450,7 @@ public sealed class TroubleTests : IDisposable
         stream.Write(Encoding.UTF8.GetBytes(text));
     }
 
-    // The file is valid JSON, and a cache that opens it now finds what was expected.
+    // Checks that the file is valid JSON, and that a cache which opens it now finds the expected values.
     private void AssertSound(string? a, string? c)
     {
         JsonDocument.Parse(File.ReadAllBytes(_file.FilePath)).Dispose();

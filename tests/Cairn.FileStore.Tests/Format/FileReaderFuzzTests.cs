@@ -7,7 +7,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.FileStore.Tests.Format;
 
-/// <summary>Damaged files: whatever is in them, the reader answers, and accepts nothing that is not JSON.</summary>
+/// <summary>The reader answers for every damaged file, and accepts only valid JSON.</summary>
 public class FileReaderFuzzTests(ITestOutputHelper output)
 {
     private const int Inputs = 100_000;
@@ -105,7 +105,7 @@ public class FileReaderFuzzTests(ITestOutputHelper output)
         return [.. damaged];
     }
 
-    // JSON's own reader refuses lone halves of pairs only when it is asked for the text, so the structure is what it checks here.
+    // Utf8JsonReader refuses lone halves of surrogate pairs only when code requests the text. So this method checks the structure only.
     private static bool IsJson(byte[] text)
     {
         try

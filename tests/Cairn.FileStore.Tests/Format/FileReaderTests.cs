@@ -4,7 +4,7 @@ using Cairn.FileStore.Format;
 
 namespace Cairn.FileStore.Tests.Format;
 
-/// <summary>What is accepted in a cache file, and where a mistake is said to be.</summary>
+/// <summary>The content that a cache file may have, and the reported position of a mistake.</summary>
 public class FileReaderTests
 {
     private const string Before = "{\"format\":\"cairn.filestore/1\",\"entries\":[\n";

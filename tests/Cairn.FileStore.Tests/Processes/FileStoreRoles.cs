@@ -3,11 +3,13 @@ using Cairn.FileStore.Sharing;
 
 namespace Cairn.FileStore.Tests.Processes;
 
-/// <summary>What second processes do with a cache file.</summary>
+/// <summary>The roles of second processes with a cache file.</summary>
 internal static class FileStoreRoles
 {
-    /// <summary>Executes commands, one a line: "get KEY", "set KEY VALUE", "remove KEY", "clear", "count".
-    /// After the directory, a second argument says that it only polls.</summary>
+    /// <summary>
+    /// Executes one command on each line: "get KEY", "set KEY VALUE", "remove KEY", "clear", "count". Arguments: the directory. With a second argument
+    /// the cache only polls.
+    /// </summary>
     public static void Answer(string[] args)
     {
         using var cache = new DistributedFileStoreCacheString(CacheFile.Options(args[0], options => options.UsePolling = args.Length > 1));
@@ -26,7 +28,7 @@ internal static class FileStoreRoles
         }
     }
 
-    /// <summary>The side file: has a writer's turn until it is killed.</summary>
+    /// <summary>Holds a writer's turn until the process is killed. Argument: the side file.</summary>
     public static void HoldTurn(string[] args)
     {
         MappedChannel channel = MappedChannel.TryOpen(args[0], args[0], out _)!;
@@ -35,7 +37,10 @@ internal static class FileStoreRoles
         Console.ReadLine();
     }
 
-    /// <summary>Directory, name, number of sets, number of keys: sets its own keys in turn, then reports how often it failed.</summary>
+    /// <summary>
+    /// Sets its own keys in a cycle, then prints the number of failures. Arguments: directory, name, number of sets, number of keys. With a fifth argument
+    /// the cache only polls.
+    /// </summary>
     public static void WriteMany(string[] args)
     {
         int sets = int.Parse(args[2], CultureInfo.InvariantCulture);
@@ -64,7 +69,9 @@ internal static class FileStoreRoles
         Console.ReadLine();
     }
 
-    /// <summary>Directory, name, first number: sets keys to rising numbers until it is killed, and tells after each that it was acknowledged.</summary>
+    /// <summary>
+    /// Sets keys to growing numbers until the process is killed, and prints each acknowledged set. Arguments: directory, name, first number.
+    /// </summary>
     public static void WriteForever(string[] args)
     {
         using var cache = new DistributedFileStoreCacheString(CacheFile.Options(args[0]));

@@ -4,7 +4,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.FileStore.Tests.Processes;
 
-/// <summary>Writers are killed at random points; nothing that was acknowledged may be missing.</summary>
+/// <summary>Writers are killed at random points. No acknowledged set may be lost.</summary>
 public class KillTests(ITestOutputHelper output)
 {
     private const int Writers = 2;
@@ -25,7 +25,7 @@ public class KillTests(ITestOutputHelper output)
         {
             Dictionary<string, int> acknowledged = RunAndKill(file, random, first: round * 1_000_000);
 
-            // Also through a cache that was open all the time, and through one that opens now.
+            // The check uses a cache that was open all the time, and one that opens now.
             witness.Set("witness", round.ToString(CultureInfo.InvariantCulture));
             using DistributedFileStoreCacheString fresh = file.Open();
             foreach ((string key, int number) in acknowledged)
@@ -76,7 +76,7 @@ public class KillTests(ITestOutputHelper output)
         return acknowledged;
     }
 
-    // A line that the kill cut short says nothing.
+    // Ignores a line that the kill truncated.
     private static void Note(Dictionary<string, int> acknowledged, string line)
     {
         string[] words = line.Split(' ');

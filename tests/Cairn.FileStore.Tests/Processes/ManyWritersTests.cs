@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Cairn.FileStore.Tests.Processes;
 
-/// <summary>Several processes with one file.</summary>
+/// <summary>Several processes that write one file.</summary>
 public class ManyWritersTests
 {
     private const int Writers = 8;
@@ -102,7 +102,7 @@ public class ManyWritersTests
         }
     }
 
-    // Values of a key never go back: each writer counts up.
+    // The numbers of a key never decrease, because each writer counts up.
     private static int Read(DistributedFileStoreCacheString reader, CancellationToken isDone)
     {
         int failures = 0;

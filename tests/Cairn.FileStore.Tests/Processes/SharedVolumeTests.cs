@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.FileStore.Tests.Processes;
 
-/// <summary>A file on a volume that several machines share: nothing is mapped, and processes stand for the machines.</summary>
+/// <summary>A file on a volume that several machines share. Processes represent the machines, and map nothing.</summary>
 public class SharedVolumeTests
 {
     [Fact]
@@ -72,7 +72,7 @@ public class SharedVolumeTests
     {
         using var file = new CacheFile(parent);
         AssertShared(file, Start(file, "polling"), isPolling: true);
-        Assert.Equal(0, new FileInfo(file.SidePath).Length); // No process had anything to map.
+        Assert.Equal(0, new FileInfo(file.SidePath).Length); // No process mapped anything.
     }
 
     private static void AssertShared(CacheFile file, ChildProcess other, bool isPolling)

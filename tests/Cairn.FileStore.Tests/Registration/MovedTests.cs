@@ -4,7 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.FileStore.Tests.Registration;
 
-/// <summary>The same interfaces over another distributed cache.</summary>
+/// <summary>The interfaces of the readable file over another distributed cache.</summary>
 public class MovedTests
 {
     [Fact]

@@ -86,7 +86,7 @@ public sealed class MappedChannelTests : IDisposable
         first.Enter(Patience);
         using (var queued = ChildProcess.Start(typeof(Program), "hold-turn", _file.SidePath))
         {
-            // It is in the queue when its ticket is taken; nothing else changes the page meanwhile.
+            // A process that has taken its ticket is in the queue. Nothing else changes the page during that time.
             Eventually.True(() => TicketsTaken() > 0);
             queued.Kill();
         }

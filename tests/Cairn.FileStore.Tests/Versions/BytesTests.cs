@@ -2,7 +2,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.FileStore.Tests.Versions;
 
-/// <summary>IDistributedFileStoreCacheBytes, and so IDistributedCache.</summary>
+/// <summary>IDistributedFileStoreCacheBytes, which includes IDistributedCache.</summary>
 public sealed class BytesTests : IDisposable
 {
     private readonly CacheFile _file = new();

@@ -148,7 +148,7 @@ public sealed class StringTests : IDisposable
             clock.Advance(TimeSpan.FromMilliseconds(50));
         }
 
-        Assert.InRange(files.Count, 2, 6); // In 5 seconds. File systems give the number of a file that is gone to the next.
+        Assert.InRange(files.Count, 2, 6); // In 5 seconds. File systems reuse the inode number of a deleted file.
         Assert.Null(cache.Get("short"));
     }
 
@@ -375,7 +375,7 @@ public sealed class StringTests : IDisposable
             cache.Watch($"key {i}");
         }
 
-        cache.Watch("oldest"); // Has a place already.
+        cache.Watch("oldest"); // The key already has a place.
         Assert.False(oldest.HasChanged);
         cache.Watch("one more");
         Eventually.True(() => oldest.HasChanged);
@@ -406,7 +406,7 @@ public sealed class StringTests : IDisposable
         await writer.SetManyAsync([new("a", "0"), new("b", "0")]);
         using var isDone = new CancellationTokenSource();
 
-        // b is read before a: if a batch were seen in part, a could be older than b.
+        // The reader reads b before a. If it saw a part of a batch, a could be older than b.
         Task<int> reading = OwnThread.Run(() =>
         {
             int older = 0;

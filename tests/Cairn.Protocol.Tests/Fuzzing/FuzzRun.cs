@@ -6,8 +6,8 @@ using Xunit.Sdk;
 namespace Cairn.Protocol;
 
 /// <summary>
-/// Many random inputs for one check. A failure is reported with its seed, its number, the input and the command that makes it
-/// again. CAIRN_FUZZ=long makes a run of 100 million; CAIRN_FUZZ_SEED repeats one.
+/// Many random inputs for one check. The report of a failure contains its seed, its number, the input, and the command that repeats it.
+/// CAIRN_FUZZ=long selects a run of 100 million inputs. CAIRN_FUZZ_SEED repeats a run.
 /// </summary>
 internal sealed class FuzzRun
 {
@@ -18,7 +18,7 @@ internal sealed class FuzzRun
     private readonly int _seed;
     private readonly int _part;
 
-    /// <param name="part">Each part of a long run has its own inputs, and is short enough not to be taken for a hang.</param>
+    /// <param name="part">Each part of a long run has inputs of its own. A part is so short that it does not look like a hang.</param>
     public FuzzRun(ITestOutputHelper output, int part = 0, [CallerMemberName] string test = "")
     {
         _test = test;
@@ -29,7 +29,7 @@ internal sealed class FuzzRun
         output.WriteLine($"Seed {_seed}. Again: {Replay}");
     }
 
-    /// <summary>The parts of a run, for a theory.</summary>
+    /// <summary>Gets the parts of a run, for a theory.</summary>
     public static TheoryData<int> Parts => [.. Enumerable.Range(0, Count(inShort: 1, inLong: 20))];
 
     public delegate void Make(Random random, InputBuilder input);
@@ -40,7 +40,7 @@ internal sealed class FuzzRun
 
     private string Replay => $"{(IsLong ? $"{LengthVariable}=long " : "")}{SeedVariable}={_seed} ./test protocol --filter {_test}";
 
-    /// <summary>So many in a short run, and so many in a long one.</summary>
+    /// <summary>Returns <paramref name="inLong"/> in a long run, and <paramref name="inShort"/> otherwise.</summary>
     public static int Count(int inShort, int inLong) => IsLong ? inLong : inShort;
 
     public void Go(int count, Make make, Check check)

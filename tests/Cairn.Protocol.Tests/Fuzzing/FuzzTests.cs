@@ -3,8 +3,8 @@ using Xunit.Abstractions;
 namespace Cairn.Protocol;
 
 /// <summary>
-/// Whatever comes in: no exception, nothing read beyond the input, work bounded by its length, and the same result however it
-/// is cut.
+/// For every input, a reader throws no exception, reads nothing beyond the input, and its work is bounded by the input's length. The result is the
+/// same for every way to cut the input into pieces.
 /// </summary>
 public class FuzzTests(ITestOutputHelper output)
 {
@@ -84,7 +84,7 @@ public class FuzzTests(ITestOutputHelper output)
                 if (expected != ParseStatus.Complete)
                 {
                     CheckTrue(expected == ParseStatus.Fatal || whole.NeededBytes > rest.Length, "too few bytes are asked for");
-                    ReadElements(rest); // Broken or cut off: must end, and that is all.
+                    ReadElements(rest); // The rest is broken or incomplete. This only has to end.
                     return;
                 }
 
@@ -124,7 +124,7 @@ public class FuzzTests(ITestOutputHelper output)
                     CheckTrue(extended.Format(text) > 0, "a number has no text");
                 }
 
-                // Both readers accept what both can represent.
+                // Both readers accept every number that both can represent.
                 bool isPlain = isDouble && double.IsNormal(value);
                 CheckTrue(!isPlain || isExtended, "a double is refused as an extended double");
             });
@@ -268,7 +268,7 @@ public class FuzzTests(ITestOutputHelper output)
         }
     }
 
-    // Up to the end that is known, in pieces; each call is given a longer start of the input.
+    // Reads in pieces up to a known end. Each call gets a longer part of the input, from its start.
     private static ParseStatus ReadInPieces(
         Random random, RespRequestReader reader, ReadOnlySpan<byte> input, int end, out RespRequest request, out int consumed)
     {
@@ -314,7 +314,7 @@ public class FuzzTests(ITestOutputHelper output)
         return reader.Position;
     }
 
-    // Cheaper than an assertion, of which a run would make billions.
+    // Cheaper than an assertion. A run would execute billions of assertions.
     private static void CheckTrue(bool condition, string whatIsWrong)
     {
         if (!condition)

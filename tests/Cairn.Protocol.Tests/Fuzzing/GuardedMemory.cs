@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Protocol;
 
-/// <summary>Memory that ends where the next page may not be touched: reading one byte beyond an input ends the process.</summary>
+/// <summary>Memory before a page without access rights. A read of one byte beyond an input ends the process.</summary>
 internal sealed unsafe partial class GuardedMemory : IDisposable
 {
     private const nuint DataBytes = 1 << 20;
@@ -18,7 +18,7 @@ internal sealed unsafe partial class GuardedMemory : IDisposable
     {
         if (!OperatingSystem.IsLinux())
         {
-            _start = (byte*)NativeMemory.Alloc(DataBytes); // The bounds checks of spans have to do.
+            _start = (byte*)NativeMemory.Alloc(DataBytes); // Here only the bounds checks of spans protect.
             return;
         }
 
@@ -29,7 +29,7 @@ internal sealed unsafe partial class GuardedMemory : IDisposable
         }
     }
 
-    /// <summary>A copy that ends at the guard.</summary>
+    /// <summary>Copies the input so that it ends at the guarded page. Returns the copy.</summary>
     public ReadOnlySpan<byte> Place(ReadOnlySpan<byte> input)
     {
         var place = new Span<byte>(_start, (int)DataBytes)[^input.Length..];

@@ -1,9 +1,9 @@
 namespace Cairn.Protocol;
 
-/// <summary>Bytes of an input as it is put together, and ways to spoil it.</summary>
+/// <summary>Combines bytes to an input, and damages inputs.</summary>
 internal sealed class InputBuilder
 {
-    // Bytes that mean something to a protocol are met more often than others.
+    // Bytes that have a meaning in a protocol are more frequent than others.
     private static readonly byte[] Telling = Latin.Bytes("\r\n\r\n\r\n  $*+-:_,#(!=%~>|\"'\\\0\t0123456789kmvx\x80\xFF");
 
     private byte[] _bytes = new byte[4096];
@@ -35,7 +35,7 @@ internal sealed class InputBuilder
 
     public void AddFill(byte value, int count) => AddSpace(count).Fill(value);
 
-    /// <summary>Changes, adds, takes away or repeats a few bytes anywhere.</summary>
+    /// <summary>Changes, adds, removes or repeats a few bytes at random positions.</summary>
     public void Spoil(Random random)
     {
         for (int i = random.Next(1, 4); i > 0 && _length > 0; i--)

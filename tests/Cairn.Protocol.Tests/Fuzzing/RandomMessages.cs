@@ -1,6 +1,6 @@
 namespace Cairn.Protocol;
 
-/// <summary>Streams of messages: mostly valid, then spoiled or not, and sometimes nothing but noise.</summary>
+/// <summary>Creates streams of messages. Most are valid, some of them are then damaged, and a few are only noise.</summary>
 internal static class RandomMessages
 {
     private static readonly byte[][] StorageNames = Words("set add replace append prepend");

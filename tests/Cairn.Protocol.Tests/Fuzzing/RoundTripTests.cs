@@ -2,7 +2,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.Protocol;
 
-/// <summary>What one side writes, the other reads.</summary>
+/// <summary>A reader reads every message that a writer writes.</summary>
 public class RoundTripTests(ITestOutputHelper output)
 {
     private static readonly MemcachedCommand[] StorageCommands =

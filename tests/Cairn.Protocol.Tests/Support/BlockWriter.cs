@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Protocol;
 
-/// <summary>A buffer writer that hands out small blocks, so that writers have to cross from one to the next.</summary>
+/// <summary>A buffer writer that returns small blocks, so that writers have to continue in the next block.</summary>
 internal sealed class BlockWriter(int blockBytes) : IBufferWriter<byte>
 {
     private readonly List<byte> _written = [];

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Cairn.Protocol;
 
-/// <summary>Bytes as text in which each character is one byte, so that test data can be read.</summary>
+/// <summary>Converts bytes to text with one character for each byte, so that people can read test data.</summary>
 internal static class Latin
 {
     public static byte[] Bytes(string text) => Encoding.Latin1.GetBytes(text);

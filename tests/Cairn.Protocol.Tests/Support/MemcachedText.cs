@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Protocol;
 
-/// <summary>What was read from memcached's protocol, in words: all that differs from zero, in a fixed order.</summary>
+/// <summary>Describes requests and replies of memcached's protocol in words: all fields that differ from zero, in a fixed order.</summary>
 internal static class MemcachedText
 {
     /// <summary>Reads one request and describes it.</summary>
@@ -90,7 +90,7 @@ internal static class MemcachedText
     private static ReadOnlySpan<byte> Slice(ByteRange range, ParseStatus status, ReadOnlySpan<byte> input) =>
         status == ParseStatus.Complete ? range.Of(input) : default;
 
-    // The keys behind the first, or all other words.
+    // Adds the keys after the first, or all other words.
     private static void AddWords(StringBuilder text, in MemcachedRequest request, ReadOnlySpan<byte> input)
     {
         bool isFirst = true;

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Protocol;
 
-/// <summary>A reply in words: types by name, elements in brackets.</summary>
+/// <summary>Describes a reply in words: types by name, elements in brackets.</summary>
 internal static class RespText
 {
     public static string Of(ReadOnlySpan<byte> reply)

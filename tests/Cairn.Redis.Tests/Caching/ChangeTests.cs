@@ -5,7 +5,7 @@ using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.Redis.Tests.Caching;
 
-/// <summary>Processes hear of each other's changes, and know when they do not.</summary>
+/// <summary>Processes receive the changes of others, and know when they do not receive them.</summary>
 public sealed class ChangeTests
 {
     private static readonly byte[] s_value = Encoding.UTF8.GetBytes("Dune");
@@ -30,7 +30,7 @@ public sealed class ChangeTests
         await mine.RemoveAsync("books:own");
         await other.SetAsync("films:1", s_value, new());
         await other.SetAsync("books:1", s_value, new());
-        await other.RemoveAsync("books:2"); // The server does not have it, but processes may.
+        await other.RemoveAsync("books:2"); // The server does not have it, but other processes can.
         await other.SetAsync("books:3", s_value, new() { SlidingExpiration = TimeSpan.FromMinutes(1) });
         await other.RemoveAsync("books:3");
         await Eventually.TrueAsync(() => receiver.Keys.Count(key => key == "books:3") >= 2, "the last change");
@@ -146,7 +146,7 @@ internal sealed class RecordingReceiver : ICacheChangeReceiver
 
     public int Missed => Volatile.Read(ref _missed);
 
-    /// <summary>For each heartbeat, whether something had been said to be missed before.</summary>
+    /// <summary>Gets, for each heartbeat, whether the receiver had been notified of missed changes before.</summary>
     public ConcurrentQueue<bool> BeatAfterMissed { get; } = new();
 
     public void OnChanged(in CacheChange change)

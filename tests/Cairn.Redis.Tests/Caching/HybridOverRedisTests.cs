@@ -5,12 +5,12 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Redis.Tests.Caching;
 
-/// <summary>The hybrid cache over a Redis that is only being connected to, or that does not answer any more.</summary>
+/// <summary>The hybrid cache over a Redis server to which it is still connecting, or that does not answer any more.</summary>
 public sealed class HybridOverRedisTests
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
 
-    // The documented bound is a second. A machine that does other work may take several times as long to notice that it has passed.
+    // The documented bound is one second. On a busy machine a call can end several seconds later.
     private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan s_longest = 5 * s_bound;
 
@@ -56,7 +56,7 @@ public sealed class HybridOverRedisTests
         async ValueTask<string> MakeAsync(CancellationToken cancellationToken)
         {
             Interlocked.Increment(ref runs);
-#pragma warning disable VSTHRD003 // The test completes it, and waits for nothing on this thread.
+#pragma warning disable VSTHRD003 // The test completes it, and does not block this thread.
             return await released.Task.WaitAsync(cancellationToken);
 #pragma warning restore VSTHRD003
         }
@@ -142,7 +142,7 @@ public sealed class HybridOverRedisTests
         Assert.Null(await redis.GetAsync("key"));
     }
 
-    // A machine that has a value in its memory, and not on the server.
+    // Creates a machine that has a value in its memory, while the server does not have it.
     private static async Task<CairnHybridCache> HoldAsync(CairnRedisCache redis, string key)
     {
         var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis });

@@ -6,7 +6,9 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Redis.Tests.Caching;
 
-/// <summary>Entries are those of Microsoft's RedisCache: hashes with absexp, sldexp and data, here read and written by redis-cli.</summary>
+/// <summary>
+/// Entries have the layout of Microsoft's RedisCache: hashes with absexp, sldexp and data. Here redis-cli reads and writes them.
+/// </summary>
 public sealed class LayoutTests
 {
     private static readonly byte[] s_dune = Encoding.UTF8.GetBytes("Dune");

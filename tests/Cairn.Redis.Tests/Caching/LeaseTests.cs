@@ -5,7 +5,7 @@ using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.Redis.Tests.Caching;
 
-/// <summary>One of many machines makes a missing value.</summary>
+/// <summary>One of many machines creates a missing value.</summary>
 public sealed class LeaseTests
 {
     private static readonly TimeSpan s_long = TimeSpan.FromMinutes(1);

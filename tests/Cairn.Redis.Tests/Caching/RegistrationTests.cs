@@ -6,10 +6,10 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Redis.Tests.Caching;
 
-/// <summary>One line of registration, and machines agree.</summary>
+/// <summary>After one line of registration, machines have the same values.</summary>
 public sealed class RegistrationTests
 {
-    // A busy machine is no server in trouble.
+    // A busy machine is not a failed server.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(20);
 
     [RequiresToolFact("redis-server")]
@@ -102,7 +102,7 @@ public sealed class RegistrationTests
         await GetAsync(20_000);
         long perCall = (GC.GetTotalAllocatedBytes(precise: true) - before) / 20_000;
 
-        // The work of the rest of the process counts, too.
+        // Allocations of the rest of the process count too.
         Assert.InRange(perCall, 0, 20);
 
         async Task GetAsync(int calls)
@@ -123,13 +123,13 @@ public sealed class RegistrationTests
         return services.BuildServiceProvider();
     }
 
-    // A value that both hold in memory is gone from both as soon as one removes it.
+    // When one host removes a value that both hold in memory, the other host loses it soon.
     private static async Task AssertAgreementAsync(ServiceProvider first, ServiceProvider second)
     {
         var one = first.GetRequiredService<HybridCache>();
         var two = second.GetRequiredService<HybridCache>();
 
-        // A write that is under way when the channel begins becomes a removal: another machine may have changed the key before the channel began.
+        // A write in progress when the channel begins becomes a removal, because another machine may have changed the key before.
         await Eventually.TrueAsync(
             async () =>
             {

@@ -7,7 +7,7 @@ using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.Redis.Tests.Client;
 
-/// <summary>A Cluster is one server to its callers, also while it changes.</summary>
+/// <summary>A Cluster behaves like one server for its callers, even while it changes.</summary>
 public sealed class ClusterTests
 {
     [RequiresToolFact("redis-server", "redis-cli")]
@@ -16,7 +16,7 @@ public sealed class ClusterTests
         using RedisCluster cluster = await RedisCluster.StartAsync();
         await using var client = RedisClient.Create(cluster.Configuration + ",asyncTimeout=20000");
 
-        // Keys of every node, one by one and many at once.
+        // The keys belong to all nodes. The client gets and sets them one by one and in batches.
         RedisArgument[] keys = [.. Enumerable.Range(0, 300).Select(i => new RedisArgument($"key:{i}"))];
         await Task.WhenAll(keys.Select(key => client.SetAsync(key, key).AsTask()));
         byte[]?[] values = await client.GetManyAsync(keys);
@@ -26,7 +26,7 @@ public sealed class ClusterTests
         Assert.Equal(100, await client.DeleteAsync(keys[..100]));
         Assert.Equal(2, (await client.ExecuteTransactionAsync([["SET", "{t}a", 1], ["SET", "{t}b", 2]])).Count);
 
-        // A slot that is handed over: ASK while it is, MOVED after.
+        // A slot moves to another node. The server replies ASK during the move, and MOVED after it.
         string moving = "key:200";
         int slot = HashSlot.Of(Encoding.UTF8.GetBytes(moving));
         RedisServer source = cluster.Servers.Take(3).Single(server => server.Cli("GET", moving) == moving);
@@ -53,8 +53,8 @@ public sealed class ClusterTests
         Assert.Equal(CacheLeaseStatus.Acquired, await ((ICacheLeases)mine).TryAcquireAsync("odd}{", "me", TimeSpan.FromMinutes(1), true, default));
         Assert.Equal(CacheLeaseStatus.Acquired, await ((ICacheLeases)mine).TrySetAsync("odd}{", "me", new byte[1], new(), default));
 
-        // The master dies, its replica takes over. Writes that were acknowledged long enough ago to be replicated are there.
-        // (WAIT would wait for what redis-cli has written itself.)
+        // The master ends, and its replica takes its place. The replica has the acknowledged writes, because the test waits until they are replicated.
+        // (WAIT would only wait for writes of redis-cli itself.)
         long written = OffsetOf(cluster.Servers[0], "master_repl_offset:");
         await Eventually.TrueAsync(() => OffsetOf(cluster.Replica, "slave_repl_offset:") >= written, "the replica has all that was written");
         cluster.Servers[0].Kill();
@@ -64,14 +64,14 @@ public sealed class ClusterTests
         await Task.WhenAll(keys[100..].Select(key => client.SetAsync(key, "again").AsTask()));
         Assert.All(await client.GetManyAsync(keys[100..]), value => Assert.Equal("again", Encoding.UTF8.GetString(value!)));
 
-        // And it receives the message about missed changes before the next heartbeat.
+        // The receiver is also notified of missed changes before the next heartbeat.
         int missed = receiver.Missed;
         await Eventually.TrueAsync(() => receiver.Missed > missed || missed > 1, "missed changes");
         await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard again");
         await Task.WhenAll(cached.Select(key => other.RemoveAsync(key)));
         await Eventually.TrueAsync(() => cached.All(key => receiver.Keys.Count(other => other == key) > 1), "changes on all nodes again");
 
-        // A container closes what it made once for each service that it is.
+        // A container disposes an object once for each service that it implements.
         await mine.DisposeAsync();
         await mine.DisposeAsync();
     }

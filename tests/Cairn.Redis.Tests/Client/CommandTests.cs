@@ -4,7 +4,7 @@ using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.Redis.Tests.Client;
 
-/// <summary>What a client gets from a stock server.</summary>
+/// <summary>Commands of the client on a stock server.</summary>
 public sealed class CommandTests
 {
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);

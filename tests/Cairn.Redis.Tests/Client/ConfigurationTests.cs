@@ -3,7 +3,7 @@ using System.Net.Sockets;
 
 namespace Cairn.Redis.Tests.Client;
 
-/// <summary>The text of a configuration, as users of StackExchange.Redis know it.</summary>
+/// <summary>The text of a configuration, in the syntax of StackExchange.Redis.</summary>
 public sealed class ConfigurationTests
 {
     [Fact]

@@ -8,7 +8,7 @@ using Cairn.Redis.Tests.Testing;
 
 namespace Cairn.Redis.Tests.Client;
 
-/// <summary>Connections: who is let in, what happens when the server does not reply, and how one comes back.</summary>
+/// <summary>Connections: authentication, servers that do not reply, and reconnection.</summary>
 public sealed class ConnectionTests
 {
     // The delay that a busy machine may add to a time-out.
@@ -136,7 +136,7 @@ public sealed class ConnectionTests
             await Assert.ThrowsAsync<RedisConnectionException>(async () => await client.GetAsync("key"));
         }
 
-        Assert.InRange(Stopwatch.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromMinutes(1)); // One that waited for the next attempt would take as long.
+        Assert.InRange(Stopwatch.GetElapsedTime(start), TimeSpan.Zero, TimeSpan.FromMinutes(1)); // A wait for the next attempt would take as long.
         Assert.False(client.GetHealth().IsConnected);
         Assert.Contains("refused", client.GetHealth().Servers[0].LastFailure, StringComparison.Ordinal);
     }
@@ -234,7 +234,7 @@ public sealed class ConnectionTests
         {
             using TcpClient accepted = await listener.AcceptTcpClientAsync();
             await accepted.GetStream().WriteAsync(Encoding.ASCII.GetBytes("SSH-2.0-OpenSSH\r\n"));
-            await Record.ExceptionAsync(() => accepted.GetStream().CopyToAsync(Stream.Null)); // Until the client has had enough.
+            await Record.ExceptionAsync(() => accepted.GetStream().CopyToAsync(Stream.Null)); // Until the client closes the connection.
         });
         await using var client = RedisClient.Create($"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port},connectTimeout=2000");
 

@@ -7,7 +7,7 @@ namespace Cairn.Redis.Tests.Client;
 public sealed class HashSlotTests
 {
     [Theory]
-    [InlineData("123456789", 0x31C3)] // The specification's own example; CRC-16/XMODEM.
+    [InlineData("123456789", 0x31C3)] // The example of the specification. CRC-16/XMODEM.
     [InlineData("foo", 12182)]
     [InlineData("{foo}bar", 12182)]
     [InlineData("bar{foo}{bar}", 12182)]

@@ -4,7 +4,9 @@ using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.Redis.Tests.Client;
 
-/// <summary>Calls that wait for room in a connection: who gives up must not stand in the way of the others, and no bound is exceeded by those that waited.</summary>
+/// <summary>
+/// Calls that wait for room in a connection. A waiter that gives up does not block the others. Calls that waited do not exceed a bound.
+/// </summary>
 public sealed class RoomTests
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
@@ -57,7 +59,7 @@ public sealed class RoomTests
         Assert.True(connection.TrySend(["PING"], call: null));
         using var cancellation = new CancellationTokenSource();
 
-        // Cancelled before it waits, so that it gives up whether it was woken or not; the next can only be woken by it.
+        // All waiters are cancelled while one of them is woken. A woken waiter that gives up must wake the next one, and so on up to the last.
         Task[] waiters = [.. Enumerable.Range(0, 100).Select(_ => connection.WaitForRoomAsync(s_patience, cancellation.Token))];
         Task last = connection.WaitForRoomAsync(s_patience, CancellationToken.None);
         Task cancelling = Task.Run(cancellation.Cancel, CancellationToken.None);
@@ -65,7 +67,7 @@ public sealed class RoomTests
         await cancelling;
         foreach (Task waiter in waiters)
         {
-            // One that was woken sends, as its caller would.
+            // A woken waiter sends, as its caller would.
             if (await Record.ExceptionAsync(() => waiter.WaitAsync(s_patience)) is null)
             {
                 Assert.True(connection.TrySend(["PING"], call: null, SendTurn.Waited));
@@ -107,7 +109,7 @@ public sealed class RoomTests
         return ServerConnection.Start(stream, new RespFormat(), options, "held", onPush: null);
     }
 
-    /// <summary>The test is the server: it lets each write pass, and writes the replies.</summary>
+    /// <summary>A stream on which the test acts as the server: it lets each write pass, and writes the replies.</summary>
     private sealed class HeldStream : Stream
     {
         private readonly BlockingCollection<(int Length, TaskCompletionSource Passed)> _writes = [];

@@ -8,7 +8,7 @@ using Microsoft.Extensions.Caching.Distributed;
 
 namespace Cairn.Redis.Tests.Memcached;
 
-/// <summary>A cache on memcached servers, stock ones and Cairn's.</summary>
+/// <summary>A cache on memcached servers: stock ones and Cairn's.</summary>
 public sealed class MemcachedCacheTests
 {
     private static readonly TimeSpan s_long = TimeSpan.FromMinutes(1);
@@ -18,7 +18,7 @@ public sealed class MemcachedCacheTests
     {
         var options = new CairnMemcachedOptions
         {
-            // A busy machine is no dead server.
+            // A busy machine is not a failed server.
             ConnectTimeout = TimeSpan.FromMinutes(1),
             OperationTimeout = TimeSpan.FromMinutes(1),
             ReturnInterval = TimeSpan.FromMilliseconds(100),
@@ -164,7 +164,7 @@ public sealed class MemcachedCacheTests
             Assert.Equal("new " + key, Encoding.UTF8.GetString((await cache.GetAsync(key))!));
         }
 
-        Assert.InRange(found, 80, 190); // Two of three have kept theirs.
+        Assert.InRange(found, 80, 190); // Two of the three servers have kept their entries.
 
         second.Run();
         await Eventually.TrueAsync(() => cache.EjectedServers.Count == 0, "the return");
@@ -239,11 +239,11 @@ public sealed class MemcachedCacheTests
         }
         catch (MemcachedException)
         {
-            // The server died.
+            // The server has ended.
         }
     }
 
-    /// <summary>A stock memcached or Cairn's server.</summary>
+    /// <summary>A stock memcached, or Cairn's server.</summary>
     private sealed class ServerUnderTest : IAsyncDisposable
     {
         private MemcachedProcess? _process;

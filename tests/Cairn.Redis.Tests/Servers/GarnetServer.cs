@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Cairn.Redis.Tests.Servers;
 
-/// <summary>Microsoft's Garnet, a server of Redis' protocol that comes as a .NET tool.</summary>
+/// <summary>Microsoft's Garnet, a server with Redis' protocol that is distributed as a .NET tool.</summary>
 internal sealed class GarnetServer : IDisposable
 {
     private readonly ServerProgram _program;
@@ -13,7 +13,7 @@ internal sealed class GarnetServer : IDisposable
         Address = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}");
     }
 
-    /// <summary>The program: on the PATH, or where benchmarks install it; null if it is not there.</summary>
+    /// <summary>Gets the path of the program: on the PATH, or where the benchmarks install it. Null if it is not installed.</summary>
     public static string? Path { get; } = (Environment.GetEnvironmentVariable("PATH") ?? "")
         .Split(System.IO.Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
         .Append(RepositoryFile.At("artifacts", "peers", "garnet"))
@@ -32,7 +32,7 @@ internal sealed class GarnetServer : IDisposable
     public void Dispose() => _program.Dispose();
 }
 
-/// <summary>A fact for which Garnet has to be there. It is no package of the system, so without it the test is skipped everywhere.</summary>
+/// <summary>A fact that needs Garnet. Garnet is not a package of the system, so without it the test is skipped everywhere.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 internal sealed class RequiresGarnetFactAttribute : FactAttribute
 {

@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace Cairn.Redis.Tests.Servers;
 
-/// <summary>The memcached of the machine, on a port of its own, which can be ended and started again.</summary>
+/// <summary>The machine's memcached on a port of its own. It can be ended and started again.</summary>
 [SuppressMessage("Usage", "CA2213:Disposable fields should be disposed", Justification = "Kill does, each time the server ends.")]
 internal sealed class MemcachedProcess : IDisposable
 {

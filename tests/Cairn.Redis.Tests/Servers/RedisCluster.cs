@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Cairn.Redis.Tests.Servers;
 
-/// <summary>A Cluster of three masters, the first of which has a replica.</summary>
+/// <summary>A Cluster of three masters. The first of them has a replica.</summary>
 internal sealed class RedisCluster : IDisposable
 {
     private const int Masters = 3;
@@ -13,12 +13,12 @@ internal sealed class RedisCluster : IDisposable
     {
     }
 
-    /// <summary>The masters, in the order of their slots, and then the replica of the first.</summary>
+    /// <summary>Gets the masters in the order of their slots, and then the replica of the first one.</summary>
     public IReadOnlyList<RedisServer> Servers => _servers;
 
     public RedisServer Replica => _servers[Masters];
 
-    /// <summary>A configuration that names two of the nodes.</summary>
+    /// <summary>Gets a configuration that names two of the nodes.</summary>
     public string Configuration => $"{_servers[1].Address},{_servers[2].Address}";
 
     public static async Task<RedisCluster> StartAsync()

@@ -5,7 +5,7 @@ using System.Net;
 
 namespace Cairn.Redis.Tests.Servers;
 
-/// <summary>A redis-server on a port of its own, which can be ended and started again.</summary>
+/// <summary>A redis-server on a port of its own. It can be ended and started again.</summary>
 [SuppressMessage("Usage", "CA2213:Disposable fields should be disposed", Justification = "Kill does, each time the server ends.")]
 internal sealed class RedisServer : IDisposable
 {
@@ -51,10 +51,10 @@ internal sealed class RedisServer : IDisposable
         _program = null;
     }
 
-    /// <summary>Runs redis-cli with a command, and returns what it says.</summary>
+    /// <summary>Runs redis-cli with a command. Returns its output.</summary>
     public string Cli(params string[] words) => Cli(input: null, words);
 
-    /// <summary>Runs redis-cli with a command whose last word comes from its input.</summary>
+    /// <summary>Runs redis-cli with a command whose last word comes from its input. Returns its output.</summary>
     public string Cli(byte[]? input, params string[] words)
     {
         var start = new ProcessStartInfo("redis-cli")

@@ -2,7 +2,7 @@ using Cairn.Server;
 
 namespace Cairn.Redis.Tests.Servers;
 
-/// <summary>Cairn's own server, over a store that goes with it.</summary>
+/// <summary>Cairn's own server over a store, which is deleted on disposal.</summary>
 internal sealed class ServedStore : IAsyncDisposable
 {
     private readonly CairnServer _server;

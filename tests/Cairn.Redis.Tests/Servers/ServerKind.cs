@@ -1,25 +1,25 @@
 namespace Cairn.Redis.Tests.Servers;
 
-/// <summary>What the caches of a test share, and how they are connected to it.</summary>
+/// <summary>The kinds of servers that the caches of a test share, and of connections to them.</summary>
 public enum ServerKind
 {
-    /// <summary>A stock server over RESP3: the connection that makes changes receives invalidations.</summary>
+    /// <summary>A stock server over RESP3. The connection that sends changes also receives invalidations.</summary>
     Redis,
 
-    /// <summary>A stock server over RESP2: a second connection is.</summary>
+    /// <summary>A stock server over RESP2. A second connection receives invalidations.</summary>
     Redis2,
 
-    /// <summary>A stock server that is not asked to track keys: changes are published.</summary>
+    /// <summary>A stock server over RESP3 that does not track keys. Caches publish their changes.</summary>
     RedisPublishing,
 
-    /// <summary>The same over RESP2.</summary>
+    /// <summary>A stock server over RESP2 that does not track keys. Caches publish their changes.</summary>
     Redis2Publishing,
 
     /// <summary>Cairn's own server.</summary>
     Cairn,
 }
 
-/// <summary>A server of a kind.</summary>
+/// <summary>A running server of one kind.</summary>
 internal sealed class SharedServer : IAsyncDisposable
 {
     private readonly ServedStore? _store;

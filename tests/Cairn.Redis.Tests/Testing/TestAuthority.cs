@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Cairn.Redis.Tests.Testing;
 
-/// <summary>An authority and a server's certificate, in files as redis-server reads them.</summary>
+/// <summary>A certificate authority and a server's certificate, in files for redis-server.</summary>
 internal sealed class TestAuthority
 {
     public TestAuthority(TestDirectory directory)

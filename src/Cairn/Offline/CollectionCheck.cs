@@ -5,12 +5,12 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// The table of named collections. A name has no checksum: one that was changed into another valid name cannot be told from it.
+// Checks the table of named collections. A name has no checksum, so a name that was changed into another valid name cannot be detected.
 internal static unsafe class CollectionCheck
 {
     /// <summary>
-    /// Makes valid what is not, in a table of so many collections: an impossible expiration or budget becomes none, a name that is no text
-    /// or another's becomes "damaged collection N".
+    /// Repairs invalid records in a table with the given number of collections. An impossible expiration or budget becomes none. A name that is not valid
+    /// text, or that another collection has, becomes "damaged collection N".
     /// </summary>
     public static void Repair(CollectionRecord* records, int count)
     {
@@ -28,7 +28,7 @@ internal static unsafe class CollectionCheck
             record->BudgetBytes = Math.Max(0, record->BudgetBytes);
             if (HasImpossibleRegion(record))
             {
-                // What it was taken for while it was damaged, and no log.
+                // The record gets the region for which it counted while it was damaged, and no log.
                 StoreRegion region = record->Region;
                 record->Region = region;
                 record->Durability = (byte)Durability.ProcessCrash;

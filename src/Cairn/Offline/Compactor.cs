@@ -10,23 +10,23 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// Copies what can be read of a store into a new one beside it, and puts that in its place.
+// Copies the readable content of a store into a new store beside it. The new store then replaces the old one.
 //
-//   gate of the old file taken --> nobody has it open? --> new file, without a name --> entries copied --> on disk, marked as closed
+//   gate of the old file taken --> no process has it open? --> new file, without a name --> entries copied --> durable, marked as closed
 //                                                                                                            |
 //                                       old file gone with its last descriptor <-- renamed over the old <----+
 //
-//   C1  The old file is only read. Until the rename, whatever ends the work leaves nothing behind: the new file has no name.
-//   C2  The old file's gate is held throughout. Whoever waits for it to open the store sees afterwards that the path names another file, and
-//       opens that (StoreOpener).
-//   C3  The new store has the old one's hash seed: a key's partition is the same, or a half or a multiple of it, so copying partition by
-//       partition, oldest segment first, keeps the order of eviction.
-//   C4  Versions in the new store are above all of the old one.
+//   C1  The old file is only read. If the work ends before the rename, no other file remains, because the new file has no name.
+//   C2  The old file's gate is held until the end. A process that waits for the gate to open the store sees afterwards that the path names another file,
+//       and opens that file (StoreOpener).
+//   C3  The new store has the old one's hash seed. So a key's partition is the same, or a half or a multiple of it. The copy goes partition by partition,
+//       oldest segment first. This keeps the order of eviction.
+//   C4  Versions in the new store are higher than all versions of the old one.
 internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 {
     private const long ProgressStepBytes = 1 << 20;
 
-    // Fewer entries do not tell how large entries are.
+    // The average size of fewer entries is not reliable.
     private const long FewestEntriesToAverage = 1_000;
 
     private static readonly TimeSpan GateTimeout = TimeSpan.FromSeconds(10);
@@ -54,7 +54,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         _image = image;
         _target = target;
 
-        // Before the walk takes the time: what it finds alive has then not expired for the target either.
+        // The present time is read before the walk reads it. So an entry that is live for the walk has not expired for the target either.
         _now = target.Clock.NowMs();
         _walk = new PartitionWalk(image, options.Clock);
         _progress = progress;
@@ -68,7 +68,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         long started = Stopwatch.GetTimestamp();
         StorePlatform platform = HostPlatform.Current;
 
-        // The new file must be made where the old one is, not where a link to it is.
+        // The new file must be created in the directory of the old file itself, not in the directory of a link to it.
         path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
         platform.RequireSupportedFileSystem(path);
         using StoreFile source = OpenAlone(platform, path, reencryption is null ? "compacted" : "encrypted anew");
@@ -88,16 +88,16 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         compactor.CopyAll(&super);
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
-        engine.Close(giveAwaySlot: () => { }); // Below, when everything is on disk.
+        engine.Close(giveAwaySlot: () => { }); // The slot is released below, when everything is durable.
         long evicted = compactor.TakeStatistics();
 
-        // The log goes on where it is: what is in the new file is what replaying it would give, as it was with the old one.
+        // The log continues unchanged. A replay of the log gives the content of the new file, as it gave the content of the old one.
         memory.Super->Log = super.Log;
         memory.Super->Log.LockWord = 0;
         memory.Super->Log.SyncLockWord = 0;
         if (reencryption is not null || LogCheck.IsDamaged(platform, path, &super.Log, cancellationToken))
         {
-            memory.Super->Log.Failed = super.Log.LogId == 0 ? 0u : 1u; // It has another key, or is damaged: the next to open the store makes it anew.
+            memory.Super->Log.Failed = super.Log.LogId == 0 ? 0u : 1u; // The log has another key, or is damaged. The next opening creates a new log.
         }
 
         StoreOpener.FlushAndMark(memory);
@@ -145,12 +145,12 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 
     void IPartitionVisitor.OnDeadEntry(in EntryView entry, long offset, bool isWhole)
     {
-        // Garbage: what compacting is for.
+        // A dead entry is garbage, which the compaction removes.
     }
 
     void IPartitionVisitor.OnUnparseable(int segment, long offset, string problem)
     {
-        // The slots that name what follows are looked at one by one.
+        // The slots that lead to the following entries are checked one by one.
     }
 
     void IPartitionVisitor.OnUnreadable(VerifyArea area, long offset, string problem) =>
@@ -197,7 +197,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
                 throw;
             }
 
-            // Replaced while we waited for the gate: by another compaction, perhaps.
+            // Another process, such as another compaction, has replaced the file while this one waited for the gate.
             file.Dispose();
         }
     }
@@ -214,7 +214,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         }
     }
 
-    // What the store is said to hold gives the size to begin with; it grows if it is more.
+    // The counters of the store determine the initial size. The file grows if the content is larger.
     private static StoreLayout Plan(StoreImage image, CompactOptions options, int addedBytes, out int segments)
     {
         ReadCounters(image, out long entries, out long bytes);
@@ -240,7 +240,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         }
         else
         {
-            // At the end of each segment, half an entry finds no room.
+            // At the end of each segment, an average of half an entry is unused.
             long filled = Math.Max(1, layout.SegmentBytes - (average / 2));
             segments = (int)Math.Clamp(least + (bytes / filled), least, layout.MaxSegments);
         }
@@ -299,10 +299,10 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         CollectionCheck.Repair((CollectionRecord*)_target.Memory.CollectionRecord(0), count);
         _target.Memory.Super->CollectionCount = count;
         _target.Memory.RefreshRegions();
-        _target.AreBudgetsKept = false; // What they have, they keep.
+        _target.AreBudgetsKept = false; // The copied entries are kept even if a budget is exceeded.
     }
 
-    // C4
+    // Ensures C4.
     private void RaiseVersions()
     {
         ulong highest = 0;
@@ -315,7 +315,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             }
         }
 
-        // A number that damage made huge would leave none for later.
+        // If damage has made the number huge, it is ignored, because no higher versions would remain.
         for (int partition = 0; highest < ulong.MaxValue / 2 && partition < _target.Memory.PartitionCount; partition++)
         {
             PartitionBlock* target = _target.Memory.Partition(partition);
@@ -337,7 +337,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         return headers;
     }
 
-    // What is kept first, then the main log, and in each log the oldest segment first; an open one is the youngest.
+    // Kept entries are copied first, then the main log. In each log the oldest segment is first. An open segment is the youngest.
     private void Copy(int partition, SegmentHeader[] headers)
     {
         if (!_walk.TryBegin(partition, this, _cancellationToken))
@@ -411,7 +411,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         $"{nameof(CompactOptions)}.{nameof(CompactOptions.MaxCapacityBytes)}, or a smaller {nameof(CompactOptions)}.{nameof(CompactOptions.AverageEntryBytes)}.",
         cause);
 
-    /// <summary>How many of the imported entries were evicted by later ones. The statistics then begin at zero.</summary>
+    /// <summary>Returns the number of imported entries that later ones evicted. Then resets the statistics.</summary>
     private long TakeStatistics()
     {
         long evicted = 0;

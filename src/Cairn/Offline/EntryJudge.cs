@@ -3,7 +3,7 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-/// <summary>What an entry that a slot names is to a reader.</summary>
+/// <summary>The state of a slot's entry for a reader.</summary>
 internal enum EntryFate
 {
     Live,
@@ -11,22 +11,22 @@ internal enum EntryFate
     Cleared,
     Lease,
 
-    /// <summary>Whole, but of a type that this version does not know.</summary>
+    /// <summary>Valid, but of a type that this version does not know.</summary>
     Foreign,
     Damaged,
 }
 
-/// <summary>What was found about a slot and the entry it names; what is wrong with them, if the fate is damage.</summary>
+/// <summary>The result for a slot and its entry. If the fate is damage, it also has the problem.</summary>
 internal readonly record struct Verdict(EntryFate Fate, VerifyArea Area = default, long Offset = 0, string Problem = "")
 {
     public static Verdict Damaged(VerifyArea area, long offset, string problem) => new(EntryFate.Damaged, area, offset, problem);
 }
 
-// Decides whether a slot and the entry it names belong together and are whole.
+// Decides whether a slot and its entry belong together and are not damaged.
 //
-// A slot that has been published names a whole entry of its partition below the segment's tail at every moment until it is cleared, whoever
-// dies (docs/concurrency.md). So a verdict of damage needs no lock to be final: it holds if the bucket, read again afterwards, has
-// the same version and the slot is the same.
+// A published slot leads to a complete entry of its partition, below the segment's tail, at every moment until it is cleared. The death of a process does
+// not change that (docs/concurrency.md). So a verdict of damage is final without a lock, under one condition: the bucket, read again afterwards, has the
+// same version and the same slot.
 internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : IDisposable
 {
     private const int Attempts = 64;
@@ -35,15 +35,15 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
     private readonly NativeBuffer _buffer = new();
     private readonly long _now = clock.GetUtcNow().ToUnixTimeMilliseconds();
 
-    // As last read; more may have been made since.
+    // The number of collections at the last read. Other processes can have created more since.
     private uint _collections;
 
-    /// <summary>The entry of the last slot that was judged, if its bytes could be read; good until the next is judged.</summary>
+    /// <summary>Gets the entry of the last judged slot, if its bytes could be read. It is valid until the next slot is judged.</summary>
     public EntryView Entry { get; private set; }
 
     public void Dispose() => _buffer.Dispose();
 
-    /// <summary>Judges an entry whose bytes lie whole in memory, and the slot that names it.</summary>
+    /// <summary>Judges an entry whose bytes are completely in memory, and the slot that leads to it.</summary>
     public Verdict JudgeEntry(in EntryView entry, long offset, in SlotPlace at, ulong slot, ulong keyHash, PartitionBlock* block)
     {
         uint checksum = entry.ComputeChecksum(keyHash, image.ChecksumSeed);
@@ -92,7 +92,9 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
         return new Verdict(FateOf(entry, block), VerifyArea.Entries, offset);
     }
 
-    /// <summary>Judges what a slot names by looking at it anew. Null if it is empty, or changes faster than it can be looked at.</summary>
+    /// <summary>
+    /// Judges the present content of a slot. Returns null if the slot is empty, or if it changes faster than it can be read.
+    /// </summary>
     public Verdict? JudgeSlot(in SlotPlace at, PartitionBlock* block, CancellationToken cancellationToken)
     {
         ulong* words = stackalloc ulong[WordsPerBucket];
@@ -166,7 +168,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
 
     private bool TryReadEntry(long offset, long available, CancellationToken cancellationToken, out string problem)
     {
-        // The header and all fields there can be, or what is left.
+        // Reads the header and the largest possible fields, or the rest if that is shorter.
         int firstBytes = (int)Math.Min(available, EntryView.HeaderBytes + EntryView.MaxFieldsBytes);
         byte* start = _buffer.Reserve(EntryView.HeaderBytes + EntryView.MaxFieldsBytes);
         if (!image.TryRead(offset, start, firstBytes, cancellationToken))
@@ -191,7 +193,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
             return false;
         }
 
-        // Copied once more, so its lengths may be others now.
+        // The entry was copied a second time, so its lengths can be different now.
         Entry = new EntryView(start);
         problem = "it changes";
         return Entry.Word0 == entry.Word0;
@@ -209,7 +211,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
             : Verdict.Damaged(VerifyArea.Index, image.SlotOffset(at.Partition, at.Bucket, at.Slot), $"{at} names an entry that {problem}.");
     }
 
-    // The partition's version was read before the entry; in use, it has grown since.
+    // The partition's version was read before the entry. If the store is in use, it has grown since. So it is read again.
     private bool IsNewerThanPartition(int partition, ulong version, out ulong newest) =>
         image.TryReadUInt64(image.PartitionOffset(partition) + OffsetOfVersion, out newest) && version > newest;
 

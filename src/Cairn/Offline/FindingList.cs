@@ -1,6 +1,6 @@
 namespace Cairn.Offline;
 
-/// <summary>What a verification found: all of it counted, the first so many listed.</summary>
+/// <summary>The findings of a verification. All are counted, and the first ones up to the limit are listed.</summary>
 internal sealed class FindingList(int limit)
 {
     private readonly List<VerifyFinding> _listed = [];
@@ -25,7 +25,7 @@ internal sealed class FindingList(int limit)
         }
         else if (severity == VerifySeverity.Damage && _listed.FindLastIndex(finding => finding.Severity < severity) is >= 0 and var lesser)
         {
-            // Damage matters more than what is listed already.
+            // Damage is more important than a listed finding of lower severity, so it replaces one.
             _listed.RemoveAt(lesser);
             _listed.Add(new VerifyFinding(severity, area, offset, text));
         }

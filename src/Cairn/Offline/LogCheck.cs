@@ -5,17 +5,17 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Offline;
 
-// Reads the snapshot and the log beside a store as building it anew would, and reports what that would refuse. Nobody has the store open: who has may delete
-// pieces at any moment.
+// Reads the snapshot and the log beside a store in the same way as a rebuild of the store, and reports the findings that a rebuild would refuse. No process
+// has the store open, because such a process could delete pieces at any moment.
 internal static unsafe class LogCheck
 {
     /// <summary>Checks the log of a store.</summary>
-    /// <param name="platform">Where the files are.</param>
+    /// <param name="platform">The platform of the files.</param>
     /// <param name="image">The store's file.</param>
-    /// <param name="storePath">Its path.</param>
-    /// <param name="super">Its first page.</param>
-    /// <param name="findings">Where findings go.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="storePath">The path of the store's file.</param>
+    /// <param name="super">The first page of the store's file.</param>
+    /// <param name="findings">Receives the findings.</param>
+    /// <param name="cancellationToken">Ends the check.</param>
     public static void Check(StorePlatform platform, StoreImage image, string storePath, Superblock* super, FindingList findings, CancellationToken cancellationToken)
     {
         LogBlock* block = &super->Log;
@@ -62,12 +62,14 @@ internal static unsafe class LogCheck
         }
     }
 
-    /// <summary>Whether the log of a store that nobody has open cannot be read, misses a file, or holds a record that should be readable and is
-    /// not.</summary>
-    /// <param name="platform">Where the files are.</param>
+    /// <summary>
+    /// Returns whether the log of a store that no process has open is damaged: it cannot be read, a file is missing, or a record that must be readable is
+    /// not.
+    /// </summary>
+    /// <param name="platform">The platform of the files.</param>
     /// <param name="storePath">The store's path.</param>
-    /// <param name="block">What the store's file says of its log.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="block">The state of the log in the store's file.</param>
+    /// <param name="cancellationToken">Ends the check.</param>
     public static bool IsDamaged(StorePlatform platform, string storePath, LogBlock* block, CancellationToken cancellationToken)
     {
         if (block->LogId == 0 || block->Failed != 0)
@@ -80,7 +82,7 @@ internal static unsafe class LogCheck
         return isDamaged || failure is not null;
     }
 
-    // Returns what there is to note, if it could be read.
+    // Reads the log. Returns the text of a note, if there is one and the log could be read.
     private static string? TryRead(
         StorePlatform platform, string storePath, LogBlock* block, Action<StoreCorruptException> onDamage, out Exception? failure,
         CancellationToken cancellationToken)

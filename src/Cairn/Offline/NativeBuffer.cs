@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Offline;
 
-/// <summary>Memory of this process into which parts of a file are copied. What is in it does not change under whoever looks at it.</summary>
+/// <summary>Memory of this process for copies of parts of a file. Other processes cannot change its content.</summary>
 internal sealed unsafe class NativeBuffer : IDisposable
 {
     private byte* _start;
@@ -13,10 +13,12 @@ internal sealed unsafe class NativeBuffer : IDisposable
         NativeMemory.AlignedFree(_start);
     }
 
-    /// <summary>At least as many bytes as were last reserved, on a cache line's boundary.</summary>
+    /// <summary>Gets the address of the buffer, on the boundary of a cache line. It has at least the number of bytes that was last reserved.</summary>
     public byte* Start => _start;
 
-    /// <summary>Makes room for <paramref name="bytes"/>. What was in the buffer, and pointers into it, are gone if it has to grow.</summary>
+    /// <summary>
+    /// Ensures room for <paramref name="bytes"/> bytes. If the buffer has to grow, its content is lost, and pointers into it become invalid.
+    /// </summary>
     public byte* Reserve(long bytes)
     {
         if (bytes > _capacity)

@@ -3,20 +3,20 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// Who has the store open, and what those left who died. The kernel tells who lives: each holds the lock of a byte past the file's end.
+// Checks the owners that have the store open, and the leftovers of dead ones. Each living owner holds a kernel lock on a byte past the file's end.
 internal static unsafe class OwnerCheck
 {
     public static bool IsAlive(StoreImage image, int slot) =>
         slot is >= 1 and <= StoreLayout.MaxOwners && image.File.IsByteLockedByOther(OwnerTable.GateByte + slot, 1);
 
-    /// <summary>True while somebody opens, closes, grows or compacts the store.</summary>
+    /// <summary>Returns whether a process opens, closes, grows or compacts the store at present.</summary>
     public static bool IsGateTaken(StoreImage image) => image.File.IsByteLockedByOther(OwnerTable.GateByte, 1);
 
-    /// <summary>True while somebody has the store open, or opens, closes, grows or compacts it.</summary>
+    /// <summary>Returns whether a process has the store open, or opens, closes, grows or compacts it at present.</summary>
     public static bool IsAnybodyThere(StoreImage image) =>
         image.File.IsByteLockedByOther(OwnerTable.GateByte, 1 + StoreLayout.MaxOwners);
 
-    /// <summary>Looks at every owner slot. Returns how many have an owner.</summary>
+    /// <summary>Checks every owner slot. Returns the number of slots with an owner.</summary>
     public static int Check(StoreImage image, FindingList findings)
     {
         int alive = 0;
@@ -57,7 +57,7 @@ internal static unsafe class OwnerCheck
                 $"Owner slot {slot} has used {record->HazardHighWater} hazard cells; there are {StoreLayout.HazardCellsPerOwner}.");
         }
 
-        // Looked at again: an owner that was seen dead may have its successor by now.
+        // The slot is checked again, because a dead owner can have a successor by now.
         if (!isAlive && pins > 0 && !IsAlive(image, slot))
         {
             findings.Leftover(

@@ -4,39 +4,39 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-/// <summary>What is told of a partition while it is walked.</summary>
+/// <summary>Receives the results of a walk through a partition.</summary>
 internal unsafe interface IPartitionVisitor
 {
-    /// <summary>An entry that a slot names, whole, or damaged but of known length.</summary>
+    /// <summary>Called with an entry to which a slot leads. It is valid, or damaged but of known length.</summary>
     void OnEntry(in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in Verdict verdict);
 
-    /// <summary>A slot names what is no entry.</summary>
+    /// <summary>Called with a slot that does not lead to an entry.</summary>
     void OnBadSlot(in SlotPlace at, in Verdict verdict);
 
-    /// <summary>An entry that no slot names.</summary>
+    /// <summary>Called with an entry to which no slot leads.</summary>
     void OnDeadEntry(in EntryView entry, long offset, bool isWhole);
 
-    /// <summary>What is at a place in a segment is no entry, so what follows it cannot be told apart.</summary>
+    /// <summary>Called if the bytes at a place in a segment are not an entry. The entries after it cannot be separated.</summary>
     void OnUnparseable(int segment, long offset, string problem);
 
-    /// <summary>A part of the file cannot be read.</summary>
+    /// <summary>Called if a part of the file cannot be read.</summary>
     void OnUnreadable(VerifyArea area, long offset, string problem);
 
-    /// <summary>A segment changed too often to be read in one piece; the slots that name its entries are judged one by one.</summary>
+    /// <summary>Called if a segment changed too often for a consistent read. The slots that lead to its entries are judged one by one.</summary>
     void OnChanging(int segment);
 
-    /// <summary>A segment was done with, after so many bytes.</summary>
+    /// <summary>Called at the end of each segment with its number of bytes.</summary>
     void OnSegmentDone(long bytes);
 }
 
-// Goes through everything a partition holds: reads its index once, then its segments one after the other, and looks up each entry in the index
-// that was read; what is left there is looked at slot by slot. So the file is read from front to back, whatever the index's order.
+// Visits everything in a partition. The walk reads the index once. Then it reads the segments one after the other, and looks up each entry in the copy of
+// the index. The slots that remain are judged one by one. So the file is read from front to back, independent of the index's order.
 //
-// Processes may change the partition meanwhile. Whatever looks wrong is judged again by EntryJudge, whose verdicts are final; what has
-// become of the rest since the index was read only makes counts inexact.
+// Processes can change the partition meanwhile. EntryJudge judges every apparent damage again, and its verdicts are final. Other changes since the index
+// was read only make the counts inexact.
 internal sealed unsafe class PartitionWalk : IDisposable
 {
-    // Buckets in which a key may be: two of its own and two for overflow.
+    // The number of buckets that can contain a key: two home buckets and two overflow buckets.
     private const int Choices = 4;
 
     private readonly StoreImage _image;
@@ -53,7 +53,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         _segments = new SegmentReader(image);
     }
 
-    /// <summary>The partition's state when the walk began, but for its ring.</summary>
+    /// <summary>Gets the partition's state at the beginning of the walk, without its ring.</summary>
     public PartitionBlock* Block => (PartitionBlock*)_blockBytes.Start;
 
     public long UsedSlots { get; private set; }
@@ -67,7 +67,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         _seen.Dispose();
     }
 
-    /// <summary>Reads the partition's state and index. False if they cannot be read.</summary>
+    /// <summary>Reads the partition's state and index. Returns false if they cannot be read.</summary>
     public bool TryBegin(int partition, IPartitionVisitor visitor, CancellationToken cancellationToken)
     {
         byte* block = _blockBytes.Reserve(PartitionBlock.RingOffset);
@@ -90,7 +90,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         return true;
     }
 
-    /// <summary>Walks one segment of the partition, or the run that it heads.</summary>
+    /// <summary>Walks through one segment of the partition, or through the run that begins with it.</summary>
     public void Walk(int partition, int segment, IPartitionVisitor visitor, CancellationToken cancellationToken)
     {
         SegmentReading reading = _segments.Read(segment, cancellationToken);
@@ -100,7 +100,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
             long parsed = Walk(partition, segment, 0, visitor, isLastLook: false, cancellationToken);
             if (parsed < _segments.Length)
             {
-                // A second look, before it is called damage: on some processors the tail may be seen before the entry below it.
+                // The segment is read again before damage is reported. On some processors the tail can be visible before the entry below it.
                 reading = _segments.Read(segment, cancellationToken);
                 if (reading == SegmentReading.Loaded && _segments.Moment.IsSameLifeAs(moment))
                 {
@@ -127,7 +127,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         }
     }
 
-    /// <summary>Judges the slots that name nothing of what was walked.</summary>
+    /// <summary>Judges the slots that do not lead to any of the visited entries.</summary>
     public void WalkRest(int partition, IPartitionVisitor visitor, CancellationToken cancellationToken)
     {
         for (int bucket = 0; bucket < _image.Layout.BucketsPerPartition; bucket++)
@@ -174,7 +174,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
     private static bool CanHoldEntriesOf(int partition, in SegmentHeader header) =>
         header.Partition == partition && header.State is (SegmentState.Open or SegmentState.Sealed or SegmentState.Retired);
 
-    // Returns how far the segment could be told apart.
+    // Returns the number of bytes up to which the entries could be separated.
     private long Walk(
         int partition, int segment, long from, IPartitionVisitor visitor, bool isLastLook, CancellationToken cancellationToken)
     {
@@ -183,7 +183,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         long cursor = from;
         bool isRun = _segments.Moment.Header.RunLength > 1;
 
-        // The smallest entry takes 24 bytes; what is left after the last one may be less.
+        // The smallest entry takes 24 bytes. The rest after the last entry can be smaller.
         while (cursor + EntryView.HeaderBytes < length)
         {
             var entry = new EntryView(start + cursor);
@@ -218,7 +218,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         KeyPlacement place = _image.Place(keyHash);
         if (place.Partition != partition || !TryFind(place, offset, out int bucket, out int slot))
         {
-            // Not a word about the partition: a key that was damaged belongs anywhere, and the slot that names it is judged later.
+            // The partition is not checked here. If a key is damaged, its partition is arbitrary, and the slot that leads to it is judged later.
             visitor.OnDeadEntry(entry, offset, entry.ComputeChecksum(keyHash, _image.ChecksumSeed) == entry.Checksum);
             return;
         }
@@ -231,7 +231,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         {
             if (_judge.JudgeSlot(at, Block, cancellationToken) is not { Fate: EntryFate.Damaged } confirmed)
             {
-                return; // It was changing.
+                return; // The entry was changing.
             }
 
             verdict = confirmed;
@@ -281,7 +281,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
         return false;
     }
 
-    // Another slot of the key's four buckets that names an entry of the same key; of the two, only one tells.
+    // Returns damage if another slot in the key's four buckets also leads to an entry of this key. Only one of the two slots reports it.
     private Verdict? FindDuplicate(in KeyPlacement place, in SlotPlace at, in EntryView entry, CancellationToken cancellationToken)
     {
         for (int choice = 0; choice < Choices; choice++)
@@ -316,6 +316,6 @@ internal sealed unsafe class PartitionWalk : IDisposable
         _judge.JudgeSlot(at, Block, cancellationToken) is { Fate: not EntryFate.Damaged }
         && _judge.Entry.Collection == entry.Collection && _judge.Entry.KeyEquals(entry.Key, entry.KeyLength);
 
-    // In bounds: bucket numbers come from a KeyPlacement or a loop over all buckets.
+    // In bounds: bucket numbers come from a KeyPlacement or from a loop over all buckets.
     private ulong* BucketWords(int bucket) => (ulong*)(_index.Start + ((long)bucket * StoreLayout.BucketBytes));
 }

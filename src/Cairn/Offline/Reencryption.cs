@@ -5,8 +5,8 @@ using Cairn.Storage;
 namespace Cairn.Offline;
 
 /// <summary>
-/// What compacting does to each entry besides copying it: decrypts it, if the store is encrypted, and encrypts it with a new key of the store's
-/// own, if the new file is to be.
+/// The conversion of each entry during a compaction. It decrypts the entry if the store is encrypted, and encrypts it with a new store key if the new file
+/// is to be encrypted.
 /// </summary>
 internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncryption? replacement) : IDisposable
 {
@@ -15,10 +15,10 @@ internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncrypt
     private byte[] _opened = [];
     private byte[] _sealed = [];
 
-    /// <summary>By how much an entry becomes longer, on average: nothing, what encryption adds, or less than nothing.</summary>
+    /// <summary>Gets the average growth of an entry in bytes. It is zero, the overhead of encryption, or that overhead as a negative number.</summary>
     public int AddedBytes => (_sealing is null ? 0 : StoreCipher.OverheadBytes + KeyTag.Bytes) - (_opening is null ? 0 : StoreCipher.OverheadBytes + KeyTag.Bytes);
 
-    /// <summary>Checks the key of the old file and makes one for the new; null if that is not to be encrypted.</summary>
+    /// <summary>Checks the key of the old file and creates a key for the new one. Returns null if the new file is not to be encrypted.</summary>
     /// <exception cref="StoreEncryptionException">The key of the old file is missing, wrong, or not needed.</exception>
     public KeyBlock? Begin(Superblock* super, string path)
     {
@@ -34,12 +34,12 @@ internal sealed unsafe class Reencryption(StoreEncryption? current, StoreEncrypt
     }
 
     /// <summary>Converts an entry.</summary>
-    /// <param name="entry">As the old file has it.</param>
-    /// <param name="path">Of the store.</param>
-    /// <param name="key">As the new file has it; valid until the next call.</param>
-    /// <param name="value">As the new file has it; valid until the next call.</param>
+    /// <param name="entry">The entry in the old file.</param>
+    /// <param name="path">The path of the store.</param>
+    /// <param name="key">The key for the new file. It is valid until the next call.</param>
+    /// <param name="value">The value for the new file. It is valid until the next call.</param>
     /// <returns>False if the entry was not written with the store's key.</returns>
-    /// <exception cref="StoreException">It is of a type that encrypted stores do not have.</exception>
+    /// <exception cref="StoreException">The entry has a type that encrypted stores do not have.</exception>
     public bool TryConvert(scoped in EntryView entry, string path, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         key = new ReadOnlySpan<byte>(entry.Key, entry.KeyLength);

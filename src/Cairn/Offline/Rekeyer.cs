@@ -7,12 +7,12 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// Encrypts a store's own key anew, for another key or password of its users. The entries stay as they are.
+// Encrypts a store's own key with another key or password of its users. The entries stay unchanged.
 //
-//   R1  The new block is on disk before the old one is cleared (KeyBlock I2): at any moment one of them is whole, and once this returns, the
-//       old key opens the file no more.
-//   R2  The files of a log repeat the block, so that they can be read without the map. The next to open the store therefore makes them
-//       anew, as after a disk that failed; until then they are as they were.
+//   R1  The new block is durable before the old one is cleared (KeyBlock I2). So at any moment one of them is valid. When this has returned, the old key
+//       does not open the file any more.
+//   R2  The files of a log repeat the block, so that they can be read without the map. So the next opening of the store creates a new log, as after a disk
+//       failure. Until then the log files are unchanged.
 internal static unsafe class Rekeyer
 {
     public static void Rekey(string path, StoreEncryption current, StoreEncryption replacement)

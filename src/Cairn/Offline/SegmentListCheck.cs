@@ -2,16 +2,16 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// Whether a partition accounts for each of its segments exactly once:
+// Checks whether a partition accounts for each of its segments exactly once:
 //
-//   state     where it must be
+//   state     required place
 //   Spare     in the list of spares
 //   Open      the open segment of the log that the header names
-//   Sealed    in the queue of its log, or the victim being taken apart
+//   Sealed    in the queue of its log, or the present victim of eviction
 //   Retired   in the list of retired segments
 //   RunBody   inside a run whose head is Sealed or Retired
 //
-// The block and the headers must be of one moment, when nobody held the partition's lock.
+// Block and headers must belong to one moment at which no process held the partition's lock.
 internal sealed unsafe class SegmentListCheck(StoreImage image)
 {
     private readonly List<(VerifyArea Area, long Offset, string Text)> _problems = [];
@@ -21,7 +21,7 @@ internal sealed unsafe class SegmentListCheck(StoreImage image)
     private int _count;
     private int _number;
 
-    /// <summary>What is wrong with a partition.</summary>
+    /// <summary>Returns the problems of a partition.</summary>
     public IReadOnlyList<(VerifyArea Area, long Offset, string Text)> Check(PartitionBlock* block, SegmentHeader* headers, int count, int number)
     {
         _problems.Clear();
@@ -239,7 +239,7 @@ internal sealed unsafe class SegmentListCheck(StoreImage image)
             return false;
         }
 
-        // Also what ends a walk in a circle.
+        // This check also ends a walk in a circle.
         if (_places[segment] is { } place)
         {
             Report($"has segment {segment} in {name}, which it has met {place} already");

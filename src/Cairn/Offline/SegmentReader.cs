@@ -6,13 +6,13 @@ internal enum SegmentReading
 {
     Loaded,
 
-    /// <summary>It was recycled while it was read, again and again.</summary>
+    /// <summary>The segment was recycled during each attempt to read it.</summary>
     Changing,
 
     Unreadable,
 }
 
-/// <summary>A segment's header and the seal sequence of its partition, which together tell whether it was recycled since.</summary>
+/// <summary>A segment's header and the seal sequence of its partition. Together they show whether the segment was recycled since.</summary>
 internal readonly record struct SegmentMoment(SegmentHeader Header, ulong SealSequence)
 {
     public bool IsSameLifeAs(in SegmentMoment other) =>
@@ -20,24 +20,24 @@ internal readonly record struct SegmentMoment(SegmentHeader Header, ulong SealSe
         && (Header.State != SegmentState.Open || SealSequence == other.SealSequence);
 }
 
-// Reads a segment, or a run of them, as it was at one moment.
+// Reads a segment, or a run of segments, as it was at one moment.
 //
-//   Bytes below a segment's tail do not change until it is recycled (SegmentHeader I2). A sealed segment that was recycled has another
-//   seal order; an open one cannot have been recycled unless its partition has sealed something. So if neither changed while
-//   the bytes were read, they are the segment's.
+//   Bytes below a segment's tail do not change until it is recycled (SegmentHeader I2). A sealed segment that was recycled has another seal order.
+//   An open segment cannot have been recycled unless its partition has sealed a segment. So if neither value changed during the read, the bytes
+//   belong to the segment.
 internal sealed unsafe class SegmentReader(StoreImage image) : IDisposable
 {
     private const int Attempts = 8;
 
     private readonly NativeBuffer _buffer = new();
 
-    /// <summary>The header that belongs to the bytes.</summary>
+    /// <summary>Gets the header that belongs to the bytes.</summary>
     public SegmentMoment Moment { get; private set; }
 
-    /// <summary>The bytes below the tail.</summary>
+    /// <summary>Gets the bytes below the tail.</summary>
     public byte* Start => _buffer.Start;
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Gets the number of these bytes.</summary>
     public long Length { get; private set; }
 
     public SegmentReading Read(int segment, CancellationToken cancellationToken)
@@ -67,7 +67,9 @@ internal sealed unsafe class SegmentReader(StoreImage image) : IDisposable
         return SegmentReading.Changing;
     }
 
-    /// <summary>Bytes of entries and gaps that a segment, or the run it heads, can have by its header; never more than the file has.</summary>
+    /// <summary>
+    /// Returns the number of bytes of entries and gaps in a segment or a run, according to the header. It is never more than the file has.
+    /// </summary>
     public static long LengthOf(StoreImage image, int segment, in SegmentHeader header) =>
         header.RunLength > 1
             ? (long)Math.Min(header.RunLength, image.SegmentCount - segment) * image.Layout.SegmentBytes

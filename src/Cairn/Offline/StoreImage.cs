@@ -4,14 +4,14 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// A store's file as it is, read piece by piece. It is not mapped: a page that the disk cannot read, or that somebody cuts off
-// meanwhile, would end the process, while a read that fails is an answer.
+// A store's file, read piece by piece. It is not mapped. An access to a mapped page ends the process if the disk cannot read the page, or if another
+// process has shortened the file. A failed read only returns an error.
 //
-//   I1  Bytes are copied into memory of this process before they are looked at, so a number that was checked is the one that is used.
-//   I2  Nothing is read but whole ranges: what is cut short counts as unreadable.
+//   I1  Bytes are copied into memory of this process before they are checked, so a checked number cannot change before it is used.
+//   I2  Only complete ranges are read. A range that is cut short counts as unreadable.
 internal sealed unsafe class StoreImage
 {
-    // Between two pieces a long read can be cancelled.
+    // A long read can be cancelled between two pieces.
     private const int PieceBytes = 8 << 20;
 
     private readonly StoreFile _file;
@@ -35,12 +35,12 @@ internal sealed unsafe class StoreImage
 
     public ulong ChecksumSeed { get; }
 
-    /// <summary>Segments that the superblock counts and the file is long enough for. Grows while the store does.</summary>
+    /// <summary>Gets the number of segments that the superblock counts and that fit into the file. It grows with the store.</summary>
     public int SegmentCount { get; private set; }
 
     public long BytesRead { get; private set; }
 
-    /// <summary>Why the last read failed.</summary>
+    /// <summary>Gets the reason why the last read failed.</summary>
     public string? Failure { get; private set; }
 
     public long PartitionOffset(int partition) => Layout.PartitionsOffset + ((long)partition * Layout.PartitionBlockBytes);
@@ -56,14 +56,16 @@ internal sealed unsafe class StoreImage
 
     public long SegmentOffset(int segment) => Layout.SegmentsOffset + ((long)segment * Layout.SegmentBytes);
 
-    /// <summary>The segment a byte lies in; not one of the store's if the byte is outside of all.</summary>
+    /// <summary>Returns the segment of a byte. If the byte is outside all segments, the result is not a segment of the store.</summary>
     public long SegmentAt(long offset) => (offset - Layout.SegmentsOffset) / Layout.SegmentBytes;
 
     public KeyPlacement Place(ulong hash) => new(hash, _partitionShift, Layout.HomeBuckets);
 
     public ulong HashKey(in EntryView entry) => KeyHash.OfKey(entry.Key, entry.KeyLength, entry.Collection, KeySeed);
 
-    /// <summary>Copies a range of the file to <paramref name="target"/>, which must have room for it. False if not all of it can be read.</summary>
+    /// <summary>
+    /// Copies a range of the file to <paramref name="target"/>, which must have room for it. Returns false if a part of it cannot be read.
+    /// </summary>
     public bool TryRead(long offset, void* target, long bytes, CancellationToken cancellationToken = default)
     {
         try
@@ -119,7 +121,7 @@ internal sealed unsafe class StoreImage
         }
     }
 
-    /// <summary>Notices that the store has grown, as far as the file has (StoreLayout I3).</summary>
+    /// <summary>Notices that the store has grown, as far as the file has grown (StoreLayout I3).</summary>
     public void RefreshSegmentCount()
     {
         if (TryReadUInt32(OffsetOfSegmentCount, out uint counted))

@@ -6,10 +6,10 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// The first page: without it nothing else can be found. Unlike opening, which stops at what it cannot accept, this goes on as far as it can.
+// Checks the first page, which is necessary to find anything else. An opening stops at the first problem. This check continues as far as possible.
 internal static unsafe class SuperblockCheck
 {
-    /// <summary>Where everything lies; null if that cannot be told, and then the findings say why.</summary>
+    /// <summary>Returns an image of the store with its layout. Null if the layout cannot be determined; the findings contain the reason.</summary>
     public static StoreImage? Read(StoreFile file, NativeBuffer page, FindingList findings)
     {
         long length = file.Length;
@@ -85,16 +85,16 @@ internal static unsafe class SuperblockCheck
         return image;
     }
 
-    /// <summary>Judges what says whether the content can be trusted.</summary>
-    /// <param name="super">Read anew here.</param>
+    /// <summary>Checks the fields that show whether the content can be trusted.</summary>
+    /// <param name="super">The first page. This method reads it again.</param>
     /// <param name="image">The file.</param>
-    /// <param name="bootId">Of the machine as it runs now.</param>
-    /// <param name="findings">Where findings go.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="bootId">The present boot id of the machine.</param>
+    /// <param name="findings">Receives the findings.</param>
+    /// <param name="cancellationToken">Ends the check.</param>
     public static void CheckState(Superblock* super, StoreImage image, string bootId, FindingList findings, CancellationToken cancellationToken)
     {
-        // Who opens or closes the store changes the state under the gate, so where the gate is free and an owner is there, before and after
-        // the look, the store is marked as in use.
+        // A process that opens or closes the store changes the state under the gate. So if the gate is free and there is an owner, both before and after
+        // the read, the store must be marked as in use.
         bool isOpening = OwnerCheck.IsGateTaken(image);
         bool isOpen = OwnerCheck.IsAnybodyThere(image);
         image.TryRead(0, super, StoreLayout.SuperblockBytes, cancellationToken);
@@ -168,7 +168,7 @@ internal static unsafe class SuperblockCheck
         if (image.TryRead(layout.PartitionsOffset, partitions.Reserve(partitionBytes), partitionBytes, cancellationToken)
             && image.TryRead(layout.SegmentHeadersOffset, headers.Reserve(headerBytes), headerBytes, cancellationToken))
         {
-            // Whoever opened the store meanwhile has counted that.
+            // If another process has opened the store meanwhile, it has raised OpenCount.
             ulong check = StoreFormatter.ClosedCheck(partitions.Start, (SegmentHeader*)headers.Start, layout);
             bool isStillClosed = image.TryReadUInt64(Offset(nameof(Superblock.OpenCount)), out ulong openCount) && openCount == super->OpenCount
                 && !OwnerCheck.IsAnybodyThere(image);

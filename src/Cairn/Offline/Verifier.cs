@@ -6,17 +6,17 @@ using Cairn.Storage;
 
 namespace Cairn.Offline;
 
-// Reads all of a store and compares what must agree. The file is opened for reading, and no lock is taken.
+// Reads all of a store and compares the parts that must agree. The file is opened for reading, and no lock is taken.
 //
-//   superblock   collections   owners   partitions and segment headers, each at a moment when nobody holds the lock
-//   then, for each partition, its index and its segments (PartitionWalk), and its counters against what was counted; last the log (LogCheck)
+//   superblock   collections   owners   partitions and segment headers, each at a moment at which no process holds the lock
+//   then, for each partition, its index and its segments (PartitionWalk), and its counters against the entries that were counted; last the log (LogCheck)
 //
-// Three things are told apart. A slot and the entry it names must agree at every moment: a disagreement is damage, also in use
-// (EntryJudge). Lists and counters agree only while nobody holds the partition's lock: they are looked at between two looks at the lock word
-// that are equal, epoch included. And where the lock's owner died, they may be half changed: that is left over, and recovery mends it.
+// The verification distinguishes three cases. A slot and its entry must agree at every moment, so a disagreement is damage, even if the store is in use
+// (EntryJudge). Lists and counters agree only while no process holds the partition's lock. So they are read between two equal reads of the lock word, epoch
+// included. If the owner of the lock has died, they can be half changed. That is a leftover, which recovery repairs.
 internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
 {
-    // A partition in use is looked at so often before it is left out.
+    // The maximum number of attempts for a partition in use. After them it is left out.
     private const int Rounds = 100;
 
     private const long ProgressStepBytes = 1 << 20;
@@ -129,7 +129,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         }
     }
 
-    // Evicting one segment must not take what is kept, and cleaning another must not keep what may be evicted.
+    // The eviction of a segment must not remove kept entries, and the cleaning of another segment must not keep entries that can be evicted.
     private void CheckRegion(in EntryView entry, in SlotPlace at, in SegmentHeader header, int segment)
     {
         bool isInKeepLog = header.Log == PartitionBlock.LogKeep;
@@ -143,13 +143,13 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
 
         if (at.Bucket >= _image.Layout.HomeBuckets && !_hasOverflow)
         {
-            // Read again: the flag is stored before the first slot that it tells of.
+            // The flag is read again. It is stored before the first slot of an overflow bucket.
             _hasOverflow = !_image.TryReadUInt32(OffsetOfOverflow, out uint flag) || flag != 0;
             if (!_hasOverflow)
             {
                 _findings.Damage(
                     VerifyArea.Superblock, OffsetOfOverflow, $"{at}, an overflow bucket, is in use, but the superblock says that none is: nobody looks there.");
-                _hasOverflow = true; // Once is enough.
+                _hasOverflow = true; // One finding is enough.
             }
         }
 
@@ -259,7 +259,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         };
     }
 
-    // What can be said of headers one by one, whoever changes them: a state word is changed in one piece.
+    // Checks the headers one by one, even if processes change them: a state word is changed in one step.
     private bool CheckHeaders(Superblock* super, int segments)
     {
         if (!TryReadHeaders(segments))
@@ -335,12 +335,12 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         }
     }
 
-    // True when the partition is done with: it was seen at one moment, or cannot be read.
+    // Returns true if the partition is done: it was read at one moment, or it cannot be read.
     private bool TryCheckLists(SegmentListCheck check, int partition, int segments)
     {
         if (!_image.TryReadUInt32(LockOffset(partition), out uint before))
         {
-            return true; // The walk will say so.
+            return true; // The walk will report it.
         }
 
         var block = (PartitionBlock*)_blockBytes.Reserve(PartitionBlock.RingOffset);
@@ -376,7 +376,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         return true;
     }
 
-    /// <summary>True if nobody has held the partition's lock since its word was <paramref name="before"/>.</summary>
+    /// <summary>Returns whether no process has held the partition's lock since its word was <paramref name="before"/>.</summary>
     private bool IsQuiet(int partition, uint before, out bool isHalfChanged)
     {
         int owner = PartitionLock.OwnerOf(before);
@@ -399,7 +399,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         _count = new PartitionCount();
         _deadAndDamaged.Clear();
 
-        // In use, a segment may have been another partition's when that was walked.
+        // If the store is in use, a segment can have belonged to another partition during that partition's walk.
         _liveBytes.AsSpan().Clear();
         for (int segment = 0; segment < segments; segment++)
         {
@@ -433,8 +433,8 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         }
     }
 
-    // An operation without the lock retracts an entry and leaves it in the books (EntryLedger I1): then they say too much, by no more entries
-    // than there were such operations and damaged entries.
+    // An operation without the lock retracts an entry and does not change the counters (EntryLedger I1). Then the counters are too high. The difference is
+    // at most the number of such operations and damaged entries.
     private void CheckCounters(int partition, int segments, bool isHalfChanged)
     {
         PartitionBlock* block = _walk.Block;
@@ -486,7 +486,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         public long Dead;
     }
 
-    /// <summary>What was counted of one partition.</summary>
+    /// <summary>The counts of one partition's entries.</summary>
     private sealed class PartitionCount
     {
         private readonly long[] _counts = new long[2 * StoreLayout.MaxCollections];

@@ -11,7 +11,7 @@ public class BackPressureTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
-    /// <summary>Loops that see at once what has arrived, without a thread of the runtime in between.</summary>
+    /// <summary>Gets the loops that receive arrived bytes at once, without a thread of the runtime in between.</summary>
     public static TheoryData<LoopUnderTest> DirectLoops => [.. Testing.Loops.All.Where(loop => loop != LoopUnderTest.Sockets)];
 
     [Theory]

@@ -4,7 +4,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>A client gets everything that was written for it, and then the end, whichever side ends the connection.</summary>
+/// <summary>Before a connection ends, its client gets everything that was written for it. This holds for each side that ends it.</summary>
 public class CloseTests
 {
     // More than the client's kernel accepts unread, and less than a full output.
@@ -24,7 +24,7 @@ public class CloseTests
         (WireProtocol.Resp, "PING\r\n*1\r\n$x\r\n", "+PONG\r\n-ERR Protocol error: invalid bulk length\r\n"),
     ]);
 
-    /// <summary>Gets the same for requests after which the client closes its side.</summary>
+    /// <summary>Gets the protocol, the input, and the bytes received, for requests after which the client closes its side.</summary>
     public static TheoryData<LoopUnderTest, WireProtocol, string, string> Pipelines => Table(
     [
         (WireProtocol.Memcached, "get a\r\nset a 0 0 1\r\nx\r\nget a\r\nget", "END\r\nSTORED\r\nVALUE a 0 1\r\nx\r\nEND\r\n"),

@@ -5,7 +5,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
 
-/// <summary>The server executes a client's requests in order, however they are split, and the session's replies arrive.</summary>
+/// <summary>The server executes a client's requests in order and sends the session's replies. It does not matter where requests are split.</summary>
 public class EchoTests
 {
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;

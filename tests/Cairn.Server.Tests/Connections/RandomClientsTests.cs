@@ -6,8 +6,8 @@ using Cairn.Server.Tests.Testing;
 namespace Cairn.Server.Tests.Connections;
 
 /// <summary>
-/// Clients that send random requests, split anywhere, read at random times and leave in random ways. Each gets the replies to its own
-/// requests, in order and from the first byte on, and all of them if it waits.
+/// Clients that send random requests, split anywhere, read at random times and leave in random ways. Each client gets the replies to its own requests,
+/// in order and from the first byte on. A client that waits gets all of them.
 /// </summary>
 public class RandomClientsTests
 {

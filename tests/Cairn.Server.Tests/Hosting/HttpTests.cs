@@ -9,7 +9,7 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Hosting;
 
-/// <summary>The content of the HTTP endpoint, and how it starts and stops.</summary>
+/// <summary>The content of the HTTP endpoint, and its start and stop.</summary>
 public sealed class HttpTests
 {
     [Theory]

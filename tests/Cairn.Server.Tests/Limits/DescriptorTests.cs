@@ -5,7 +5,9 @@ using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Limits;
 
-/// <summary>A server without free descriptors accepts no client, logs that, continues to serve, and accepts again when there are some.</summary>
+/// <summary>
+/// A server without free descriptors accepts no client, logs that, and continues to serve. It accepts clients again when descriptors are free.
+/// </summary>
 public partial class DescriptorTests
 {
     private const int DescriptorLimit = 7; // RLIMIT_NOFILE

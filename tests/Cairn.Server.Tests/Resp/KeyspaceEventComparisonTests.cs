@@ -196,7 +196,7 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
             ReplyTexts.Run(redis.EndPoint, 2, bytes, bytes.Length), ReplyTexts.Run(cairn.EndPoint(WireProtocol.Resp), 2, bytes, bytes.Length));
     }
 
-    // Documented difference: Cairn sends "expired" at once for a value whose time is in the past, Redis when it next accesses the key.
+    // A documented difference: for a value whose time is in the past, Cairn sends "expired" at once. Redis sends it when it next accesses the key.
     private static bool IsSetInThePast(string[] request) => request[0] == "SET" && request.Contains("PXAT");
 
     // Returns the messages that a subscriber receives while another connection sends requests.

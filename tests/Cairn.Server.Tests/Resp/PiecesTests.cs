@@ -6,7 +6,9 @@ using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>Long replies in pieces: the same bytes as in one piece, a value as of one moment, and no other bytes between the pieces.</summary>
+/// <summary>
+/// Long replies in pieces have the same bytes as in one piece. A value is that of one moment, and no other bytes come between the pieces.
+/// </summary>
 public sealed class PiecesTests : IDisposable
 {
     private const int Many = 20_000;

@@ -3,7 +3,7 @@ using Cairn.Server.Connections;
 
 namespace Cairn.Server.Tests.Resp;
 
-/// <summary>How a session parses and answers requests, whatever the command.</summary>
+/// <summary>A session parses and answers requests in the same way for all commands.</summary>
 public class RespSessionTests
 {
     [Theory]

@@ -96,7 +96,7 @@ public class TransactionTests
         const int Rounds = 200;
         using var host = new RespHost();
 
-        // Keys in different orders: without a fixed order of locks, these transactions would deadlock.
+        // The transactions take keys in different orders. Without a fixed order of locks they would deadlock.
         await Task.WhenAll(Enumerable.Range(0, Clients).Select(number => OwnThread.Run(() =>
         {
             RespClient client = host.Connect(); // Each thread is a worker with sessions of its own.

@@ -104,7 +104,7 @@ internal sealed unsafe class ScriptedLoop : IoLoop
     {
         foreach ((nint buffer, int bytes) in _received)
         {
-            new Span<byte>((void*)buffer, bytes).Clear(); // Clears the rest: a request that is read beyond the turn is not one of the test's.
+            new Span<byte>((void*)buffer, bytes).Clear(); // Clears the rest, so that a request read beyond the turn is not one of the test's.
             NativeMemory.Free((void*)buffer);
         }
 

@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>An authority, a server's certificate on disk, a client's, and one of another authority.</summary>
+/// <summary>A certificate authority, a server's certificate on disk, a client's certificate, and a certificate of another authority.</summary>
 internal sealed class TestCertificates
 {
     private readonly X509Certificate2 _authority = MakeAuthority("CN=Test authority");

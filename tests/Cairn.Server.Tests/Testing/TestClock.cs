@@ -1,6 +1,6 @@
 namespace Cairn.Server.Tests.Testing;
 
-/// <summary>A clock whose time the test moves, for time-outs and timers.</summary>
+/// <summary>A clock for time-outs and timers. The test moves its time.</summary>
 internal sealed class TestClock : TimeProvider
 {
     private readonly List<TestTimer> _timers = [];

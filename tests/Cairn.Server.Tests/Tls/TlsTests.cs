@@ -9,7 +9,7 @@ using Cairn.Server.Tls;
 
 namespace Cairn.Server.Tests.Tls;
 
-/// <summary>TLS with every loop: the same requests and replies, certificates of both sides, and errors.</summary>
+/// <summary>TLS with every loop: the same requests and replies as without it, certificates of both sides, and errors.</summary>
 public sealed class TlsTests : IDisposable
 {
     private readonly TestDirectory _directory = new();

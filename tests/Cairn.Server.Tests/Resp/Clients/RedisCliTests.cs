@@ -201,7 +201,7 @@ public partial class RedisCliTests(RespServers servers) : IClassFixture<RespServ
         ClientScript.AssertSameLines(Elapsed().Replace(outputs[0], ""), Elapsed().Replace(outputs[1], ""));
     }
 
-    // redis-cli adds this to each reply that took half a second: on a busy machine that can be any of them.
+    // redis-cli adds this to each reply that took half a second. On a busy machine this can happen for any reply.
     [GeneratedRegex(@"^\([0-9.]+s\)\n", RegexOptions.Multiline)]
     private static partial Regex Elapsed();
 

@@ -3,13 +3,13 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Platform;
 
-// Closes stores that nobody closed when the process ends: normally, by SIGTERM, or by an exception that nobody handles.
+// Closes stores that are still open when the process ends: normally, by SIGTERM, or by an unhandled exception.
 //
-// SIGTERM ends a process at once, unless one of its handlers says that it goes on; the runtime asks the newest first. So nothing is
-// closed if one that was asked before has said so, nor where there is a generic host, which always does: what it does then is a normal end.
+// SIGTERM ends a process at once, unless one of its handlers cancels that. The runtime calls the newest handler first. So no store is closed if an earlier
+// called handler has cancelled the signal. A generic host always cancels it, and then ends the process normally, which closes the stores.
 //
-// Other threads may still use them then. An exception in one of them would turn a clean end into a crash, so whoever finds a store closed
-// while the process ends is held back until it has; but not for ever, in case somebody waits for that thread before the process can end.
+// Other threads can still use a store while it is closed. An exception in one of them would turn a normal end into a crash. So a thread that finds a store
+// closed while the process ends is delayed until the process has ended. The delay is limited, in case the end of the process waits for that thread.
 internal static class CloseAtExit
 {
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(5);
@@ -18,7 +18,9 @@ internal static class CloseAtExit
     private static PosixSignalRegistration? s_signal;
     private static int s_exitThread;
 
-    /// <summary>Closes the store at the process' end, if it is still there and open. Does not keep it alive.</summary>
+    /// <summary>
+    /// Registers a store to be closed at the end of the process, if it still exists and is open. The registration does not keep it alive.
+    /// </summary>
     public static void Register(IDisposable store)
     {
         lock (Gate)
@@ -49,7 +51,7 @@ internal static class CloseAtExit
         }
     }
 
-    /// <summary>Called where a store was found closed, before that is made an exception.</summary>
+    /// <summary>Delays the calling thread if the process ends. Called after a store was found closed and before the exception is thrown.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static void HoldBack()
     {
@@ -98,7 +100,7 @@ internal static class CloseAtExit
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
         {
-            // The others are closed all the same. Nobody is left to be told; the store says so itself when it is opened next.
+            // The other stores are closed all the same. The failure cannot be reported to a caller any more. The next opening reports the store's state.
         }
     }
 }

@@ -2,14 +2,14 @@ using Cairn.Messages;
 
 namespace Cairn.Platform;
 
-/// <summary>What is wrong with a path, whatever the system says of it.</summary>
+/// <summary>Creates exceptions for problems with a path, the same on all systems.</summary>
 internal static class FileFailures
 {
     public static Exception NotFound(string path)
     {
         if (new FileInfo(path) is { LinkTarget: { } target })
         {
-            // A creation would fail too, with "the name is taken": better to say why now.
+            // A creation would also fail, with "the name is taken". This message names the cause.
             return new StoreException(
                 $"The path '{path}' is a symbolic link to '{target}', which does not exist. Remove the link, or use " +
                 "the file's own path.");
@@ -52,9 +52,9 @@ internal static class FileFailures
             "the store elsewhere.");
     }
 
-    /// <summary>P5 could not be kept.</summary>
+    /// <summary>Creates the exception for a flush that failed, so that P5 does not hold.</summary>
     /// <param name="what">"the store 'x'" or a part of it.</param>
-    /// <param name="why">The system's own words.</param>
+    /// <param name="why">The text of the system's error.</param>
     public static StoreException NotFlushed(string what, string why) => new(
         $"Writing {what} to disk failed; its last changes may be lost if the machine stops. Check the disk: {why}.");
 }

@@ -2,7 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Platform;
 
-/// <summary>Which file this is, whatever its names: equal for two descriptors of one file, for as long as either is
-/// open.</summary>
+/// <summary>
+/// The identity of a file, independent of its names. It is equal for two descriptors of one file, as long as either is open.
+/// </summary>
 [StructLayout(LayoutKind.Sequential)]
 internal readonly record struct FileIdentity(ulong Device, ulong Inode);

@@ -5,19 +5,19 @@ using Cairn.Platform.Windows;
 
 namespace Cairn.Platform;
 
-/// <summary>Chooses the platform of this process. The only type that knows all three systems.</summary>
+/// <summary>Chooses the platform of this process. This is the only type that knows all three systems.</summary>
 internal static class HostPlatform
 {
     private static readonly AsyncLocal<StorePlatform?> PlatformHook = new();
     private static StorePlatform? _current;
 
-    /// <summary>The platform of this process.</summary>
+    /// <summary>Gets the platform of this process.</summary>
     /// <exception cref="PlatformNotSupportedException">Cairn does not run on this system yet.</exception>
     public static StorePlatform Current =>
-        // Stateless, so a second one made in a race is harmless.
+        // The platform has no state, so a second one that is created in a race is harmless.
         PlatformHook.Value ?? (_current ??= Create());
 
-    /// <summary>What the stores that this test opens run on instead of <see cref="Current"/>; null for that.</summary>
+    /// <summary>Gets or sets the platform that replaces <see cref="Current"/> in the calls of one test. Null for no replacement.</summary>
     internal static StorePlatform? Override
     {
         get => PlatformHook.Value;

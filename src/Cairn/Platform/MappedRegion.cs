@@ -1,26 +1,29 @@
 namespace Cairn.Platform;
 
-/// <summary>The first bytes of a file in this process's memory. The pointer is good for [0, Length) that the file
-/// covers, until <see cref="Dispose"/>.</summary>
+/// <summary>
+/// The first bytes of a file in this process's memory. The address is valid for [0, Length) as far as the file reaches, until <see cref="Dispose"/>.
+/// </summary>
 internal abstract unsafe class MappedRegion : IDisposable
 {
-    /// <summary>Where byte 0 of the file is, aligned to a page.</summary>
+    /// <summary>Gets the address of byte 0 of the file, aligned to a page.</summary>
     public byte* Address { get; protected set; }
 
-    /// <summary>Bytes of address space, which may be more than the file has.</summary>
+    /// <summary>Gets the length of the mapping in bytes, which can be more than the file has.</summary>
     public long Length { get; protected set; }
 
-    /// <summary>Returns when the range would survive a power loss, up to <see cref="StoreFile.FlushData"/> for the
-    /// file's length.</summary>
+    /// <summary>
+    /// Writes a range to the disk. When it returns, the range survives a loss of power. For the file's length, <see cref="StoreFile.FlushData"/> is also
+    /// needed.
+    /// </summary>
     public abstract void Flush(long offset, long length);
 
-    /// <summary>Brings the pages of the range in, so that a first touch costs no fault.</summary>
-    /// <returns>False if the system cannot, or the file ends before the range does: nothing is lost but speed.</returns>
+    /// <summary>Loads the pages of the range, so that the first access causes no page fault.</summary>
+    /// <returns>False if the system cannot do it, or the file ends before the range does. Then only speed is lost.</returns>
     public abstract bool Populate(long offset, long length, bool write);
 
-    /// <summary>Says that reads jump about, so that reading ahead from disk is waste.</summary>
+    /// <summary>Tells the system that reads are random, so that reading ahead from the disk is useless.</summary>
     public abstract void AdviseRandomAccess();
 
-    /// <summary>Unmaps. Nothing may use <see cref="Address"/> from now on.</summary>
+    /// <summary>Removes the mapping. No code may use <see cref="Address"/> afterwards.</summary>
     public abstract void Dispose();
 }

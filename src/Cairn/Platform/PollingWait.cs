@@ -2,18 +2,20 @@ using System.Diagnostics;
 
 namespace Cairn.Platform;
 
-/// <summary>Waiting on a word where wakes do not cross processes: by looking at it again and again.</summary>
+/// <summary>Waits on a word by polling it, on systems on which wakes do not reach other processes.</summary>
 internal static unsafe class PollingWait
 {
     private const int LongestPauseMs = 15;
 
-    /// <summary>As <see cref="StorePlatform.WaitOnAddress"/>, but of the other processes it notices only that the word has another value.</summary>
-    /// <param name="address">The word.</param>
-    /// <param name="expected">What it was.</param>
-    /// <param name="timeout">At most this long, or for ever.</param>
+    /// <summary>
+    /// Does the same as <see cref="StorePlatform.WaitOnAddress"/>, but notices a change by another process only while the word still has another value.
+    /// </summary>
+    /// <param name="address">The address of the word.</param>
+    /// <param name="expected">The previous value of the word.</param>
+    /// <param name="timeout">The maximum time, or <see cref="Timeout.InfiniteTimeSpan"/>.</param>
     /// <param name="pause">
-    /// Sleeps for so many milliseconds, as long as the word has the value; true if it was woken. The first pause takes a millisecond, and each
-    /// next one twice as long, up to 15: an answer from another process is late by that much at most.
+    /// Sleeps for the given number of milliseconds, as long as the word has the value. Returns true if it was woken. The first pause takes a millisecond,
+    /// and each next one twice as long, up to 15. So a change by another process is noticed at most that much later.
     /// </param>
     public static bool Run(uint* address, uint expected, TimeSpan timeout, delegate*<uint*, uint, int, bool> pause)
     {
@@ -26,7 +28,7 @@ internal static unsafe class PollingWait
         long start = Stopwatch.GetTimestamp();
         for (int pauseMs = 1; ; pauseMs = Math.Min(pauseMs * 2, LongestPauseMs))
         {
-            // Acquire: what was written before the word is read after it.
+            // Acquire; pairs with the store that changes the word. Data that was written before the word must be read after it.
             if (Volatile.Read(ref *address) != expected)
             {
                 return true;
@@ -45,7 +47,7 @@ internal static unsafe class PollingWait
         }
     }
 
-    /// <summary>A pause that nothing ends before its time.</summary>
+    /// <summary>A pause that cannot be ended early.</summary>
     public static bool Sleep(uint* address, uint expected, int pauseMs)
     {
         Thread.Sleep(pauseMs);

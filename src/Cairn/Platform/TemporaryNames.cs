@@ -3,18 +3,20 @@ using System.Text;
 
 namespace Cairn.Platform;
 
-/// <summary>Hidden names of files that are yet to get their own. From its creation on, such a file's creator byte is locked for as long as it
-/// has this name, so who gets that lock knows that the creator is dead.</summary>
+/// <summary>
+/// Hidden names of files that do not have their own name yet. While such a file has this name, its creator holds the lock of its creator byte. So a process
+/// that gets that lock knows that the creator is dead.
+/// </summary>
 internal static class TemporaryNames
 {
     private const string Suffix = ".creating";
 
-    /// <summary>The path of a name that no other creation has and that <see cref="Find"/> recognises.</summary>
+    /// <summary>Returns a path with a name that no other creation has and that <see cref="Find"/> recognizes.</summary>
     public static string Create(string directory, string nameHint) =>
         Path.Combine(
             directory, Prefix(nameHint) + Random.Shared.NextInt64().ToString("x16", CultureInfo.InvariantCulture) + Suffix);
 
-    /// <summary>The paths of all files that were made for this name and do not have it yet, by the living and the dead.</summary>
+    /// <summary>Returns the paths of all files that were created for this name and do not have it yet, by living and dead processes.</summary>
     public static IEnumerable<string> Find(string directory, string nameHint)
     {
         try
@@ -26,11 +28,11 @@ internal static class TemporaryNames
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return []; // The creation itself will say what is wrong, if anything is.
+            return []; // If something is wrong, the creation itself reports it.
         }
     }
 
-    // Names may have 255 bytes; a hint too long for the rest to fit is cut, which at worst shares a prefix.
+    // A name can have 255 bytes. A hint that is too long is cut. In the worst case two hints then share a prefix.
     private static string Prefix(string nameHint)
     {
         string hint = nameHint;

@@ -1,4 +1,4 @@
-// Error numbers of x64 and arm64 Linux, and what they mean to somebody whose store does not open.
+// The error numbers of x64 and arm64 Linux, and their meaning for a user whose store does not open.
 using System.Runtime.InteropServices;
 using Cairn.Messages;
 
@@ -40,7 +40,7 @@ internal static class LinuxErrors
     public const int QuotaExceeded = 122;
     public const int Canceled = 125;
 
-    /// <summary>The failure of an open or a creation, as the exception that the seam promises for it.</summary>
+    /// <summary>Creates the exception for a failed opening or creation, as StorePlatform promises it.</summary>
     public static Exception Open(string path, int error, bool forWriting)
     {
         string purpose = forWriting ? "reading and writing" : "reading";
@@ -65,7 +65,7 @@ internal static class LinuxErrors
         };
     }
 
-    /// <summary>The failure to create a file in a directory.</summary>
+    /// <summary>Creates the exception for a failed creation of a file in a directory.</summary>
     public static Exception CreateIn(string directory, string name, int error)
     {
         string path = Path.Combine(directory, name);
@@ -83,7 +83,7 @@ internal static class LinuxErrors
         };
     }
 
-    /// <summary>The failure to take a file's name away.</summary>
+    /// <summary>Creates the exception for a failed removal of a file's name.</summary>
     public static Exception Delete(string path, int error) => error switch
     {
         AccessDenied or NotPermitted => FileFailures.MayNotDelete(path),
@@ -93,7 +93,7 @@ internal static class LinuxErrors
         _ => Failed($"The file '{path}' could not be deleted", error),
     };
 
-    /// <summary>The failure to make space in a file.</summary>
+    /// <summary>Creates the exception for a failed reservation of space in a file.</summary>
     public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error)
     {
         string available = bytesAvailable is { } bytes ? $" ({ByteText.Of(bytes)} are available)" : "";
@@ -112,7 +112,7 @@ internal static class LinuxErrors
             "elsewhere.");
     }
 
-    /// <summary>The failure of a mapping.</summary>
+    /// <summary>Creates the exception for a failed mapping.</summary>
     public static StoreException Map(string path, long bytes, int error) => new(error switch
     {
         NoMemory =>

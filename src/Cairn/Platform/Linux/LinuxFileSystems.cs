@@ -1,10 +1,10 @@
-// The file systems on which mapped memory is not coherent: those shared by several machines, and those served by a
-// program. Told by the number that statfs(2) reports (linux/magic.h; where the driver is not part of Linux, its own
-// sources or GNU coreutils' list). Everything not named here is taken for local: a new local file system must not be
-// refused for being unknown, and new network ones are rarer.
+// The file systems on which mapped memory is not coherent: those that several machines share, and those that a program serves. They are recognized by the
+// number that statfs(2) reports. The sources of the numbers are linux/magic.h and, for drivers that are not part of Linux, their own sources or GNU
+// coreutils' list. Every other file system counts as local: a new local one must not be refused because it is unknown, and new network file systems are
+// rarer.
 //
-// Not here on purpose: OverlayFS, because its files are those of the layer below, whose writable layer cannot be NFS;
-// eCryptfs, whose pages are the machine's own.
+// Two file systems are not in the list on purpose. The files of OverlayFS are those of the layer below, and its writable layer cannot be NFS. The pages of
+// eCryptfs are the machine's own.
 namespace Cairn.Platform.Linux;
 
 internal static class LinuxFileSystems
@@ -12,12 +12,12 @@ internal static class LinuxFileSystems
     private const uint Tmpfs = 0x0102_1994;
     private const uint Ramfs = 0x8584_58F6;
 
-    /// <summary>True if files lie in memory, and nowhere else.</summary>
+    /// <summary>Returns whether files of this file system are only in memory.</summary>
     /// <param name="type">f_type, as for <see cref="RefusedKind"/>.</param>
     public static bool IsMemory(long type) => (uint)type is Tmpfs or Ramfs;
 
-    /// <summary>The name of a refused kind; null for every other.</summary>
-    /// <param name="type">f_type, whose upper half is the sign of the lower on some systems.</param>
+    /// <summary>Returns the name of a refused kind, or null for every other kind.</summary>
+    /// <param name="type">f_type. On some systems its upper half is the sign extension of the lower half.</param>
     public static string? RefusedKind(long type) => (uint)type switch
     {
         0x0000_6969 => "NFS",

@@ -4,7 +4,7 @@ namespace Cairn.Platform.Linux;
 
 internal sealed unsafe class LinuxMappedRegion : MappedRegion
 {
-    // Populating is cut into pieces so that a signal (the runtime sends some) costs a piece, not the whole.
+    // The range is populated in steps. So a signal, of which the runtime sends some, only costs one step.
     private const long PopulateStepBytes = 32L << 20;
 
     private readonly string _path;
@@ -52,7 +52,7 @@ internal sealed unsafe class LinuxMappedRegion : MappedRegion
             (nint start, nuint bytes) = WholePages(offset + done, Math.Min(PopulateStepBytes, length - done));
             while (LinuxNative.Advise(Address + start, bytes, advice) != 0)
             {
-                // Before Linux 5.14 the advice is unknown; past the file's end the call fails instead of faulting.
+                // Before Linux 5.14 the advice is unknown. Past the file's end the call fails without a fault.
                 if (LinuxNative.LastError is not (LinuxErrors.Interrupted or LinuxErrors.TryAgain))
                 {
                     return false;
@@ -66,7 +66,7 @@ internal sealed unsafe class LinuxMappedRegion : MappedRegion
     public override void AdviseRandomAccess()
     {
         ObjectDisposedException.ThrowIf(_isUnmapped != 0, this);
-        _ = LinuxNative.Advise(Address, (nuint)Length, LinuxNative.AdviseRandom); // Advice: a refusal costs speed only.
+        _ = LinuxNative.Advise(Address, (nuint)Length, LinuxNative.AdviseRandom); // Only advice: if it is refused, only speed is lost.
     }
 
     public override void Dispose()
@@ -74,7 +74,7 @@ internal sealed unsafe class LinuxMappedRegion : MappedRegion
         if (Interlocked.Exchange(ref _isUnmapped, 1) == 0)
         {
             _ = LinuxNative.Unmap(Address, (nuint)Length);
-            Address = null; // A late use faults at a null address, which the runtime reports; it does not read a stranger's page.
+            Address = null; // A late access then faults at a null address, which the runtime reports. It does not read a foreign page.
             Length = 0;
         }
     }

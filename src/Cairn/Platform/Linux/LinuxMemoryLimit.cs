@@ -1,14 +1,14 @@
-// The least of the machine's memory and the limits of every control group from this process's own up to the top that
-// its container can see. Version 1 and 2 of control groups may be mounted together; each is asked.
+// The minimum of the machine's memory and the limits of all control groups, from this process's own group up to the top group that its container can see.
+// Versions 1 and 2 of control groups can be mounted together, so both are read.
 //   /proc/self/cgroup      "0::/path" (version 2) and "4:memory:/path" (version 1), paths from the hierarchy's root
 //   /proc/self/mountinfo   where each hierarchy is mounted, and which of its directories is the mount's root
 namespace Cairn.Platform.Linux;
 
 internal static class LinuxMemoryLimit
 {
-    /// <summary>Bytes this process may have at most.</summary>
-    /// <param name="root">Where /proc and the mount points are looked up: "/", or a tree made by a test.</param>
-    /// <returns>Bytes, or null if nothing could be read.</returns>
+    /// <summary>Returns the maximum memory of this process in bytes.</summary>
+    /// <param name="root">The directory that contains /proc and the mount points: "/", or a tree that a test has created.</param>
+    /// <returns>The number of bytes, or null if nothing could be read.</returns>
     public static long? Find(string root)
     {
         long? limit = MachineMemory(Read(root, "/proc/meminfo"), "MemTotal:");
@@ -31,9 +31,11 @@ internal static class LinuxMemoryLimit
         return limit;
     }
 
-    /// <summary>Bytes that files in memory may still take without driving out the programs of the machine: what it has free, or may take back
-    /// from its caches, or may swap; less if this process is limited to less.</summary>
-    /// <param name="root">As for <see cref="Find"/>.</param>
+    /// <summary>
+    /// Returns the number of bytes that files in memory can still take without displacing the programs of the machine. This is the memory that is free, can
+    /// be reclaimed from caches, or can be swapped. It is less if this process has a lower limit.
+    /// </summary>
+    /// <param name="root">The same as for <see cref="Find"/>.</param>
     public static long? FindFree(string root)
     {
         string? memInfo = Read(root, "/proc/meminfo");
@@ -53,7 +55,7 @@ internal static class LinuxMemoryLimit
                 continue;
             }
 
-            // A container's mount starts below the hierarchy's root, and its process may be outside of what it sees.
+            // A container's mount begins below the hierarchy's root, and its process can be outside the visible part.
             string below = LinuxMounts.Contains(mount.Root, group)
                 ? group[(mount.Root == "/" ? 0 : mount.Root.Length)..].Trim('/')
                 : "";
@@ -73,12 +75,12 @@ internal static class LinuxMemoryLimit
         return limit;
     }
 
-    // "max" is no limit; version 1 says so with a number near the largest, which the machine's memory undercuts.
+    // "max" means no limit. Version 1 has a number near the largest one instead, which is higher than the machine's memory.
     private static long? Limit(string? text) => long.TryParse(text?.Trim(), out long bytes) ? bytes : null;
 
     private static long? MachineMemory(string? memInfo, string label)
     {
-        // MemTotal:       49368184 kB
+        // Example: MemTotal:       49368184 kB
         foreach (string line in (memInfo ?? "").Split('\n'))
         {
             if (line.StartsWith(label, StringComparison.Ordinal) &&
@@ -96,7 +98,7 @@ internal static class LinuxMemoryLimit
 
     private static string? Read(string root, string path)
     {
-        // Asked first, because most paths are not there, and the first exception of a process costs it ten milliseconds.
+        // The existence is checked first, because most paths do not exist. The first exception of a process costs ten milliseconds.
         string file = Path.Join(root, path);
         if (!File.Exists(file))
         {
@@ -109,7 +111,7 @@ internal static class LinuxMemoryLimit
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return null; // Gone, or not for us: one limit less to know.
+            return null; // The file is gone, or this user cannot read it. So this limit stays unknown.
         }
     }
 }

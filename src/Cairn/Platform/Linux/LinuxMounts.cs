@@ -1,6 +1,6 @@
-// /proc/self/mountinfo, a line each:
+// /proc/self/mountinfo has one line for each mount:
 //   36 35 98:0 /inside/its/file/system /mount/point rw,noatime master:1 - ext4 /dev/sda1 rw,errors=continue
-// Fields before the lone dash vary in number. Space, tab, newline and backslash are written as octal escapes.
+// The number of fields before the single dash varies. Space, tab, newline and backslash are written as octal escapes.
 using System.Runtime.InteropServices;
 using System.Text;
 
@@ -28,7 +28,9 @@ internal static class LinuxMounts
         return mounts;
     }
 
-    /// <summary>The mount that a path is on; the later one where two share a mount point, as it hides the earlier.</summary>
+    /// <summary>
+    /// Returns the mount that contains a path. If two mounts share a mount point, returns the later one, because it hides the earlier one.
+    /// </summary>
     public static LinuxMount? Find(List<LinuxMount> mounts, string path)
     {
         LinuxMount? best = null;

@@ -1,6 +1,6 @@
-// The system calls that the store makes on Linux, with the constants of x64 and arm64. What the C library wraps late or
-// with a changing structure (statx, futex, renameat2) goes through syscall(2), so that any glibc or musl will do.
-// fcntl, open and syscall are variadic in C; on these two architectures integer arguments travel the same way.
+// The system calls of the store on Linux, with the constants of x64 and arm64. Some calls (statx, futex, renameat2) are recent in the C library, or their
+// structure differs between versions. These go through syscall(2), so that every glibc and musl works. fcntl, open and syscall are variadic in C. On these
+// two architectures integer arguments are passed in the same way.
 using System.Runtime.InteropServices;
 
 namespace Cairn.Platform.Linux;
@@ -62,7 +62,7 @@ internal static unsafe partial class LinuxNative
     // getrlimit(2)
     public const int FileSizeLimit = 1;
 
-    // futex(2), the form that works across processes
+    // futex(2), in the form that works across processes
     public const int FutexWait = 0;
     public const int FutexWake = 1;
 
@@ -74,7 +74,7 @@ internal static unsafe partial class LinuxNative
     public static bool IsSupportedArchitecture =>
         RuntimeInformation.ProcessArchitecture is Architecture.X64 or Architecture.Arm64;
 
-    // __O_TMPFILE | O_DIRECTORY; the latter's bit differs.
+    // __O_TMPFILE | O_DIRECTORY. The bit of the latter differs between the architectures.
     public static int UnnamedFile => IsArm64 ? 0x404000 : 0x410000;
 
     public static int OpenDirectory => IsArm64 ? 0x4000 : 0x10000;
@@ -179,7 +179,7 @@ internal static unsafe partial class LinuxNative
     [DefaultDllImportSearchPaths(Search)]
     public static partial nint MapMemory(nint address, nuint length, int protection, int flags, int file, long offset);
 
-    /// <summary>Returns what the C library's allocator keeps, if it is one that has a function for it.</summary>
+    /// <summary>Returns unused memory of the C library's allocator to the system, if that library has a function for it.</summary>
     public static void TrimHeap()
     {
         try
@@ -188,7 +188,7 @@ internal static unsafe partial class LinuxNative
         }
         catch (EntryPointNotFoundException)
         {
-            // musl, whose allocator returns memory by itself.
+            // This is musl. Its allocator returns memory automatically.
         }
     }
 
@@ -246,7 +246,7 @@ internal static unsafe partial class LinuxNative
         public long Length;
     }
 
-    // struct statx: unlike struct stat, one layout everywhere.
+    // struct statx. Unlike struct stat, it has the same layout on all architectures.
     [StructLayout(LayoutKind.Explicit, Size = 256)]
     public struct FileStatus
     {
@@ -283,7 +283,7 @@ internal static unsafe partial class LinuxNative
         public readonly FileIdentity Identity => new(((ulong)DeviceMajor << 32) | DeviceMinor, Inode);
     }
 
-    // The start of struct statfs of 64-bit Linux, with room for the rest.
+    // The beginning of struct statfs of 64-bit Linux, with room for the rest.
     [StructLayout(LayoutKind.Explicit, Size = 256)]
     public struct FileSystemStatus
     {

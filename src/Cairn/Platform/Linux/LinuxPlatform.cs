@@ -41,7 +41,7 @@ internal sealed class LinuxPlatform : StorePlatform
             return new LinuxStoreFile(handle, Path.Combine(directory, nameHint), isPublished: false);
         }
 
-        // Not every file system has nameless files. Before Linux knew them, the flags meant "open a directory".
+        // Not every file system supports files without names. Older versions of Linux read these flags as "open a directory".
         return error is LinuxErrors.NotSupported or LinuxErrors.IsDirectory or LinuxErrors.Invalid
             ? CreateTemporarilyNamed(directory, nameHint)
             : throw LinuxErrors.CreateIn(directory, nameHint, error);
@@ -88,7 +88,7 @@ internal sealed class LinuxPlatform : StorePlatform
             }
         }
 
-        // Some file systems keep no directories that could be flushed; there the names are as durable as they get.
+        // Some file systems have no directories that can be flushed. There the names cannot be made more durable.
         if (error is not (0 or LinuxErrors.Invalid or LinuxErrors.NotSupported))
         {
             throw LinuxErrors.Failed(
@@ -107,8 +107,8 @@ internal sealed class LinuxPlatform : StorePlatform
         int error = FileSystemOf(path, out LinuxNative.FileSystemStatus status);
         if (error != 0)
         {
-            // The file does not exist yet; or it is out of reach, which a share of another user often is: then its kind
-            // is the better answer.
+            // The file does not exist yet, or this user cannot reach it, which is frequent for a share of another user. Then the kind of the file system is
+            // the more helpful answer.
             string directory = Path.GetDirectoryName(path) ?? "/";
             error = FileSystemOf(directory, out status);
             if (error != 0)
@@ -172,9 +172,9 @@ internal sealed class LinuxPlatform : StorePlatform
         return error;
     }
 
-    // The way of file systems without nameless files. From its creation on, the file's creator byte is locked for as long
-    // as it has its temporary name, so who gets that lock knows that the creator is dead. A reaper may get it between
-    // the creation and the lock; then the name is gone or about to be, and the creation starts over.
+    // This is for file systems without unnamed files. While such a file has its temporary name, its creator holds the lock of its creator byte. So a
+    // process that gets that lock knows that the creator is dead. Another process can get the lock between the creation and the locking, and delete the
+    // name. Then the creation starts over.
     internal static LinuxStoreFile CreateTemporarilyNamed(string directory, string nameHint)
     {
         const int Flags =
@@ -204,7 +204,7 @@ internal sealed class LinuxPlatform : StorePlatform
         }
     }
 
-    /// <summary>Removes what creators of this name left when they died with a temporary name.</summary>
+    /// <summary>Deletes the files that dead creators of this name have left with a temporary name.</summary>
     internal static void ReapAbandoned(string directory, string nameHint)
     {
         foreach (string path in TemporaryNames.Find(directory, nameHint))
@@ -217,7 +217,7 @@ internal sealed class LinuxPlatform : StorePlatform
             using var file = new LinuxStoreFile(handle, path, isPublished: true);
             if (file.IsRegularFile && file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(path))
             {
-                _ = LinuxNative.Unlink(path); // Whoever may not remove it leaves it to somebody who may.
+                _ = LinuxNative.Unlink(path); // If this user has no permission, another user's process deletes it later.
             }
         }
     }
@@ -255,7 +255,7 @@ internal sealed class LinuxPlatform : StorePlatform
         return error;
     }
 
-    // " (fuse.sshfs at /mnt/share)": FUSE alone does not say which of its many programs it is.
+    // Returns for example " (fuse.sshfs at /mnt/share)". FUSE alone does not identify which of its many programs it is.
     private static string DescribeMount(string path)
     {
         try
@@ -265,7 +265,7 @@ internal sealed class LinuxPlatform : StorePlatform
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            return ""; // Only the message is poorer.
+            return ""; // Only the message has less detail.
         }
     }
 
@@ -273,7 +273,7 @@ internal sealed class LinuxPlatform : StorePlatform
     {
         int access = isWritable ? LinuxNative.ReadWrite : LinuxNative.ReadOnly;
 
-        // Without the flag, opening a pipe would wait for its other end.
+        // Without this flag, the opening of a pipe would wait for its other end.
         int error = TryOpen(path, access | LinuxNative.NonBlocking, out SafeFileHandle handle);
         if (error != 0)
         {

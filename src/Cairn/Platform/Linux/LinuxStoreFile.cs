@@ -3,11 +3,13 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.Linux;
 
-/// <summary>A file by its descriptor. Locks are of the open file description (F_OFD_SETLK): two StoreFiles of one process
-/// exclude each other, and closing one does not release the other's, as it would with POSIX locks.</summary>
+/// <summary>
+/// A file with its descriptor. Locks belong to the open file description (F_OFD_SETLK). So two StoreFiles of one process exclude each other. When one is
+/// closed, the locks of the other stay, unlike with POSIX locks.
+/// </summary>
 internal sealed unsafe class LinuxStoreFile : StoreFile
 {
-    // Pieces are small enough that a signal, which makes some file systems undo the piece, cannot starve the whole.
+    // A signal makes some file systems undo a step. The steps are small, so that signals cannot prevent all progress.
     private const long AllocationStepBytes = 64L << 20;
     private const int ZeroStepBytes = 1 << 20;
 
@@ -16,16 +18,16 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     private readonly List<LinuxMappedRegion> _regions = [];
     private string _path;
 
-    // Set while the file has a name of its own that nobody should open; TryPublish clears it.
+    // Set while the file has a temporary name that no process must open. TryPublish clears it.
     private string? _temporaryName;
     private bool _isPublished;
     private bool _isDisposed;
 
-    /// <summary>Takes over an open descriptor.</summary>
-    /// <param name="handle">Owned from now on.</param>
-    /// <param name="path">The file's path, or the one it is meant for.</param>
-    /// <param name="isPublished">Whether it has that path already.</param>
-    /// <param name="temporaryName">The hidden name of a file that is yet to be published, if it has one.</param>
+    /// <summary>Creates the object for an open descriptor.</summary>
+    /// <param name="handle">The descriptor. This object owns it from now on.</param>
+    /// <param name="path">The file's path, or its intended path.</param>
+    /// <param name="isPublished">Whether the file already has that path.</param>
+    /// <param name="temporaryName">The hidden name of a file that is not published yet, if it has one.</param>
     public LinuxStoreFile(SafeFileHandle handle, string path, bool isPublished, string? temporaryName = null)
     {
         _handle = handle;
@@ -102,7 +104,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return true;
     }
 
-    // The owner comes first: changing it clears bits of the mode.
+    // The owner is changed first, because a change of the owner clears bits of the mode.
     public override void KeepPermissionsOf(string path)
     {
         if (LinuxNative.StatPath(path, flags: 0, out LinuxNative.FileStatus old) != 0)
@@ -114,7 +116,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         bool hasItsOwner = (own.User == old.User && own.Group == old.Group) ||
             LinuxNative.ChangeOwner(_handle, old.User, old.Group) == 0;
 
-        // Group permissions meant for another group must not pass to ours.
+        // Permissions for the group of the old file must not be given to another group.
         uint mode = old.Mode & (hasItsOwner ? LinuxNative.PermissionMask : ~0b000_111_000u & LinuxNative.PermissionMask);
         _ = LinuxNative.ChangeMode(_handle, mode);
     }
@@ -148,7 +150,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
         if (end > lengthBefore)
         {
-            // Gives back what lies past the earlier end. Nobody can be using it (see the remarks of the declaration).
+            // Releases the space past the earlier end. No process can be using it (see the remarks of the declaration).
             _ = LinuxNative.Truncate(_handle, lengthBefore);
         }
 
@@ -179,8 +181,8 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
         if (error != 0)
         {
-            // Punching a hole and allocating it again would be faster on tmpfs, but between the two somebody else could
-            // take the space, and the next touch through a mapping would kill the process (P2).
+            // Punching a hole and allocating it again would be faster on tmpfs. But meanwhile another process could take the space, and the next access
+            // through a mapping would kill this process (P2).
             error = WriteZeros(offset, offset + length);
         }
 
@@ -195,7 +197,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     public override MappedRegion Map(long length, bool writable) =>
         Map(length, LinuxNative.ProtectRead | (writable ? LinuxNative.ProtectWrite : 0), LinuxNative.MapShared);
 
-    // Space for the pages that will be written to is not set aside: those are few.
+    // The mapping reserves no space for the pages that will be written, because they are few.
     public override MappedRegion MapCopy(long length) =>
         Map(length, LinuxNative.ProtectRead | LinuxNative.ProtectWrite, LinuxNative.MapPrivate | LinuxNative.MapNoReserve);
 
@@ -246,7 +248,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
 
-        // Asks which lock would be in the way of a write lock; our own never is. None: the kernel changes the type.
+        // Asks which lock would conflict with a write lock. A lock of this file never conflicts. If there is none, the kernel changes the type.
         var probe = new LinuxNative.FileLock { Type = LinuxNative.WriteLock, Start = offset, Length = length };
         return LinuxNative.Lock(_handle, LinuxNative.OfdGetLock, ref probe) == 0
             ? probe.Type != LinuxNative.Unlock
@@ -263,7 +265,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         {
             while (total < buffer.Length)
             {
-                // In bounds: at most what is left of the buffer.
+                // In bounds: at most the rest of the buffer.
                 nint count = LinuxNative.Read(_handle, start + total, (nuint)(buffer.Length - total), offset + total);
                 if (count == 0)
                 {
@@ -380,7 +382,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return error;
     }
 
-    // A nameless file gets its first name by linking to its descriptor. Without /proc, a privileged process still can.
+    // A file without a name gets its first name by a link to its descriptor. Without /proc, a privileged process still can do that.
     private int LinkTo(string path)
     {
         bool hasReference = false;
@@ -426,12 +428,12 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
             return LinuxNative.LastError;
         }
 
-        _ = LinuxNative.Unlink(_temporaryName!); // If this fails, a second, hidden name stays; the file is whole.
+        _ = LinuxNative.Unlink(_temporaryName!); // If this fails, a second, hidden name stays. The file is complete.
         return 0;
     }
 
-    // Rename replaces in one step but needs a name to start from. The creator byte is locked while there is one, so that a
-    // death in between leaves something that can be recognised and reaped.
+    // A rename replaces in one step, but it needs an existing name. While the file has that temporary name, its creator byte is locked. So if the process
+    // dies meanwhile, another process can recognize the file and delete it.
     private int Replace(string path)
     {
         KeepPermissionsOf(path);
@@ -463,7 +465,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return LinuxNative.Rename(_temporaryName, path) == 0 ? 0 : LinuxNative.LastError;
     }
 
-    // The space first, past the end too, and the length only once all of it is there.
+    // Reserves the space first, also past the end. Sets the length only when all of the space is reserved.
     private int Allocate(long offset, long end)
     {
         for (long start = offset; start < end;)
@@ -492,7 +494,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return result;
     }
 
-    // The kernel lets a file in memory grow until other programs are killed to make room for it, so it has to be asked beforehand.
+    // The kernel lets a file in memory grow until it kills other programs to make room. So the free memory must be checked first.
     private bool IsBeyondFreeMemory(long bytes, out long free)
     {
         free = long.MaxValue;
@@ -504,8 +506,8 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return bytes > free;
     }
 
-    // Where the file system cannot reserve space, writing zeros does. Present data must stay, so within the old length
-    // only holes are written; nobody uses them yet.
+    // Writes zeros if the file system cannot reserve space. Existing data must stay, so within the old length only holes are written. No process uses them
+    // yet.
     private int FillHoles(long offset, long end, long lengthBefore)
     {
         long position = offset;
@@ -550,8 +552,8 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         return 0;
     }
 
-    // Beyond the limit on file sizes the kernel does not only refuse: it sends SIGXFSZ, which ends the process, as the
-    // runtime leaves that signal alone. So whoever grows or writes the file asks first.
+    // Beyond the limit on file sizes the kernel refuses the write and also sends SIGXFSZ. The runtime does not handle that signal, so it ends the process.
+    // Therefore the limit is checked before each write or growth.
     private static bool IsBeyondSizeLimit(long end) =>
         LinuxNative.GetLimit(LinuxNative.FileSizeLimit, out LinuxNative.Limits limits) == 0 && (ulong)end > limits.Soft;
 
@@ -564,7 +566,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
         for (int done = 0; done < length;)
         {
-            // In bounds: at most what is left of the source.
+            // In bounds: at most the rest of the source.
             nint count = LinuxNative.Write(_handle, source + done, (nuint)(length - done), offset + done);
             if (count >= 0)
             {

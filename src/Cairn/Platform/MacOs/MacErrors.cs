@@ -1,4 +1,4 @@
-// Error numbers of macOS, and what they mean to somebody whose store does not open.
+// The error numbers of macOS, and their meaning for a user whose store does not open.
 using System.Runtime.InteropServices;
 using Cairn.Messages;
 
@@ -30,7 +30,7 @@ internal static class MacErrors
     public const int NameTooLong = 63;
     public const int QuotaExceeded = 69;
 
-    /// <summary>The failure of an open or a creation, as the exception that the seam promises for it.</summary>
+    /// <summary>Creates the exception for a failed opening or creation, as StorePlatform promises it.</summary>
     public static Exception Open(string path, int error, bool forWriting) => error switch
     {
         NoEntry or NotDirectory => FileFailures.NotFound(path),
@@ -48,7 +48,7 @@ internal static class MacErrors
         _ => Failed($"The store '{path}' could not be opened for {(forWriting ? "reading and writing" : "reading")}", error),
     };
 
-    /// <summary>The failure to create a file.</summary>
+    /// <summary>Creates the exception for a failed creation of a file.</summary>
     public static Exception Create(string path, int error) => error switch
     {
         NoEntry or NotDirectory => FileFailures.NoDirectoryFor(path),
@@ -62,7 +62,7 @@ internal static class MacErrors
         _ => Open(path, error, forWriting: true),
     };
 
-    /// <summary>The failure to take a file's name away.</summary>
+    /// <summary>Creates the exception for a failed removal of a file's name.</summary>
     public static Exception Delete(string path, int error) => error switch
     {
         AccessDenied or NotPermitted => FileFailures.MayNotDelete(path),
@@ -71,7 +71,7 @@ internal static class MacErrors
         _ => Failed($"The file '{path}' could not be deleted", error),
     };
 
-    /// <summary>The failure to make space in a file.</summary>
+    /// <summary>Creates the exception for a failed reservation of space in a file.</summary>
     public static StoreException NoRoom(string path, long bytesNeeded, long? bytesAvailable, int error) => error switch
     {
         NoSpace => FileFailures.Full(path, bytesNeeded, bytesAvailable),
@@ -84,7 +84,7 @@ internal static class MacErrors
         _ => Failed($"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but making room failed", error),
     };
 
-    /// <summary>The failure of a mapping.</summary>
+    /// <summary>Creates the exception for a failed mapping.</summary>
     public static StoreException Map(string path, long bytes, int error) => error switch
     {
         NoMemory => new StoreException(

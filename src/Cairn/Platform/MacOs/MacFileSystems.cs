@@ -1,12 +1,12 @@
-// The file systems on which mapped memory is not coherent. macOS says itself which are of another machine; those that are served by a program on this
-// one are told by their names (statfs(2), f_fstypename). Everything else is taken for local.
+// The file systems on which mapped memory is not coherent. macOS itself reports which file systems belong to another machine. Those that a program on this
+// machine serves are recognized by their names (statfs(2), f_fstypename). Every other file system counts as local.
 namespace Cairn.Platform.MacOs;
 
 internal static class MacFileSystems
 {
-    /// <summary>The name of a refused kind; null for every other.</summary>
-    /// <param name="kind">"apfs".</param>
-    /// <param name="isLocal">What the system says.</param>
+    /// <summary>Returns the name of a refused kind, or null for every other kind.</summary>
+    /// <param name="kind">The name of the file system, such as "apfs".</param>
+    /// <param name="isLocal">Whether the system reports that the file system is local.</param>
     public static string? RefusedKind(string kind, bool isLocal) => kind switch
     {
         "nfs" => "NFS",

@@ -24,7 +24,7 @@ internal sealed unsafe class MacMappedRegion : MappedRegion
             : new MacMappedRegion(file, path, (byte*)address, length);
     }
 
-    // msync hands the pages to the disk, whose own cache only the second call empties.
+    // msync passes the pages to the disk. Only the second call flushes the disk's own cache.
     public override void Flush(long offset, long length)
     {
         CheckRange(offset, length);
@@ -41,7 +41,7 @@ internal sealed unsafe class MacMappedRegion : MappedRegion
         }
     }
 
-    // Reads ahead; the first touch of a page still costs a fault, but a short one.
+    // The system only reads ahead. The first access to a page still causes a page fault, but a short one.
     public override bool Populate(long offset, long length, bool write)
     {
         CheckRange(offset, length);
@@ -52,7 +52,7 @@ internal sealed unsafe class MacMappedRegion : MappedRegion
     public override void AdviseRandomAccess()
     {
         ObjectDisposedException.ThrowIf(_isUnmapped != 0, this);
-        _ = MacNative.Advise(Address, (nuint)Length, MacNative.AdviseRandom); // Advice: a refusal costs speed only.
+        _ = MacNative.Advise(Address, (nuint)Length, MacNative.AdviseRandom); // Only advice: if it is refused, only speed is lost.
     }
 
     public override void Dispose()
@@ -60,7 +60,7 @@ internal sealed unsafe class MacMappedRegion : MappedRegion
         if (Interlocked.Exchange(ref _isUnmapped, 1) == 0)
         {
             _ = MacNative.Unmap(Address, (nuint)Length);
-            Address = null; // A late use faults at a null address, which the runtime reports; it does not read a stranger's page.
+            Address = null; // A late access then faults at a null address, which the runtime reports. It does not read a foreign page.
             Length = 0;
         }
     }

@@ -1,8 +1,8 @@
-// The system calls that the store makes on macOS, with the constants and structures of 64-bit macOS (Apple's open sources: sys/fcntl.h, sys/stat.h,
-// sys/mount.h, sys/mman.h, sys/errno.h; os/os_sync_wait_on_address.h of the SDK).
+// The system calls of the store on macOS, with the constants and structures of 64-bit macOS (Apple's open sources: sys/fcntl.h, sys/stat.h, sys/mount.h,
+// sys/mman.h, sys/errno.h; os/os_sync_wait_on_address.h of the SDK).
 //
-// open and fcntl are variadic in C. On Apple's Arm64 the arguments behind the dots travel on the stack, whatever registers are free, so the calls name
-// as many arguments in between as there are registers left: the ninth is the first on the stack.
+// open and fcntl are variadic in C. On Apple's Arm64 the variable arguments are always passed on the stack, even if registers are free. So the calls
+// declare additional arguments for the remaining registers: the ninth argument is the first on the stack.
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
@@ -79,7 +79,7 @@ internal static unsafe partial class MacNative
         }
     }
 
-    /// <summary>To the disk, through its own cache.</summary>
+    /// <summary>Flushes a file to the disk, and flushes the disk's own cache.</summary>
     public static int SyncFully(SafeHandle file) => Control(file, FullSync, 0, 0, 0, 0, 0, 0, null);
 
     [LibraryImport(Library, EntryPoint = "pread", SetLastError = true)]
@@ -158,7 +158,7 @@ internal static unsafe partial class MacNative
     [DefaultDllImportSearchPaths(Search)]
     public static partial int ReadSystemValue(string name, byte* value, nuint* bytes, void* newValue, nuint newBytes);
 
-    // Since macOS 14.4.
+    // Available since macOS 14.4.
     [LibraryImport(Library, EntryPoint = "os_sync_wait_on_address", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]
     public static partial int WaitOnAddress(void* address, ulong expected, nuint bytes, uint flags);
@@ -208,7 +208,7 @@ internal static unsafe partial class MacNative
         public long Allocated;
     }
 
-    // struct stat with 64-bit inode numbers, the only one on Arm64.
+    // struct stat with 64-bit inode numbers, which is the only one on Arm64.
     [StructLayout(LayoutKind.Explicit, Size = 144)]
     public struct FileStatus
     {

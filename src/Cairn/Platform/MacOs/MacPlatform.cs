@@ -1,10 +1,10 @@
 // macOS on Apple silicon.
 //
 //   P1  Locks of the open file description; see MacStoreFile.
-//   P2  F_PREALLOCATE. APFS copies on write what a snapshot or a clone shares, and cannot promise space for that.
-//   P3  A file has a hidden name until it has its own, with its creator byte locked, and gets its own by renamex_np or rename.
-//   P4  mmap, shared. What lies past the file's end can be touched once the file has grown, as on Linux.
-//   P5  msync and fcntl(F_FULLFSYNC); fsync alone stops at the disk's own cache.
+//   P2  F_PREALLOCATE. APFS copies the pages that a snapshot or a clone shares when they are written, and cannot promise space for that.
+//   P3  Until a file has its own name, it has a hidden name, and its creator byte is locked. It gets its own name by renamex_np or rename.
+//   P4  mmap, shared. The part past the file's end can be used when the file has grown, as on Linux.
+//   P5  msync and fcntl(F_FULLFSYNC). fsync alone does not flush the disk's own cache.
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -16,7 +16,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
 {
     private const uint OwnerOnly = 0b110_000_000; // rw-------
 
-    // os_sync_wait_on_address, between processes too.
+    // os_sync_wait_on_address, which also works between processes.
     private static readonly bool HasWaits = OperatingSystem.IsMacOSVersionAtLeast(14, 4);
 
     private readonly Lazy<string> _bootId = new(ReadBootId);
@@ -41,7 +41,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
 
     public override StoreFile OpenReadOnly(string path) => OpenExisting(Path.GetFullPath(path), isWritable: false);
 
-    // A reaper may get the creator byte between the creation and the lock; then the name is gone or about to be, and the creation starts over.
+    // Another process can get the lock of the creator byte between the creation and the locking, and delete the name. Then the creation starts over.
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
         directory = Path.GetFullPath(directory);
@@ -89,7 +89,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
             error = error == 0 ? MacStoreFile.SyncFully(handle) : error;
         }
 
-        // Some file systems keep no directories that could be flushed; there the names are as durable as they get.
+        // Some file systems have no directories that can be flushed. There the names cannot be made more durable.
         if (error is not (0 or MacErrors.Invalid or MacErrors.NotSupported))
         {
             throw MacErrors.Failed(
@@ -127,7 +127,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
             ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
             if (timeout == TimeSpan.Zero)
             {
-                return Volatile.Read(ref *address) != expected; // To the system, no time at all means for ever.
+                return Volatile.Read(ref *address) != expected; // The system reads a time of zero as no limit.
             }
         }
 
@@ -138,7 +138,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
     {
         if (HasWaits)
         {
-            // Fails with ENOENT where nobody waits.
+            // Fails with ENOENT if no thread waits.
             _ = all
                 ? MacNative.WakeAll(address, sizeof(uint), MacNative.Shared)
                 : MacNative.WakeAny(address, sizeof(uint), MacNative.Shared);
@@ -167,7 +167,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
             : MacNative.WaitOnAddress(
                 address, expected, sizeof(uint), MacNative.Shared, MacNative.MachAbsoluteTime, (ulong)timeout.Ticks * TimeSpan.NanosecondsPerTick);
 
-        // EFAULT says that the page was not there just now; like EINTR, it means to look again.
+        // EFAULT means that the page was not present at this moment. Like EINTR, it means that the caller must check again.
         return left >= 0 || MacNative.LastError != MacErrors.TimedOut;
     }
 
@@ -195,14 +195,14 @@ internal sealed unsafe class MacPlatform : StorePlatform
             using var file = new MacStoreFile(handle, path);
             if (file.IsRegularFile && file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(path))
             {
-                _ = MacNative.Unlink(path); // Whoever may not remove it leaves it to somebody who may.
+                _ = MacNative.Unlink(path); // If this user has no permission, another user's process deletes it later.
             }
         }
     }
 
     private static MacStoreFile OpenExisting(string path, bool isWritable)
     {
-        // Without the flag, opening a pipe would wait for its other end.
+        // Without this flag, the opening of a pipe would wait for its other end.
         int error = TryOpen(path, (isWritable ? MacNative.ReadWrite : MacNative.ReadOnly) | MacNative.NonBlocking, out SafeFileHandle handle);
         if (error != 0)
         {
@@ -234,7 +234,7 @@ internal sealed unsafe class MacPlatform : StorePlatform
                 $"({MacErrors.Text(error)}).");
     }
 
-    // In bounds: the caller names the size of the field.
+    // In bounds: the caller passes the size of the field.
     private static string TextOf(byte* field, int bytes)
     {
         var span = new ReadOnlySpan<byte>(field, bytes);

@@ -1,5 +1,5 @@
-// A file by its descriptor. Locks are of the open file description (F_OFD_SETLK, in Apple's headers for everybody since 2023 and in its kernel since
-// OS X 10.11): two StoreFiles of one process exclude each other. They end when the last descriptor is closed, mappings or not.
+// A file with its descriptor. Locks belong to the open file description: two StoreFiles of one process exclude each other. F_OFD_SETLK is in Apple's public
+// headers since 2023 and in its kernel since OS X 10.11. The locks end when the last descriptor is closed, even if mappings remain.
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.MacOs;
@@ -13,14 +13,14 @@ internal sealed unsafe class MacStoreFile : StoreFile
     private readonly List<MacMappedRegion> _regions = [];
     private string _path;
 
-    // Set while the file has a name of its own that nobody should open; TryPublish clears it.
+    // Set while the file has a temporary name that no process must open. TryPublish clears it.
     private string? _temporaryName;
     private bool _isDisposed;
 
-    /// <summary>Takes over an open descriptor.</summary>
-    /// <param name="handle">Owned from now on.</param>
-    /// <param name="path">The file's path, or the one it is meant for.</param>
-    /// <param name="temporaryName">The hidden name of a file that is yet to be published.</param>
+    /// <summary>Creates the object for an open descriptor.</summary>
+    /// <param name="handle">The descriptor. This object owns it from now on.</param>
+    /// <param name="path">The file's path, or its intended path.</param>
+    /// <param name="temporaryName">The hidden name of a file that is not published yet.</param>
     public MacStoreFile(SafeFileHandle handle, string path, string? temporaryName = null)
     {
         _handle = handle;
@@ -87,7 +87,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
         return true;
     }
 
-    // The owner comes first: changing it clears bits of the mode.
+    // The owner is changed first, because a change of the owner clears bits of the mode.
     public override void KeepPermissionsOf(string path)
     {
         if (MacNative.StatPath(path, out MacNative.FileStatus old) != 0)
@@ -98,14 +98,15 @@ internal sealed unsafe class MacStoreFile : StoreFile
         MacNative.FileStatus own = Status();
         bool hasItsOwner = (own.User == old.User && own.Group == old.Group) || MacNative.ChangeOwner(_handle, old.User, old.Group) == 0;
 
-        // Group permissions meant for another group must not pass to ours.
+        // Permissions for the group of the old file must not be given to another group.
         int mode = old.Mode & (hasItsOwner ? MacNative.PermissionMask : ~0b000_111_000 & MacNative.PermissionMask);
         _ = MacNative.ChangeMode(_handle, (ushort)mode);
     }
 
     // ---- The space ------------------------------------------------------------------------------------------------
 
-    // The space first, past the end, and the length only once it is there. Within the file there are no holes to fill: it has only ever grown like this.
+    // Reserves the space first, past the end. Sets the length only when the space is reserved. The file has no holes to fill, because it has only grown in
+    // this way.
     public override void Preallocate(long offset, long length)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
@@ -117,12 +118,12 @@ internal sealed unsafe class MacStoreFile : StoreFile
             return;
         }
 
-        // What is allocated beyond the end already, by an attempt that did not come to its end, counts.
+        // Space beyond the end counts if an earlier, incomplete attempt has already allocated it.
         long missing = end - Math.Max(before.Size, before.Blocks * 512);
         int error = missing <= 0 ? 0 : Allocate(missing);
         if (error is MacErrors.NotSupported or MacErrors.Invalid)
         {
-            error = WriteZeros(before.Size, end); // Where the file system cannot reserve space, writing zeros does.
+            error = WriteZeros(before.Size, end); // If the file system cannot reserve space, writing zeros reserves it.
         }
 
         if (error == 0 && MacNative.Truncate(_handle, end) != 0)
@@ -132,7 +133,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
 
         if (error != 0)
         {
-            _ = MacNative.Truncate(_handle, before.Size); // Gives back what lies past the earlier end.
+            _ = MacNative.Truncate(_handle, before.Size); // Releases the space past the earlier end.
             long? available = MacNative.StatFileSystem(_handle, out MacNative.FileSystemStatus status) == 0
                 ? status.AvailableBlocks * status.BlockBytes
                 : null;
@@ -206,7 +207,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
 
-        // Asks which lock would be in the way of a write lock; our own never is. None: the kernel changes the type.
+        // Asks which lock would conflict with a write lock. A lock of this file never conflicts. If there is none, the kernel changes the type.
         var probe = new MacNative.FileLock { Type = MacNative.WriteLock, Start = offset, Length = length };
         return MacNative.Lock(_handle, MacNative.OfdGetLock, ref probe) == 0
             ? probe.Type != MacNative.Unlock
@@ -223,7 +224,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
         {
             while (total < buffer.Length)
             {
-                // In bounds: at most what is left of the buffer.
+                // In bounds: at most the rest of the buffer.
                 nint count = MacNative.Read(_handle, start + total, (nuint)(buffer.Length - total), offset + total);
                 if (count == 0)
                 {
@@ -307,7 +308,9 @@ internal sealed unsafe class MacStoreFile : StoreFile
 
     // ---- Steps ----------------------------------------------------------------------------------------------------
 
-    /// <summary>To the disk, through its own cache; where the file system cannot ask for that, as far as it can. The error, or 0.</summary>
+    /// <summary>
+    /// Flushes a file to the disk, and flushes the disk's own cache if the file system can request that. Returns the error, or 0.
+    /// </summary>
     internal static int SyncFully(SafeFileHandle handle)
     {
         while (true)
@@ -365,7 +368,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
             return MacNative.LastError;
         }
 
-        _ = MacNative.Unlink(source); // If this fails, a second, hidden name stays; the file is whole.
+        _ = MacNative.Unlink(source); // If this fails, a second, hidden name stays. The file is complete.
         return 0;
     }
 
@@ -393,7 +396,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
     {
         for (int done = 0; done < length;)
         {
-            // In bounds: at most what is left of the source.
+            // In bounds: at most the rest of the source.
             nint count = MacNative.Write(_handle, source + done, (nuint)(length - done), offset + done);
             if (count >= 0)
             {

@@ -1,15 +1,15 @@
-// The byte ranges that one handle has locked, because Windows does not say: a lock that the same handle has already is refused like
-// anybody else's, and unlocking takes exactly what one call locked.
+// The byte ranges that one handle has locked. The store records them because Windows does not report them. Windows refuses a lock that the same handle
+// already holds, like a lock of another handle. An unlock must name exactly the range of one lock call.
 //
 //   I1  The ranges do not overlap. Each is one lock of the system.
 namespace Cairn.Platform.Windows;
 
 internal sealed class HeldRanges
 {
-    // A store holds one to three, and asks a few times a second.
+    // A store holds one to three ranges, and queries them a few times a second.
     private readonly List<ByteRange> _ranges = [];
 
-    /// <summary>The parts of a range that are not held, in order.</summary>
+    /// <summary>Returns the parts of a range that are not held, in order.</summary>
     public IReadOnlyList<ByteRange> GapsIn(ByteRange range)
     {
         List<ByteRange> gaps = [];
@@ -34,8 +34,8 @@ internal sealed class HeldRanges
 
     public void Add(ByteRange range) => _ranges.Add(range);
 
-    /// <summary>Takes the locks that lie in a range out, for the caller to give them back.</summary>
-    /// <exception cref="InvalidOperationException">A lock lies in it partly: the system cannot give back a part.</exception>
+    /// <summary>Removes the locks in a range from the list and returns them. The caller releases them.</summary>
+    /// <exception cref="InvalidOperationException">A lock is only partly in the range. The system cannot release a part of a lock.</exception>
     public IReadOnlyList<ByteRange> TakeWithin(ByteRange range)
     {
         List<ByteRange> within = [.. _ranges.Where(held => held.Overlaps(range))];
@@ -49,7 +49,7 @@ internal sealed class HeldRanges
     }
 }
 
-/// <summary>Bytes from <paramref name="Start"/> up to, but without, <paramref name="End"/>.</summary>
+/// <summary>The bytes from <paramref name="Start"/> up to, but not including, <paramref name="End"/>.</summary>
 internal readonly record struct ByteRange(long Start, long End)
 {
     public long Length => End - Start;

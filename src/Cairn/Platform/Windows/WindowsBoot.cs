@@ -1,14 +1,14 @@
-// What tells one start of the machine from another.
+// Distinguishes one start of the machine from another.
 //
-// Windows has no number for it. The time it started (system time less time running) moves whenever the clock is set, and what GetTickCount64 and the
-// system time give differs by some milliseconds from call to call. But the kernel keeps the time of its start, and when the clock is set it moves that time and
-// remembers by how much. Less that sum, it is what the clock said when the kernel started: the same for every process and for as long as the kernel runs, and
-// to a ten-millionth of a second another at the next start.
+// Windows has no number for it. The start time computed from the clock (system time minus running time) changes whenever the clock is set. GetTickCount64
+// and the system time together vary by some milliseconds from call to call. But the kernel stores the time of its start. When the clock is set, the kernel
+// moves that time and remembers the sum of all moves. The stored time minus that sum is the clock's time when the kernel started. It is the same for every
+// process and as long as the kernel runs. At the next start it differs, because its unit is 100 ns.
 //
-// A "fast start" continues the kernel of before, with its memory, and so with the pages of the store that were not written yet: rightly the same start.
-// If the machine loses its power in between, the kernel starts anew, and with another time.
+// A "fast start" continues the previous kernel with its memory, which includes the pages of the store that were not written yet. So it counts as the same
+// start. If the machine loses its power in between, the kernel starts from the beginning, with another time.
 //
-// NtQuerySystemInformation is documented; that these are the fields of SystemTimeOfDayInformation is not ("opaque"), but has not changed since Windows 2000.
+// NtQuerySystemInformation is documented. The fields of SystemTimeOfDayInformation are not ("opaque"), but they have not changed since Windows 2000.
 using System.Buffers.Binary;
 using System.Runtime.Versioning;
 
@@ -16,7 +16,7 @@ namespace Cairn.Platform.Windows;
 
 internal static class WindowsBoot
 {
-    /// <summary>36 characters that are the same for as long as the kernel runs.</summary>
+    /// <summary>Returns 36 characters that are the same as long as the kernel runs.</summary>
     [SupportedOSPlatform("windows")]
     public static unsafe string ReadId()
     {
@@ -30,8 +30,8 @@ internal static class WindowsBoot
                 $"(status 0x{status:X8}, {bytes} bytes).");
     }
 
-    /// <summary>The id of a start at this time.</summary>
-    /// <param name="startTime">In units of 100 ns, as the clock was then.</param>
+    /// <summary>Returns the id of a start at this time.</summary>
+    /// <param name="startTime">The clock's time at the start, in units of 100 ns.</param>
     public static string IdOf(long startTime)
     {
         Span<byte> bytes = stackalloc byte[16];

@@ -1,5 +1,5 @@
-// Error numbers of Windows, and what they mean to somebody whose store does not open. Files are opened by .NET, whose exceptions carry the number
-// in the lower half of their HResult.
+// The error numbers of Windows, and their meaning for a user whose store does not open. .NET opens the files. Its exceptions have the number in the lower
+// half of their HResult.
 using System.Runtime.InteropServices;
 using Cairn.Messages;
 
@@ -33,7 +33,7 @@ internal static class WindowsErrors
 
     public static int Of(Exception failure) => failure.HResult & 0xFFFF;
 
-    /// <summary>The failure of an open, as the exception that the seam promises for it.</summary>
+    /// <summary>Creates the exception for a failed opening, as StorePlatform promises it.</summary>
     public static Exception Open(string path, Exception failure, bool forWriting) => failure switch
     {
         FileNotFoundException or DirectoryNotFoundException => FileFailures.NotFound(path),
@@ -49,9 +49,9 @@ internal static class WindowsErrors
             $"The store '{path}' could not be opened for {(forWriting ? "reading and writing" : "reading")}: {failure.Message}", failure),
     };
 
-    /// <summary>The failure to create a file.</summary>
-    /// <param name="path">The name that it was to have in the end.</param>
-    /// <param name="failure">What .NET said.</param>
+    /// <summary>Creates the exception for a failed creation of a file.</summary>
+    /// <param name="path">The intended final name.</param>
+    /// <param name="failure">The exception of .NET.</param>
     public static Exception Create(string path, Exception failure) => failure switch
     {
         FileNotFoundException or DirectoryNotFoundException => FileFailures.NoDirectoryFor(path),
@@ -60,7 +60,7 @@ internal static class WindowsErrors
         _ => new StoreException($"The store '{path}' could not be created: {failure.Message}", failure),
     };
 
-    /// <summary>The failure to give a file its name.</summary>
+    /// <summary>Creates the exception for a failed publication of a file.</summary>
     public static Exception Publish(string path, int error) => error switch
     {
         NotFound or PathNotFound => FileFailures.NoDirectoryFor(path),
@@ -73,7 +73,7 @@ internal static class WindowsErrors
         _ => Failed($"The store '{path}' could not get its name", error),
     };
 
-    /// <summary>The failure to make space in a file.</summary>
+    /// <summary>Creates the exception for a failed reservation of space in a file.</summary>
     public static StoreException NoRoom(string path, long bytesNeeded, int error) => error switch
     {
         DiskFull or HandleDiskFull => FileFailures.Full(path, bytesNeeded, BytesAvailable(path)),
@@ -85,7 +85,7 @@ internal static class WindowsErrors
         _ => Failed($"The store '{path}' needs {ByteText.Of(bytesNeeded)}, but making room failed", error),
     };
 
-    /// <summary>The failure of a mapping.</summary>
+    /// <summary>Creates the exception for a failed mapping.</summary>
     public static StoreException Map(string path, long bytes, int error) => error switch
     {
         DiskFull or HandleDiskFull => NoRoom(path, bytes, error),
@@ -107,7 +107,7 @@ internal static class WindowsErrors
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or ArgumentException)
         {
-            return null; // Only the message is poorer.
+            return null; // Only the message has less detail.
         }
     }
 

@@ -1,5 +1,5 @@
-// The file systems on which mapped memory is not coherent: those of another machine, and those served by a program. Windows says which are remote;
-// of those that a program serves it knows nothing, but most say it in their name.
+// The file systems on which mapped memory is not coherent: those of another machine, and those that a program serves. Windows reports which are remote. It
+// does not report which are served by a program, but the names of most of them show it.
 using System.Runtime.Versioning;
 using Microsoft.Win32.SafeHandles;
 
@@ -10,17 +10,17 @@ internal static class WindowsFileSystems
     private const string ShareMarker = @"\\?\UNC\";
     private const string LongPathMarker = @"\\?\";
 
-    /// <summary>The name of a refused kind, as far as names tell; null for every other.</summary>
-    /// <param name="kind">What the volume calls its file system: "NTFS".</param>
+    /// <summary>Returns the name of a refused kind, as far as names show it, or null for every other kind.</summary>
+    /// <param name="kind">The volume's name of its file system, such as "NTFS".</param>
     public static string? RefusedKind(string kind) =>
         kind.StartsWith("FUSE", StringComparison.OrdinalIgnoreCase) || kind.Contains("WinFsp", StringComparison.OrdinalIgnoreCase)
             || kind.StartsWith("Dokan", StringComparison.OrdinalIgnoreCase) || kind.StartsWith("9P", StringComparison.OrdinalIgnoreCase)
             ? kind
             : null;
 
-    /// <summary>Whether a path without links is on a share, and the root of its volume if it is not.</summary>
-    /// <param name="path">As GetFinalPathNameByHandle gives it: with a marker in front.</param>
-    /// <param name="root">"C:\"; null if the path has another form.</param>
+    /// <summary>Returns whether a path without links is on a share. If it is not, also returns the root of its volume.</summary>
+    /// <param name="path">The path in the form of GetFinalPathNameByHandle, with a marker at its beginning.</param>
+    /// <param name="root">The root, such as "C:\". Null if the path has another form.</param>
     public static bool IsShare(string path, out string? root)
     {
         bool isShare = path.StartsWith(ShareMarker, StringComparison.OrdinalIgnoreCase);
@@ -29,7 +29,7 @@ internal static class WindowsFileSystems
         return isShare;
     }
 
-    /// <summary>The name of a refused kind that the open file or directory is on; null for every other.</summary>
+    /// <summary>Returns the name of the refused kind of an open file's or directory's file system, or null for every other kind.</summary>
     [SupportedOSPlatform("windows")]
     public static unsafe string? RefusedKindOf(SafeFileHandle file)
     {

@@ -3,11 +3,11 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.Windows;
 
-/// <summary>A view of a section of the file. Views of one local file show the same bytes, whichever section they are of.</summary>
+/// <summary>A view of a section of the file. All views of one local file show the same bytes, even if they belong to different sections.</summary>
 [SupportedOSPlatform("windows")]
 internal sealed unsafe class WindowsMappedRegion : MappedRegion
 {
-    // What else works on the pages may have them locked for an instant; the system says so instead of waiting.
+    // Other code that works on the pages can lock them for an instant. The system then returns an error instead of waiting.
     private const int MaxFlushAttempts = 10;
 
     private readonly SafeFileHandle _file;
@@ -22,7 +22,7 @@ internal sealed unsafe class WindowsMappedRegion : MappedRegion
         Length = length;
     }
 
-    /// <summary>Maps bytes that the file has.</summary>
+    /// <summary>Maps bytes that exist in the file.</summary>
     public static WindowsMappedRegion Map(SafeFileHandle file, string path, long length, uint protection, uint access)
     {
         nint section = WindowsNative.CreateFileMappingW(file, 0, protection, (uint)(length >> 32), (uint)length, 0);
@@ -33,13 +33,13 @@ internal sealed unsafe class WindowsMappedRegion : MappedRegion
 
         nint address = WindowsNative.MapViewOfFile(section, access, 0, 0, (nuint)length);
         int error = WindowsNative.LastError;
-        _ = WindowsNative.CloseHandle(section); // The view keeps it.
+        _ = WindowsNative.CloseHandle(section); // The view keeps the section alive.
         return address == 0
             ? throw WindowsErrors.Map(path, length, error)
             : new WindowsMappedRegion(file, path, (byte*)address, length);
     }
 
-    // The first call starts the writing of the pages; only the second waits for it, and for the disk's own cache.
+    // The first call starts to write the pages. Only the second one waits for the end, and flushes the disk's own cache.
     public override void Flush(long offset, long length)
     {
         CheckRange(offset, length);
@@ -66,7 +66,7 @@ internal sealed unsafe class WindowsMappedRegion : MappedRegion
         }
     }
 
-    // Reads ahead; the first touch of a page still costs a fault, but a short one.
+    // The system only reads ahead. The first access to a page still causes a page fault, but a short one.
     public override bool Populate(long offset, long length, bool write)
     {
         CheckRange(offset, length);
@@ -74,14 +74,14 @@ internal sealed unsafe class WindowsMappedRegion : MappedRegion
         return length == 0 || WindowsNative.PrefetchVirtualMemory(WindowsNative.GetCurrentProcess(), 1, &range, 0);
     }
 
-    public override void AdviseRandomAccess() => ObjectDisposedException.ThrowIf(_isUnmapped != 0, this); // No such advice for views.
+    public override void AdviseRandomAccess() => ObjectDisposedException.ThrowIf(_isUnmapped != 0, this); // Windows has no such advice for views.
 
     public override void Dispose()
     {
         if (Interlocked.Exchange(ref _isUnmapped, 1) == 0)
         {
             _ = WindowsNative.UnmapViewOfFile(Address);
-            Address = null; // A late use faults at a null address, which the runtime reports; it does not read a stranger's page.
+            Address = null; // A late access then faults at a null address, which the runtime reports. It does not read a foreign page.
             Length = 0;
         }
     }

@@ -1,4 +1,4 @@
-// What the store asks of Windows beyond what .NET does for it. Structures have their layout on 64-bit Windows.
+// The calls of the store to Windows, in addition to those of .NET. Structures have their layout on 64-bit Windows.
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
@@ -23,7 +23,7 @@ internal static unsafe partial class WindowsNative
     public const uint GenericWrite = 0x4000_0000;
     public const uint ShareAll = 7;
     public const uint OpenExisting = 3;
-    public const uint BackupSemantics = 0x0200_0000; // Opens directories, too.
+    public const uint BackupSemantics = 0x0200_0000; // Opens directories too.
 
     // GetFileType, GetDriveTypeW
     public const uint DiskFile = 1;
@@ -34,7 +34,7 @@ internal static unsafe partial class WindowsNative
     public const int IdInformation = 18;
     public const int RenameInformationEx = 22;
 
-    // FILE_RENAME_INFO of RenameInformationEx; of RenameInformation only the first, as a byte
+    // The flags of FILE_RENAME_INFO for RenameInformationEx. RenameInformation has only the first one, as a byte.
     public const uint RenameReplace = 1;
     public const uint RenamePosix = 2;
     public const int RenameNameOffset = 20;
@@ -151,7 +151,7 @@ internal static unsafe partial class WindowsNative
     [DefaultDllImportSearchPaths(Search)]
     public static partial void WakeByAddressAll(void* address);
 
-    // OVERLAPPED: here only where in the file.
+    // OVERLAPPED, used here only for the offset in the file.
     [StructLayout(LayoutKind.Explicit, Size = 32)]
     public struct Overlapped
     {

@@ -1,12 +1,12 @@
 // Windows 10 and later, and Windows Server 2016 and later, on x64 and Arm64.
 //
 //   P1  LockFileEx; see WindowsStoreFile.
-//   P2  A file is as long as its mapping, and has the space of its length: NTFS and ReFS, neither sparse nor compressed.
-//   P3  A file has a hidden name until it has its own, with its creator byte locked, and gets its own by a rename with POSIX semantics.
-//   P4  Views of sections of one local file; what is read from the file comes from the same pages.
-//   P5  FlushViewOfFile and FlushFileBuffers; the latter writes the volume's log, and with it the names.
+//   P2  A file is as long as its mapping and has space for its whole length, on NTFS and ReFS, if it is neither sparse nor compressed.
+//   P3  Until a file has its own name, it has a hidden name, and its creator byte is locked. It gets its own name by a rename with POSIX semantics.
+//   P4  Views of sections of one local file. Reads from the file use the same pages.
+//   P5  FlushViewOfFile and FlushFileBuffers. The latter writes the volume's log, and with it the names.
 //
-// No file that is mapped can be replaced or deleted here, by anybody. The store does neither while it has one mapped.
+// Windows never replaces or deletes a mapped file. The store does neither while it has the file mapped.
 using System.ComponentModel;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
@@ -38,7 +38,7 @@ internal sealed class WindowsPlatform : StorePlatform
 
     public override int PageSize => Environment.SystemPageSize;
 
-    // The runtime knows the limit of a job object, too, which is what a container is here.
+    // The runtime also knows the limit of a job object, which is the form of a container on Windows.
     public override long? MemoryLimitBytes =>
         GC.GetGCMemoryInfo().TotalAvailableMemoryBytes is > 0 and var bytes ? bytes : null;
 
@@ -46,7 +46,7 @@ internal sealed class WindowsPlatform : StorePlatform
 
     public override StoreFile OpenReadOnly(string path) => OpenExisting(Path.GetFullPath(path), isWritable: false);
 
-    // A reaper may get the creator byte between the creation and the lock; then the name is gone or about to be, and the creation starts over.
+    // Another process can get the lock of the creator byte between the creation and the locking, and delete the name. Then the creation starts over.
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
         directory = Path.GetFullPath(directory);
@@ -60,7 +60,7 @@ internal sealed class WindowsPlatform : StorePlatform
                 continue;
             }
 
-            File.SetAttributes(stream.SafeFileHandle, FileAttributes.NotContentIndexed); // Nobody shall open it to look inside.
+            File.SetAttributes(stream.SafeFileHandle, FileAttributes.NotContentIndexed); // No indexer must open the file.
             var file = new WindowsStoreFile(stream, target, name);
             if (file.TryLockByte(StoreFile.CreatorLockByte) && file.IsStillAt(name))
             {
@@ -86,7 +86,7 @@ internal sealed class WindowsPlatform : StorePlatform
         }
         catch (DirectoryNotFoundException)
         {
-            // No such name.
+            // The name does not exist.
         }
         catch (UnauthorizedAccessException)
         {
@@ -98,8 +98,8 @@ internal sealed class WindowsPlatform : StorePlatform
         }
     }
 
-    // Where a directory cannot be flushed by this user or on this file system, its names are as durable as its log makes them: the flush of
-    // the file itself has written that.
+    // This user or this file system possibly cannot flush a directory. Then the volume's log makes the names durable, and the flush of the file itself has
+    // written that log.
     public override void FlushDirectory(string directory)
     {
         directory = Path.GetFullPath(directory);
@@ -145,7 +145,7 @@ internal sealed class WindowsPlatform : StorePlatform
         }
     }
 
-    // Wakes reach only threads of this process that wait at this very address. For all others there are the pauses: each looks at the word again.
+    // A wake only reaches threads of this process that wait at exactly this address. All other waiters poll the word after each pause.
     public override unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout)
     {
         Debug.Assert((nuint)address % sizeof(uint) == 0, "An aligned word.");
@@ -175,11 +175,11 @@ internal sealed class WindowsPlatform : StorePlatform
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            // Whoever may not remove it leaves it to somebody who may: the next creation of this name reaps it.
+            // This user has no permission to delete the file. The next creation of this name by a user with permission deletes it.
         }
     }
 
-    // Readable and writable by this user only: the permissions of the directory are not inherited.
+    // Only this user can read and write the file: it does not inherit the permissions of the directory.
     private static FileStream? TryCreate(string path, string target)
     {
         try

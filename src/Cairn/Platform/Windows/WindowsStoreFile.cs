@@ -1,14 +1,15 @@
-// A file by its handle, opened so that others may open, rename and delete it.
+// A file with its handle. It is opened so that others can open, rename and delete it.
 //
-// Locks are LockFileEx's. They belong to the handle: two StoreFiles of one process exclude each other, and closing the handle, or the end of the
-// process, gives them back, also while a view of the file is left. What they need on top is remembered here (HeldRanges). They are mandatory,
-// but the store locks bytes past the end of any file, which nobody reads or writes; views are not affected in any case.
+// Locks are those of LockFileEx. They belong to the handle. So two StoreFiles of one process exclude each other. The locks are released when the handle is
+// closed or the process ends, even if a view of the file remains. HeldRanges stores the additional state of the locks. The locks are mandatory, but the
+// store locks bytes past the end of any file, which no process reads or writes. Locks never affect views.
 //
-//   I1  Every question about locks is asked under the lock of _held: a shared lock of the same handle over its own exclusive one is granted,
-//       and the first unlocking would then end the exclusive one.
+//   I1  Every query of locks is made under the lock of _held. Windows grants a shared lock over an exclusive lock of the same handle. The first unlock
+//       would then end the exclusive lock.
 //
-// Windows does not tell who has a lock. IsByteLockedByOther tries a shared lock of each byte, which only an exclusive one is in the way of: those who
-// ask do not take each other for owners. Who wants to lock a byte at that very moment is refused; the store then takes another slot or tries again.
+// Windows does not report the holder of a lock. So IsByteLockedByOther tries a shared lock of each byte, with which only an exclusive lock conflicts. So
+// processes that query at the same time do not count each other as owners. If another process tries to lock a byte at that moment, Windows refuses it. The
+// store then takes another slot or tries again.
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Security.AccessControl;
@@ -26,14 +27,14 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
     private readonly HeldRanges _held = new();
     private string _path;
 
-    // Set while the file has a name of its own that nobody should open; TryPublish clears it.
+    // Set while the file has a temporary name that no process must open. TryPublish clears it.
     private string? _temporaryName;
     private bool _isDisposed;
 
-    /// <summary>Takes over an open handle.</summary>
-    /// <param name="handle">Owned from now on.</param>
-    /// <param name="path">The file's path, or the one it is meant for.</param>
-    /// <param name="isWritable">Whether it was opened for writing, too.</param>
+    /// <summary>Creates the object for an open handle.</summary>
+    /// <param name="handle">The handle. This object owns it from now on.</param>
+    /// <param name="path">The file's path, or its intended path.</param>
+    /// <param name="isWritable">Whether the file was also opened for writing.</param>
     public WindowsStoreFile(SafeFileHandle handle, string path, bool isWritable)
     {
         _handle = handle;
@@ -50,10 +51,10 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         }
     }
 
-    /// <summary>Takes over a file that was just created.</summary>
-    /// <param name="stream">Owned from now on. Used for nothing but its handle.</param>
-    /// <param name="path">The file's path, or the one it is meant for.</param>
-    /// <param name="temporaryName">The hidden name of a file that is yet to be published.</param>
+    /// <summary>Creates the object for a file that was just created.</summary>
+    /// <param name="stream">The stream. This object owns it from now on, and uses only its handle.</param>
+    /// <param name="path">The file's path, or its intended path.</param>
+    /// <param name="temporaryName">The hidden name of a file that is not published yet.</param>
     public WindowsStoreFile(FileStream stream, string path, string? temporaryName)
         : this(stream.SafeFileHandle, path, isWritable: true)
     {
@@ -94,7 +95,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         int error = Rename(path, replace);
         if (replace && error is WindowsErrors.AccessDenied or WindowsErrors.UserMappedFile)
         {
-            // A store that this process closed stays mapped until it is collected, and no file that is mapped is replaced.
+            // A store that this process closed stays mapped until it is collected, and Windows does not replace a mapped file.
             GC.Collect();
             GC.WaitForPendingFinalizers();
             error = Rename(path, replace);
@@ -130,13 +131,13 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or System.Security.SecurityException or NotSupportedException)
         {
-            // As far as this user can arrange it.
+            // The permissions are kept only as far as this user is allowed to.
         }
     }
 
     // ---- The space ------------------------------------------------------------------------------------------------
 
-    // NTFS and ReFS give a file that is neither sparse nor compressed the space of its length; there are no holes to fill.
+    // NTFS and ReFS give a file that is neither sparse nor compressed the space of its length. So it has no holes to fill.
     public override void Preallocate(long offset, long length)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
@@ -157,7 +158,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         }
     }
 
-    // Through a view: others that are mapped show it at once, which they need not do for what is written to the file.
+    // The zeros are written through a view. All other views show them at once, which is not certain for writes to the file.
     public override void ZeroRange(long offset, long length)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
@@ -180,7 +181,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
             return Add(Math.Min(length, Length), WindowsNative.PageReadOnly, WindowsNative.ViewRead);
         }
 
-        // A view cannot reach past the file's end, and cannot be made longer where it is.
+        // A view cannot reach past the file's end, and cannot grow in place.
         Preallocate(0, length);
         return Add(length, WindowsNative.PageReadWrite, WindowsNative.ViewRead | WindowsNative.ViewWrite);
     }
@@ -250,7 +251,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         {
             foreach (ByteRange gap in _held.GapsIn(range))
             {
-                // One by one, so that whoever wants one of many bytes meanwhile is refused one.
+                // The bytes are locked one by one, so that another process that wants one of them meanwhile is refused only that one.
                 for (long at = gap.Start; at < gap.End; at++)
                 {
                     if (!TryLock(new ByteRange(at, at + 1), kind: 0))
@@ -334,7 +335,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
             _isDisposed = true;
             foreach (WindowsMappedRegion region in _regions)
             {
-                region.Dispose(); // Before the name goes: no file that is mapped is deleted.
+                region.Dispose(); // Before the name is removed: Windows does not delete a mapped file.
             }
         }
 
@@ -348,15 +349,15 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
     // ---- Steps ----------------------------------------------------------------------------------------------------
 
-    /// <summary>Opens a file or a directory; invalid if that fails.</summary>
+    /// <summary>Opens a file or a directory. Returns an invalid handle if that fails.</summary>
     internal static SafeFileHandle OpenAny(string path, uint access)
     {
-        // .NET does this for what it opens: without the prefix, a path of 260 characters or more is refused.
+        // .NET adds this prefix for its own files. Without it, Windows refuses a path of 260 characters or more.
         string name = path.Length < 248 || path.StartsWith(@"\\", StringComparison.Ordinal) ? path : @"\\?\" + path;
         return WindowsNative.CreateFileW(name, access, WindowsNative.ShareAll, 0, WindowsNative.OpenExisting, WindowsNative.BackupSemantics, 0);
     }
 
-    // File systems older than the 128-bit number have one of 64 bits.
+    // File systems that are older than the 128-bit number have one of 64 bits.
     private static FileIdentity? IdentityOf(SafeFileHandle handle)
     {
         WindowsNative.FileId id;
@@ -381,8 +382,8 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         }
     }
 
-    // With the semantics of POSIX the name passes in one step also while others have the old file open. Where the file system does not have them
-    // (before Windows 10 1607; not NTFS), it does if nobody has.
+    // With POSIX semantics the name changes in one step, even if other processes have the old file open. A file system without these semantics (before
+    // Windows 10 1607; not NTFS) can do it only if no process has the old file open.
     private int Rename(string path, bool replace)
     {
         int error = Rename(path, WindowsNative.RenameInformationEx, WindowsNative.RenamePosix | (replace ? WindowsNative.RenameReplace : 0));
@@ -396,7 +397,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
     {
         string target = path.Length < 248 || path.StartsWith(@"\\", StringComparison.Ordinal) ? path : @"\\?\" + path;
 
-        // FILE_RENAME_INFO: flags, the root (none), bytes of the name, the name. It must not be shorter than the structure with its padding.
+        // FILE_RENAME_INFO: flags, root (none), bytes of the name, name. It must not be shorter than the structure with its padding.
         byte[] information = new byte[WindowsNative.RenameNameOffset + ((target.Length + 1) * sizeof(char)) + 8];
         BitConverter.TryWriteBytes(information, flags);
         BitConverter.TryWriteBytes(information.AsSpan(WindowsNative.RenameLengthOffset), target.Length * sizeof(char));

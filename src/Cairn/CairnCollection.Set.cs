@@ -244,8 +244,8 @@ public unsafe partial class CairnCollection
     /// </param>
     /// <param name="lease">The lease if the result is <see cref="LeaseStatus.Acquired"/>. Set a value with it, then dispose it.</param>
     /// <returns>
-    /// <see cref="LeaseStatus.Hit"/> as soon as there is a value, also during the wait. The other values are described there. A caller that does not get
-    /// the lease can read the expired value with <see cref="TryGetStale"/>, if the store still has it.
+    /// <see cref="LeaseStatus.Hit"/> as soon as there is a value, also during the wait. <see cref="LeaseStatus"/> describes the other results. A caller
+    /// that does not get the lease can read the expired value with <see cref="TryGetStale"/>, if the store still has it.
     /// </returns>
     /// <exception cref="ArgumentOutOfRangeException">The wait is negative.</exception>
     public LeaseStatus AcquireLease(CacheKey key, TimeSpan wait, out StoreLease? lease)

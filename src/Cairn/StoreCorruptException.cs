@@ -111,7 +111,7 @@ public sealed class StoreCorruptException : StoreException
         onDamage(damage);
     }
 
-    // The message does not advise to delete the file first, because the file may not be a store at all.
+    // The message does not advise to delete the file first, because the file is possibly not a store at all.
     internal static StoreCorruptException NotAStore(string file, string found)
     {
         const string Mark = "the mark of a Cairn store";

@@ -84,8 +84,8 @@ public sealed record StoreOptions
     public StoreEncryption? Encryption { get; init; }
 
     /// <summary>
-    /// Whether the opening touches the file's pages in the background, so that later writes do not wait until the system provides them (1 to 6 microseconds
-    /// a page). Default false.
+    /// Whether the opening touches the file's pages in the background. Later writes then do not wait until the system provides the pages (1 to 6
+    /// microseconds a page). Default false.
     /// </summary>
     public bool PreTouch { get; init; }
 

@@ -15,7 +15,7 @@ namespace Cairn;
 /// the machine ends in the middle. For other writers it happens at one moment. A reader that reads several keys one after the other can see some of them
 /// before it and some after it.
 /// </para>
-/// <para>One thread at a time may use a transaction.</para>
+/// <para>Only one thread at a time can use a transaction.</para>
 /// </remarks>
 /// <example>
 /// <code>

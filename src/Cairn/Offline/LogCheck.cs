@@ -5,8 +5,8 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Offline;
 
-// Reads the snapshot and the log beside a store in the same way as a rebuild of the store, and reports the findings that a rebuild would refuse. No process
-// has the store open, because such a process could delete pieces at any moment.
+// Reads the snapshot and the log beside a store in the same way as a rebuild of the store does. Reports the problems for which a rebuild would fail. The
+// caller ensures that no process has the store open, because such a process can delete pieces at any moment.
 internal static unsafe class LogCheck
 {
     /// <summary>Checks the log of a store.</summary>
@@ -63,8 +63,8 @@ internal static unsafe class LogCheck
     }
 
     /// <summary>
-    /// Returns whether the log of a store that no process has open is damaged: it cannot be read, a file is missing, or a record that must be readable is
-    /// not.
+    /// Returns whether the log of a store that no process has open is damaged. It is damaged if it cannot be read, if a file is missing, or if a record
+    /// that must be readable is not.
     /// </summary>
     /// <param name="platform">The platform of the files.</param>
     /// <param name="storePath">The store's path.</param>

@@ -111,7 +111,9 @@ internal unsafe struct PartitionBlock
     [FieldOffset(488)] public long LockWaits;
     [FieldOffset(496)] public long Corrupt;
 
-    /// <summary>The number of Expirations of entries that were not removed by a read or a write of their key. Written under the lock.</summary>
+    /// <summary>
+    /// The number of Expirations without the entries that a read or a removal of their key retracted. Written under the lock.
+    /// </summary>
     [FieldOffset(504)] public long Reclaimed;
 
     /// <summary>Returns the watermark of a collection and its complement (I3).</summary>

@@ -7,7 +7,7 @@ namespace Cairn.WriteAhead;
 //   I1  A piece that is followed by another piece reaches the first record of that piece.
 //   I2  The last piece reaches every position that is known to have been durable. The sources are the store's file (LogPromise), the piece's seals
 //       (LogSeal), and the header of any record behind the end (LogRecord I3). A flush had returned for everything below, and a loss of power does not
-//       undo a flush. So a shorter piece is damaged. An incomplete record above all of these positions is a torn tail and does not count: nothing on
+//       undo a flush. So a shorter piece is damaged. An incomplete record above all of these positions is a torn tail and does not count. Nothing on
 //       the disk says that a flush had returned for it.
 internal static unsafe class LogWalk
 {

@@ -1,5 +1,5 @@
-// The minimum of the machine's memory and the limits of all control groups, from this process's own group up to the top group that its container can see.
-// Versions 1 and 2 of control groups can be mounted together, so both are read.
+// The minimum of the machine's memory and the limits of control groups. The groups are all from this process's own group up to the top group that its
+// container can see. Versions 1 and 2 of control groups can be mounted together, so both are read.
 //   /proc/self/cgroup      "0::/path" (version 2) and "4:memory:/path" (version 1), paths from the hierarchy's root
 //   /proc/self/mountinfo   where each hierarchy is mounted, and which of its directories is the mount's root
 namespace Cairn.Platform.Linux;

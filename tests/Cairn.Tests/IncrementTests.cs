@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Cairn.Tests;
 
-/// <summary>Numbers.</summary>
+/// <summary>Increments and decrements of numbers.</summary>
 public sealed class IncrementTests : StoreTest
 {
     [Fact]

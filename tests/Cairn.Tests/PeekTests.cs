@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Cairn.Tests;
 
-/// <summary>The reads of a tool that must not influence the store.</summary>
+/// <summary>Reads for tools, which must not influence the store.</summary>
 public sealed class PeekTests : StoreTest
 {
     [Fact]

@@ -5,7 +5,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests;
 
-/// <summary>The hazard cells of one opening: which pins share them, and the result of each operation when none is free.</summary>
+/// <summary>The hazard cells of one opening: the pins that share them, and the result of each operation when no cell is free.</summary>
 public sealed class ScarceCellTests : StoreTest
 {
     // Longer than a segment, so that each value has a segment of its own.

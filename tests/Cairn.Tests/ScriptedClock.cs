@@ -1,7 +1,9 @@
 namespace Cairn.Tests;
 
-/// <summary>The system's time. At the next read of the time, it runs an action of the test: between the beginning of an operation that has
-/// an expiration and its work.</summary>
+/// <summary>
+/// The system's time. At the next read of the time, it runs an action of the test. That moment is between the beginning of an operation with an
+/// expiration and its work.
+/// </summary>
 internal sealed class ScriptedClock : TimeProvider
 {
     private Action? _action;

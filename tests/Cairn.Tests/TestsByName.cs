@@ -65,7 +65,7 @@ internal static class TestsByName
                 .Select(arguments => (arguments ?? [null]).Zip(method.GetParameters(), (argument, parameter) =>
                     argument is int number && parameter.ParameterType == typeof(long) ? (long)number : argument).ToArray());
 
-    // Called by reflection and therefore catches everything: an exception that passes through native frames of the runtime crashes Wine.
+    // Reflection calls this method, so it catches every exception. An exception that passes through native frames of the runtime crashes Wine.
     private static Exception? Call1<T>(MethodInfo method, object test, object?[] arguments) =>
         Caught(() => method.ReturnType == typeof(void)
             ? Done(() => method.CreateDelegate<Action<T>>(test)((T)arguments[0]!))

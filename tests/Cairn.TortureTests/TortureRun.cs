@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests;
 
 /// <summary>
-/// One run of a torture test: its seed, which an environment variable may set, its length, and the command that repeats it. Seed and command
-/// are printed at the start, so that a run that hangs or crashes can be repeated too.
+/// One run of a torture test: its seed, which an environment variable can set, its length, and the command that repeats it. The run prints seed and
+/// command at the start, so that a run that hangs or crashes can be repeated too.
 /// </summary>
 internal sealed class TortureRun
 {

@@ -4,8 +4,8 @@ using Cairn.Caching.Levels;
 namespace Cairn.Caching.Tests.Levels;
 
 /// <summary>
-/// Random changes through two caches over one faulty instance, checked against a model. Whatever fails, no reader finds a value whose
-/// replacement, removal or clear was acknowledged: in this process at once, and everywhere after the instance works again.
+/// Random changes through two caches over one faulty instance, checked against a model. After each fault, no reader finds a value whose
+/// replacement, removal or clear was acknowledged. This holds in this process at once, and everywhere after the instance works again.
 /// </summary>
 public class DistributedModelTests
 {

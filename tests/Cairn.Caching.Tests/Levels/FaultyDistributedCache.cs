@@ -54,7 +54,7 @@ internal sealed class FaultyDistributedCache : IDistributedCache
         _random = new Random(seed);
     }
 
-    /// <summary>Gets the actual content, whatever calls report.</summary>
+    /// <summary>Gets the actual content. The results of calls can differ from it.</summary>
     public ConcurrentDictionary<string, byte[]> Content { get; } = new(StringComparer.Ordinal);
 
     /// <summary>Gets the options of the last set of each key.</summary>

@@ -169,7 +169,7 @@ public sealed class HangingLevelTests
 
         public CairnHybridCache Cache { get; }
 
-        /// <summary>Makes a few calls that work.</summary>
+        /// <summary>Performs a few calls that work.</summary>
         public async Task UseAsync()
         {
             await Cache.GetOrCreateAsync("used", _ => new ValueTask<string>("made"));

@@ -5,8 +5,10 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>An application that used the readable file continues with the same interfaces over a server: docs/how-to/readable-file.md.
-/// Two service providers stand for two machines.</summary>
+/// <summary>
+/// An application that used the readable file continues with the same interfaces over a server: docs/how-to/readable-file.md. Two service providers
+/// represent two machines.
+/// </summary>
 public sealed class MovedFileCacheTests : IDisposable
 {
     private readonly TestDirectory _directory = new();
@@ -79,7 +81,8 @@ public sealed class MovedFileCacheTests : IDisposable
 
     private ServiceProvider BuildMoved(FileStoreCacheVersions version, string socket) => Build(version, services =>
     {
-        services.AddCairnRedis(options => options.Configuration = $"!{socket},connectTimeout=30000,syncTimeout=30000"); // A busy machine is not a failed server.
+        // The time-outs are long, because a busy machine is not a failed server.
+        services.AddCairnRedis(options => options.Configuration = $"!{socket},connectTimeout=30000,syncTimeout=30000");
         return options => options.DistributedCache = services => services.GetRequiredService<IDistributedCache>();
     });
 

@@ -82,7 +82,7 @@ public sealed class ServeKillTests : IDisposable
             {
                 int key = _random.Next(keys);
 
-                // A set before each delete gives the pair replies of a known length, whatever the key's state.
+                // A set before each delete makes the length of the pair's replies independent of the key's state.
                 string value = string.Create(CultureInfo.InvariantCulture, $"{++_version}:") + new string((char)('a' + (_version % 26)), _random.Next(MostBytes));
                 requests.Append(CultureInfo.InvariantCulture, $"set {NameOf(key)} 0 0 {value.Length}\r\n{value}\r\n");
                 sent.Add((key, value));

@@ -1,6 +1,6 @@
 namespace Cairn.Server.Tests.Memcached;
 
-/// <summary>Requests that memcached gets too. \n stands for a line end.</summary>
+/// <summary>Requests that memcached gets too. \n represents a line end.</summary>
 internal static class MemcachedScripts
 {
     private static readonly IEnumerable<char> s_letters = Enumerable.Range('A', 'z' - 'A' + 1).Select(letter => (char)letter).Where(char.IsAsciiLetter);

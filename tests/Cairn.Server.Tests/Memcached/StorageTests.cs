@@ -3,7 +3,7 @@ namespace Cairn.Server.Tests.Memcached;
 /// <summary>The commands that store, count and remove, with the replies of memcached 1.6.</summary>
 public class StorageTests
 {
-    // The input and the reply; \n stands for a line end.
+    // The input and the reply. \n represents a line end.
     public static TheoryData<string, string> Scripts => new()
     {
         { "set a 0 0 3\nabc\nget a\n", "STORED\nVALUE a 0 3\nabc\nEND\n" },

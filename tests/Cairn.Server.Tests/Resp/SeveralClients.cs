@@ -6,8 +6,9 @@ using System.Text;
 namespace Cairn.Server.Tests.Resp;
 
 /// <summary>
-/// Runs a script of several clients with one request per line. The second client sends <c>2> GET a</c>; <c>; </c> separates requests that are
-/// sent together; {1} stands for the first client's number. After each request, the result contains the reply and all other messages.
+/// Runs a script of several clients with one request on each line. A line that starts with <c>2></c> belongs to the second client. <c>; </c>
+/// separates requests that are sent together. {1} represents the first client's number. After each request, the result contains the reply and all
+/// other messages.
 /// </summary>
 internal static class SeveralClients
 {

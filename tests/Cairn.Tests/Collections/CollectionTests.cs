@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Collections;
 
-/// <summary>Named parts of a store.</summary>
+/// <summary>Named collections of a store.</summary>
 public sealed class CollectionTests : StoreTest
 {
     [Fact]

@@ -24,7 +24,7 @@ internal sealed class ProtocolScript : IDisposable
         ProtocolHook.Handler = OnStep;
     }
 
-    /// <summary>Gets whether the step was reached: a script that never ran proves nothing.</summary>
+    /// <summary>Gets whether the thread reached the step. A script that never ran proves nothing.</summary>
     public bool HasRun { get; private set; }
 
     public void Dispose() => ProtocolHook.Handler = _previous;

@@ -9,7 +9,7 @@ public sealed class KeyBlockTests
 {
     private static readonly byte[] StoreKey = TestBytes.Of(32, 9);
 
-    /// <summary>RFC 7914, section 11, and the usual vectors for PBKDF2 with SHA-256: the first 32 bytes of each.</summary>
+    /// <summary>The vectors of RFC 7914, section 11, and the usual vectors for PBKDF2 with SHA-256. Each is the first 32 bytes.</summary>
     [Theory]
     [InlineData("passwd", "salt", 1, "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc")]
     [InlineData("password", "salt", 4096, "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a")]

@@ -8,7 +8,7 @@ using Cairn.Tests.Offline;
 
 namespace Cairn.Tests.Encryption;
 
-/// <summary>What a reader or writer of the file without the key can learn and change.</summary>
+/// <summary>The limits of a program that reads or writes the file without the key.</summary>
 public sealed unsafe class SecrecyTests : StoreTest
 {
     private static readonly StoreEncryption Key = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes));
@@ -273,7 +273,7 @@ public sealed unsafe class SecrecyTests : StoreTest
         return (buffer[..info.ValueBytes], info);
     }
 
-    // Writes as an attacker with write access to the file, who makes every checksum correct.
+    // Writes as an attacker with write access to the file would. The attacker corrects every checksum.
     private static void WriteSealed(CairnStore store, CairnCollection collection, string key, byte[] bytes)
     {
         KeyTag tag = store.Engine.Cipher!.TagOf(Encoding.UTF8.GetBytes(key), collection.Number);

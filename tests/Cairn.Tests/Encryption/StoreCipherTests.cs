@@ -6,7 +6,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Encryption;
 
-/// <summary>The encrypted bytes of the file format are what they were: each vector was written before the cipher was the framework's.</summary>
+/// <summary>The encrypted bytes of the file format did not change. Each vector was written before the cipher was the framework's.</summary>
 public sealed class StoreCipherTests : StoreTest
 {
     private const uint Collection = 3;

@@ -5,7 +5,9 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Engine;
 
-/// <summary>Damages single numbers of entries, counters and collections while the store is open: operations end as if nothing were there.</summary>
+/// <summary>
+/// Damages single numbers of entries, counters and collections while the store is open. Operations then end as if the entry did not exist.
+/// </summary>
 public sealed unsafe class DamagedEntryTests : StoreTest
 {
     [Fact]

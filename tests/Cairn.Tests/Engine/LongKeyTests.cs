@@ -1,6 +1,8 @@
 namespace Cairn.Tests.Engine;
 
-/// <summary>A key may be longer than a segment of a small store, and with its header longer than the largest copy made under the lock.</summary>
+/// <summary>
+/// A key can be longer than a segment of a small store. With its header it can be longer than the largest copy that is made under the lock.
+/// </summary>
 public sealed class LongKeyTests : IDisposable
 {
     private readonly TestDirectory _directory = new();

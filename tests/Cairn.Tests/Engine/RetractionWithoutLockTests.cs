@@ -4,8 +4,8 @@ using Cairn.Tests.Concurrency;
 namespace Cairn.Tests.Engine;
 
 /// <summary>
-/// W3 and W4: an operation that does not get the lock retracts the value without it. The lock's holder, which was about to write something
-/// that depends on that value, does not bring it back. The holder is stopped between two steps; the other operation uses a second opening.
+/// W3 and W4: an operation that does not get the lock retracts the value without it. The lock's holder, which is about to write a result that depends
+/// on that value, does not restore it. The test stops the holder between two steps. The other operation uses a second opening.
 /// </summary>
 [Collection(ProtocolScripts.Name)]
 public sealed class RetractionWithoutLockTests : IDisposable

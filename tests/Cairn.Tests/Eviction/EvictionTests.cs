@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Eviction;
 
-/// <summary>The entries that stay when there is not enough room for all.</summary>
+/// <summary>The choice of the entries that stay when the store has too little room for all.</summary>
 public sealed class EvictionTests : StoreTest
 {
     [Theory]

@@ -416,7 +416,7 @@ public sealed class SweepTests : StoreTest
         Assert.Equal(1, store.GetStatistics().Expirations);
     }
 
-    // Several turns: a segment that was just swept waits two seconds, and a turn without result is followed by a pause.
+    // A sweep needs several turns. A segment that was just swept waits two seconds, and a pause follows a turn without result.
     private static void Sweep(CairnStore store)
     {
         var clock = (ManualClock)store.Options.Clock;
@@ -444,7 +444,7 @@ public sealed class SweepTests : StoreTest
         return count;
     }
 
-    // A value of the caller. The store is swept while it is read.
+    // A stream with a value of the caller. The store is swept while the stream is read.
     private sealed class SweepingStream(CairnStore store, int length) : MemoryStream(new byte[length])
     {
         private bool _hasSwept;

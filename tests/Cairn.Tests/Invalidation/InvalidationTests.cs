@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Invalidation;
 
-/// <summary>The changes that other processes learn.</summary>
+/// <summary>The changes of which other processes are notified.</summary>
 public sealed class InvalidationTests : StoreTest
 {
     private readonly ulong[] _hashes = new ulong[10_000];

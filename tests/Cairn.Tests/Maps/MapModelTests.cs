@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Maps;
 
-/// <summary>Random operations on a map and on a dictionary with deadlines do the same.</summary>
+/// <summary>Random operations have the same results on a map and on a dictionary with deadlines.</summary>
 public sealed class MapModelTests : StoreTest
 {
     private const int Operations = 4_000;

@@ -27,8 +27,9 @@ internal static class MapRoles
     }
 
     /// <summary>
-    /// PATH WAY [busy]: opens a map of numbers, puts one and prints "ready". With "busy", threads write to the map all the time. Ends without closing
-    /// the map: by return, exit or throw; or waits until it is ended. With "go-on", it continues when asked to end, puts another number and returns.
+    /// PATH WAY [busy]: opens a map of numbers, puts one and prints "ready". With "busy", threads write to the map all the time. The process ends without
+    /// closing the map: by return, exit or throw, or it waits until it is ended. With "go-on", it continues when it is asked to end. It then puts
+    /// another number and returns.
     /// </summary>
     public static void EndWithMap(string[] args)
     {

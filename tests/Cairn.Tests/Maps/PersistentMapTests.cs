@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Maps;
 
-/// <summary>What each operation of a map does.</summary>
+/// <summary>The result of each operation of a map.</summary>
 public sealed class PersistentMapTests : StoreTest
 {
     private static readonly MapOptions<string, int> Cached = new() { Region = StoreRegion.Evict };

@@ -6,7 +6,7 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Offline;
 
-/// <summary>Verifying stores that were damaged from outside: each kind of damage is found and named.</summary>
+/// <summary>Verifying stores that were damaged from outside finds and names each kind of damage.</summary>
 public sealed class DamageTests : StoreTest
 {
     private static readonly Dictionary<string, (VerifyArea Area, Action<StoreSurgeon> Cut)> Damages = new(StringComparer.Ordinal)

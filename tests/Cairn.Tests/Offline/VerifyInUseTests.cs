@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Offline;
 
-/// <summary>Verifying a store while others use it finds all damage that exists and no other.</summary>
+/// <summary>Verifying a store while others use it finds all damage, and reports no damage that does not exist.</summary>
 public sealed class VerifyInUseTests : StoreTest
 {
     private const int Verifications = 25;
@@ -57,7 +57,7 @@ public sealed class VerifyInUseTests : StoreTest
         Assert.Equal(VerifyArea.Entries, Assert.Single(found).Area);
     }
 
-    // Large values, evictions, removals and clears, as fast as possible.
+    // Performs large writes, evictions, removals and clears as fast as possible.
     private static Task Repeat(RandomWork work, CancellationToken stop) => OwnThread.Run(() =>
     {
         while (!stop.IsCancellationRequested)

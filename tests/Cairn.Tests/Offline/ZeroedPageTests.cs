@@ -3,7 +3,7 @@ using Xunit.Abstractions;
 namespace Cairn.Tests.Offline;
 
 /// <summary>
-/// A page of a closed store is zero, as a faulty disk may leave it. Opening checks the structures that locate entries, but not the index and the
+/// A page of a closed store is zero, as a faulty disk can leave it. Opening checks the structures that locate entries, but not the index and the
 /// entries. Verifying finds the damage that opening does not find.
 /// </summary>
 public sealed class ZeroedPageTests(ITestOutputHelper output) : StoreTest

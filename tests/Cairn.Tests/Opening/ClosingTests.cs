@@ -4,7 +4,7 @@ using Cairn.Tests.Concurrency;
 
 namespace Cairn.Tests.Opening;
 
-/// <summary>Closing a store while its threads work: their later operations cause no harm (StoreEngine I1 to I3).</summary>
+/// <summary>A store closes while its threads work. Their later operations cause no harm (StoreEngine I1 to I3).</summary>
 [Collection(ProtocolScripts.Name)]
 public sealed class ClosingTests : StoreTest
 {

@@ -3,7 +3,7 @@ using Cairn.Tests.Platform;
 
 namespace Cairn.Tests.Opening;
 
-/// <summary>Files of stores that cannot be opened: each is refused with the reason and is not changed.</summary>
+/// <summary>Files of stores that cannot be opened. The store refuses each of them with the reason, and does not change it.</summary>
 [SupportedOSPlatform("linux")]
 public sealed class UnusableFileTests : StoreTest
 {

@@ -27,7 +27,7 @@ internal static partial class PlatformRoles
         Console.ReadLine();
     }
 
-    /// <summary>DIRECTORY NAME: does the same with a file that has no name.</summary>
+    /// <summary>DIRECTORY NAME: creates a file without a name, prints "created", and keeps it until the input ends.</summary>
     public static void HoldUnnamedFile(string[] args)
     {
         using StoreFile file = HostPlatform.Current.CreateUnnamed(args[0], args[1]);

@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>Waiting on systems whose wakes do not cross processes.</summary>
+/// <summary>Waiting on systems on which a process cannot wake another.</summary>
 public sealed unsafe class PollingWaitTests : IDisposable
 {
     private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);

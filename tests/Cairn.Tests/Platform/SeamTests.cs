@@ -4,7 +4,7 @@ using Cairn.Platform.Linux;
 
 namespace Cairn.Tests.Platform;
 
-/// <summary>The seam between the store and the operating system.</summary>
+/// <summary>The interface between the store and the operating system.</summary>
 public sealed class SeamTests
 {
     [Theory]

@@ -4,8 +4,8 @@ using Cairn.Storage;
 namespace Cairn.Tests.Recovering;
 
 /// <summary>
-/// Damage to numbers that state the locations and the order of segments. It is noticed when the store is opened. Damage to an open store is
-/// noticed when there seems to be no room for a new value. In both cases every segment is found again.
+/// Damage to numbers that state the locations and the order of segments. The store notices it at the next opening. An open store notices it when it
+/// seems to have no room for a new value. In both cases the store finds every segment again.
 /// </summary>
 public sealed unsafe class DamagedListTests : StoreTest
 {

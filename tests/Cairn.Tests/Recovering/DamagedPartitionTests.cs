@@ -3,7 +3,9 @@ using Cairn.Storage;
 
 namespace Cairn.Tests.Recovering;
 
-/// <summary>A damaged store that dead processes left: cleared entries stay cleared, and every segment is found again.</summary>
+/// <summary>
+/// A damaged store that dead processes left. Cleared entries stay cleared, and the recovery finds every segment again.
+/// </summary>
 public sealed unsafe class DamagedPartitionTests : StoreTest
 {
     private const int VersionOffset = 128;
@@ -152,7 +154,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
         }
     }
 
-    // Old values in every partition and in two collections, all cleared. The file is left as if all processes had died.
+    // Puts old values into every partition and into two collections, and clears all of them. The file stays as if all processes had died.
     private void FillAndClear()
     {
         CairnStore store = Open(Options);

@@ -2,7 +2,9 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>The system's platform, which also counts flushes to the disk and lets a test make operations on files beside the store fail.</summary>
+/// <summary>
+/// The system's platform. It also counts flushes to the disk, and lets a test make operations on the store's other files fail.
+/// </summary>
 internal sealed class FaultyPlatform : StorePlatform
 {
     private readonly StorePlatform _real = HostPlatform.Current;
@@ -17,13 +19,13 @@ internal sealed class FaultyPlatform : StorePlatform
     /// <summary>Gets the number of flushes of files of the log.</summary>
     public int Flushes => Volatile.Read(ref _flushes);
 
-    /// <summary>Gets or sets the action before a flush of a file of the log; it may throw.</summary>
+    /// <summary>Gets or sets the action before a flush of a file of the log. The action can throw.</summary>
     public Action? OnFlush { get; set; }
 
-    /// <summary>Gets or sets the action before space is reserved for a file of the log; it may throw.</summary>
+    /// <summary>Gets or sets the action before space is reserved for a file of the log. The action can throw.</summary>
     public Action? OnPreallocate { get; set; }
 
-    /// <summary>Gets or sets the action before a write to a file of the log; it may throw.</summary>
+    /// <summary>Gets or sets the action before a write to a file of the log. The action can throw.</summary>
     public Action? OnWrite { get; set; }
 
     /// <summary>Gets or sets the action before the creation of a file that gets its name later.</summary>

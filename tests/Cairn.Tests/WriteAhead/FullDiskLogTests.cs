@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Cairn.Tests.WriteAhead;
 
 /// <summary>
-/// A real full disk under the log or a snapshot: writes fail with an error, reads continue, and no acknowledged write is lost. Everything
-/// continues when there is room again.
+/// A real full disk under the log or a snapshot. Writes fail with an error, reads continue, and no acknowledged write is lost. When the disk has room
+/// again, everything continues.
 /// </summary>
 public sealed class FullDiskLogTests : LoggedStoreTest
 {
@@ -130,7 +130,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
         Assert.All(_acknowledged, pair => Assert.Equal(TestBytes.Of(ValueBytes, pair.Value), kept.Get(pair.Key)));
     }
 
-    // The machine stops while the store is in use, after the store was closed once.
+    // Restarts the machine while the store is in use. The store was closed once before.
     private void ExpectAfterRestart(StoreOptions options)
     {
         CairnStore.Open(options with { FlushOnClose = false }).Dispose();

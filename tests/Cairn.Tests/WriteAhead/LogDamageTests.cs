@@ -6,7 +6,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>Damage to acknowledged records is an error when the log is read. No record is lost silently.</summary>
+/// <summary>Damage to acknowledged records is an error when the log is read. The store does not lose a record silently.</summary>
 public sealed class LogDamageTests : LoggedStoreTest
 {
     private const int Writes = 200;
@@ -422,7 +422,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         }
     }
 
-    // The files of the first version: no marks in the map, and none in the records.
+    // Converts the files to the first version, which has no marks in the map and none in the records.
     private void MakeFirstVersion()
     {
         foreach (string name in LogNames.ToArray())
@@ -467,7 +467,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         return PathOf("copy.cairn");
     }
 
-    // As on a machine that stops without closing the store.
+    // Fills the store and stops as a machine that stops without closing the store.
     private void FillAndStop(StoreOptions options, int writes, bool hasSnapshot = false)
     {
         CairnStore store = Open(options with { FlushOnClose = false });

@@ -3,7 +3,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>Reading a log of arbitrary bytes ends, with its whole records or with an error that names the file.</summary>
+/// <summary>Reading a log of arbitrary bytes ends. It returns the whole records, or fails with an error that names the file.</summary>
 public sealed class LogFuzzTests : LoggedStoreTest
 {
     private const int Rounds = 300;

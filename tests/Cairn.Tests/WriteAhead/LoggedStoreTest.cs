@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>A test of a store with logged collections, whose machine may restart.</summary>
+/// <summary>A test of a store with logged collections. The test can simulate a restart of the machine.</summary>
 public abstract class LoggedStoreTest : StoreTest
 {
     private protected static readonly CollectionOptions Logged = new() { Region = StoreRegion.Keep };

@@ -2,7 +2,7 @@ using Cairn.Platform;
 
 namespace Cairn.Tests.WriteAhead;
 
-/// <summary>After a restart of the machine, logged collections are rebuilt from snapshot and log, and everything else is empty.</summary>
+/// <summary>After a restart of the machine, the store rebuilds logged collections from snapshot and log. Everything else is empty.</summary>
 public sealed class RebuildTests : LoggedStoreTest
 {
     [Fact]

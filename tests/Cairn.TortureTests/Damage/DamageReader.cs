@@ -8,7 +8,7 @@ internal sealed class DamageReader(CairnStore store, CairnCollection collection,
 {
     private readonly byte[] _buffer = new byte[512 * 1024];
 
-    /// <summary>Gets whether pinned values stay unchanged. If another program writes into them, they are read but not checked.</summary>
+    /// <summary>Gets whether pinned values stay unchanged. If another program writes into them, the reader reads but does not check them.</summary>
     public bool ArePinsSafe { get; init; } = true;
 
     /// <summary>Gets the action to call while a value is pinned.</summary>
@@ -59,7 +59,7 @@ internal sealed class DamageReader(CairnStore store, CairnCollection collection,
         WrongValueException.ThrowIf(fault, name);
     }
 
-    // A pinned value does not change, whatever is written meanwhile.
+    // A pinned value must not change during other writes.
     private void ReadPinned(CairnCollection owner, DamageValues values, int key, long now)
     {
         string name = values.NameOf(key);

@@ -7,8 +7,8 @@ using Cairn.TortureTests.Kills;
 namespace Cairn.TortureTests.Damage;
 
 /// <summary>
-/// A store's file, filled as a seed determines and then left: closed, with or without a flush to disk, or by a process that was killed
-/// between two operations or within one.
+/// A store's file, filled as a seed determines and then left. The store was closed, with or without a flush to disk, or its process was killed between
+/// two operations or within one.
 /// </summary>
 internal sealed class DamageScene
 {
@@ -75,7 +75,7 @@ internal sealed class DamageScene
     public static DamageScene Make(string path, int seed) => new(path, seed);
 
     /// <summary>
-    /// Deletes a store and the files beside it. A collection of a cache may have a log, because damage to its record can change its kind.
+    /// Deletes a store and its other files. A collection of a cache can have a log, because damage to its record can change its kind.
     /// </summary>
     public static void DeleteStore(string path)
     {

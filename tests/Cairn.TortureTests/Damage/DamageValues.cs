@@ -18,8 +18,8 @@ internal enum DamageKeyKind
     Number,
 }
 
-// The keys that one process writes into a damaged store, with every value that they ever had. A read may return any of these values,
-// because damage may bring an earlier value back.
+// The keys that one process writes into a damaged store, with every value that they ever had. A read may return any of these values, because damage
+// can restore an earlier value.
 internal sealed class DamageValues
 {
     public const int Keys = 360;
@@ -89,7 +89,7 @@ internal sealed class DamageValues
         return bytes;
     }
 
-    /// <summary>Returns what is wrong with a value that was read for a key; <see langword="null"/> if the key ever had that value.</summary>
+    /// <summary>Returns the fault in a value that was read for a key, or <see langword="null"/> if the key ever had that value.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value that was read.</param>
     /// <param name="now">The present time, or <see cref="long.MinValue"/> if expired values are accepted too.</param>

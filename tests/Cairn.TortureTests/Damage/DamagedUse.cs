@@ -16,7 +16,7 @@ internal sealed class DamageTally
         string.Create(CultureInfo.InvariantCulture, $"{Refused} refused, {Opened} opened, {Compacted} compacted");
 }
 
-/// <summary>Uses a damaged store in every way, and reports what must not happen.</summary>
+/// <summary>Uses a damaged store in every way, and reports faults.</summary>
 internal sealed class DamagedUse
 {
     private const int FreshWrites = 200;
@@ -39,7 +39,7 @@ internal sealed class DamagedUse
 
     private StoreOptions Options => _options with { FlushOnClose = _random.Next(2) == 0 };
 
-    /// <summary>Uses a file as it is. It is a store whose processes have ended.</summary>
+    /// <summary>Uses a file unchanged. It is a store whose processes have ended.</summary>
     public static void RunOnFile(string path, int seed, DamageTally tally)
     {
         var options = new StoreOptions { Path = path, LockTimeout = TimeSpan.FromMilliseconds(200) };

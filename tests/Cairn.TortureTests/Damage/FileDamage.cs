@@ -149,7 +149,7 @@ internal sealed class FileDamage
         Note($"0x{old:X} replaced by 0x{replaced:X} at {at}", area);
     }
 
-    // Damages a slot: it leads to a place beside its entry, to the entry of another slot, or to an entry that another slot names too.
+    // Damages a slot so that it leads to a place next to its entry, to the entry of another slot, or to an entry that two slots name.
     private void DamageSlot()
     {
         int[] slots = UsedSlots();

@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Damage;
 
 /// <summary>
-/// Damages files of stores at random and opens them in another process. That process reads only values that were once written for the key,
-/// or nothing. It refuses a file that it cannot open with a documented exception. It neither crashes nor hangs.
+/// Damages files of stores at random and opens them in another process. That process reads nothing, or values that were once written for the key. It
+/// refuses a file that it cannot open with a documented exception. It neither crashes nor hangs.
 /// </summary>
 public sealed class RandomDamageTests(ITestOutputHelper output)
 {

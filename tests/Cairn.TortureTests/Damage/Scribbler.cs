@@ -4,11 +4,11 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.Damage;
 
-// A program that maps a store's file too and writes garbage into it while others work on the store.
+// A program that also maps a store's file. It writes garbage into the file while others work on the store.
 //
-// It does not touch the layout and the boot id, which only an opening reads, because others open the store meanwhile. It corrects the count of
-// segments at the end. It frees a lock that it has overwritten after a moment. Otherwise a word that names a living owner, which does not hold
-// the lock, would stop the partition for the life of that owner, and the test would learn nothing more there.
+// It does not change the layout and the boot id, which only an opening reads, because others open the store meanwhile. It corrects the count of
+// segments at the end. It frees a lock that it has overwritten after a moment. Otherwise the word could name a living owner that does not hold
+// the lock. The partition would stop for the life of that owner, and the test would learn nothing more there.
 internal sealed unsafe class Scribbler : IDisposable
 {
     private const int WordsAtATime = 40;

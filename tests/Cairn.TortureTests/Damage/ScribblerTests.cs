@@ -6,8 +6,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Damage;
 
 /// <summary>
-/// A program that has the file mapped writes garbage into it (lengths, links, anything) while others work on the store. This costs misses,
-/// but never corrupts the memory of the others and never returns a wrong value.
+/// A program that has the file mapped writes garbage into it (lengths, links, anything) while others work on the store. This costs misses. It never
+/// corrupts the memory of the others, and they never return a wrong value.
 /// </summary>
 public sealed class ScribblerTests(ITestOutputHelper output)
 {

@@ -35,7 +35,9 @@ internal sealed unsafe class Journal : IDisposable
     public static Journal Create(string path, int capacity, int worker) =>
         new(MemoryMappedFile.CreateFromFile(path, FileMode.CreateNew, null, (long)capacity * RecordBytes), capacity, worker);
 
-    /// <summary>Reads a journal. Operations without an end get <paramref name="deathTime"/>: they happened before it, or not at all.</summary>
+    /// <summary>
+    /// Reads a journal. Operations without an end get <paramref name="deathTime"/>, because they happened before it or not at all.
+    /// </summary>
     /// <remarks>Of the pending operations, only writes are returned, unless <paramref name="hasAllPending"/> is set.</remarks>
     public static List<Operation> Read(string path, int worker, long deathTime = long.MaxValue, bool hasAllPending = false)
     {

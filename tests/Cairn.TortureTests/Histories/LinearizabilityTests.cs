@@ -4,8 +4,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Histories;
 
 /// <summary>
-/// Random operations of several threads and processes on the same keys of a full store. The history of each key is that of a register that
-/// may lose its value, whatever the other threads do at the same time.
+/// Random operations of several threads and processes on the same keys of a full store. For all interleavings, the history of each key is that of a
+/// register that can lose its value.
 /// </summary>
 public sealed class LinearizabilityTests(ITestOutputHelper output)
 {

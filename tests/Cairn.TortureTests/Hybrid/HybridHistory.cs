@@ -9,15 +9,15 @@ namespace Cairn.TortureTests.Hybrid;
 //   R2  A change is a set, a removal, a removal of the key's tag, or a clear. A value that was set is too old as soon as a change of its key
 //       is acknowledged that began after the set had ended. A value that a factory created is too old as soon as a change is acknowledged
 //       that began after the factory had begun. No read that begins later finds a value that is too old.
-//   R3  If two factories of a key run at the same time, or one after the other, there was a change of the key: before the second factory
-//       began, and after the earlier of the calls that ran them began, because the change may have cancelled a lease that one of them held.
+//   R3  Two factories of a key run at the same time, or one after the other, only if the key was changed. The change came before the second
+//       factory began, and after the earlier of the calls that ran them began, because it can have cancelled a lease that one of them held.
 //       Factories whose values are for the first level only need no lease and do not count. Neither do factories of keys that expire.
 //
 //   R4  When all work has ended, all caches find the same value of a key, or none. Exceptions are values for one first level only, and
 //       keys that expire.
 //
-// A cache may lose any entry, so a miss proves nothing. A change whose process died may or may not have happened: it makes no value too
-// old, but it satisfies R3.
+// A cache may lose any entry, so a miss proves nothing. A change whose process died may have happened or not. So it makes no value too old, but it
+// satisfies R3.
 internal sealed class HybridHistory
 {
     private readonly Dictionary<int, Changes> _changes = [];

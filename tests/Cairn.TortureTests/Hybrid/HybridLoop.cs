@@ -7,7 +7,7 @@ namespace Cairn.TortureTests.Hybrid;
 
 /// <summary>Performs random operations of one asynchronous flow on a cache and records each with its times.</summary>
 /// <param name="cache">The cache.</param>
-/// <param name="journal">The journal of the flow.</param>
+/// <param name="made">Records the value that a factory created. Some factories end after the calls that started them.</param>
 /// <param name="made">Records the value that a factory created. Some factories outlive the calls that started them.</param>
 /// <param name="random">Chooses the operations.</param>
 /// <param name="worker">A number that no other flow of the run has.</param>

@@ -39,7 +39,7 @@ internal sealed record ModelValue(int Number, DateTimeOffset KeptAt, IReadOnlyLi
     public DateTimeOffset ThrottledUntil { get; set; }
 }
 
-// Decides which value may be returned for a key, and which must be. There is at most one: the newest, if it was not removed since.
+// Decides which value may be returned for a key, and which must be. At most one value exists: the newest, if it was not removed since.
 internal sealed class HybridModel(ModelOptions options)
 {
     private readonly Dictionary<string, ModelValue> _values = [];

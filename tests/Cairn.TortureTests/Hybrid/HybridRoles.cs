@@ -11,8 +11,8 @@ namespace Cairn.TortureTests.Hybrid;
 internal static class HybridRoles
 {
     /// <summary>
-    /// WORKER RUN: prints "open"; works after a line of input and prints "done"; looks up every key after another line and prints "done"; ends
-    /// with its input. Prints the error instead if one occurs.
+    /// WORKER RUN: prints "open". After a line of input it works and prints "done". After another line it looks up every key and prints "done". It ends
+    /// with its input. If an error occurs, it prints the error instead.
     /// </summary>
     public static void Work(string[] args)
     {
@@ -50,7 +50,7 @@ internal static class HybridRoles
         Console.ReadLine();
     }
 
-    /// <summary>PATH KEY VALUE: prints "making" in the factory of the key; creates the value after a line of input and prints the result.</summary>
+    /// <summary>PATH KEY VALUE: prints "making" in the factory of the key. Creates the value after a line of input and prints the result.</summary>
     public static void Make(string[] args)
     {
         using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions().UseStoreFile(args[0], file => file.FlushOnClose = false));

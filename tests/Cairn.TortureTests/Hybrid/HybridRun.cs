@@ -3,7 +3,7 @@ using Cairn.Caching;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>The settings that all caches of one run share; passed to processes as arguments.</summary>
+/// <summary>The settings that all caches of one run share. Processes receive them as arguments.</summary>
 /// <param name="Directory">The directory of the store and the journals.</param>
 /// <param name="Seed">The seed of the flows' random numbers.</param>
 /// <param name="Milliseconds">The duration of the work.</param>

@@ -4,7 +4,7 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Hybrid;
 
-/// <summary>Processes that are killed or stopped in their factories: a caller that waits takes over.</summary>
+/// <summary>Processes that are killed or stopped in their factories. A caller that waits takes over the lease.</summary>
 public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
 {
     private const string Key = "key";

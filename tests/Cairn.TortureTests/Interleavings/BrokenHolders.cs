@@ -9,8 +9,8 @@ using Cairn.Storage;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Deliberately broken twins of the routines in which a lock holder treats an old value (SegmentEvictor.TryMove and TryDrop,
-/// StoreEngine.Append): they use a plain store where another thread may have cleared the slot. Also a twin of StoreEngine.Kill.
+/// Deliberately broken twins of the routines in which a lock holder treats an old value (SegmentEvictor.TryMove and TryDrop, StoreEngine.Append). They
+/// use a plain store where another thread may have cleared the slot. Also a twin of StoreEngine.Kill.
 /// </summary>
 internal static unsafe class BrokenHolders
 {
@@ -76,7 +76,7 @@ internal static unsafe class BrokenHolders
         return isRemoved;
     }
 
-    /// <summary>Retracts the key's value without the lock. If the value is moved meanwhile, it does not search for it again.</summary>
+    /// <summary>Retracts the key's value without the lock. If another thread moves the value meanwhile, it does not search for it again.</summary>
     public static void KillOnce(StoreEngine engine, in KeyRef key)
     {
         if (HashIndex.Find(engine.Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)

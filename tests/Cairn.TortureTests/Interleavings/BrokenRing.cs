@@ -11,7 +11,7 @@ internal enum RingDefect
     /// <summary>It trusts the cells that it copied, even if changes were posted meanwhile.</summary>
     DoesNotLookAgain,
 
-    /// <summary>It trusts every cell, including the one that may be overwritten before the position moves.</summary>
+    /// <summary>It trusts every cell, including the one that can be overwritten before the position moves.</summary>
     TrustsTheOldestCell,
 
     /// <summary>It reads the overrun word at its end instead of at its beginning.</summary>

@@ -85,7 +85,7 @@ internal sealed unsafe class EvictedEntry
         }
     }
 
-    /// <summary>Returns what is wrong with the store at the end; <see langword="null"/> if nothing is.</summary>
+    /// <summary>Returns the fault of the store at the end, or <see langword="null"/> if it has none.</summary>
     public string? FindFault(bool areBooksExact = true)
     {
         long damaged = Store.GetStatistics().DamagedEntries;
@@ -108,7 +108,7 @@ internal sealed unsafe class EvictedEntry
         throw new InvalidOperationException("The store is never full.");
     }
 
-    // Some fillers are used and survive. Otherwise the first segment that became spare would stay at the bottom of the spares.
+    // Some fillers are used and survive. Otherwise the first segment that became spare would stay at the bottom of the spare segments.
     private void Fill()
     {
         int filler = _filler++;

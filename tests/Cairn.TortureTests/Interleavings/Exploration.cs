@@ -5,7 +5,7 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>Actions that run at the same time, from a state that is the same in every run.</summary>
-/// <param name="FindFault">Returns what is wrong at the end; <see langword="null"/> if nothing is.</param>
+/// <param name="FindFault">Returns the fault at the end, or <see langword="null"/> without a fault.</param>
 /// <param name="Actors">The actions.</param>
 internal sealed record Scene(Func<string?> FindFault, params Action[] Actors);
 

@@ -6,8 +6,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The lock of a partition, handed over between openings, taken over from a dead owner, and inherited by the next holder of the owner's
-/// slot. Two threads never hold it at once, and no sleeping waiter is forgotten. Broken twins admit two holders, or let one sleep.
+/// The lock of a partition, handed over between openings, taken over from a dead owner, and inherited by the next holder of the owner's slot. Two
+/// threads never hold it at the same time, and every sleeping waiter is woken. Broken twins admit two holders, or leave a waiter asleep.
 /// </summary>
 public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDisposable
 {

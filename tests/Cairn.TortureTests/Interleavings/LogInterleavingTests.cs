@@ -10,9 +10,9 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The log, observed while it is written. It agrees with the partition, or an opening that takes over the partition knows the difference. A
-/// record that is reported as durable is on the disk. Broken twins let a takeover find a record that does not exist or miss one that does,
-/// report durability too early, or let a waiter sleep.
+/// The log, observed while it is written. It agrees with the partition, or an opening that takes over the partition knows the difference. A record
+/// that is reported as durable is on the disk. Broken twins let a takeover find a record that does not exist, or miss one that exists. Others
+/// report durability too early, or leave a waiter asleep.
 /// </summary>
 public sealed unsafe class LogInterleavingTests : IDisposable
 {

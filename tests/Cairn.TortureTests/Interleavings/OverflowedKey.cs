@@ -48,7 +48,7 @@ internal sealed unsafe class OverflowedKey
 
     public byte[]? Get() => _kept.Get(_key);
 
-    /// <summary>Makes room in the key's own buckets, gives the room to another key, and writes the key itself again.</summary>
+    /// <summary>Frees room in the key's own buckets, fills it with another key, and writes the key itself again.</summary>
     public void Change()
     {
         Assert.True(_kept.Remove(_neighbours[1]));

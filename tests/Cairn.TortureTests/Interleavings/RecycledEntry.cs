@@ -21,9 +21,8 @@ internal enum RecyclingDefect
 }
 
 /// <summary>
-/// A key whose entry is recycled in place: its slot is cleared, the next value overwrites its bytes in two parts, and the same slot names
-/// them again. Eviction does this to a segment over a long time. Here it takes a few steps and has the worst outcome: offset and stamp
-/// repeat.
+/// A key whose entry is recycled in place. Its slot is cleared, the next value overwrites its bytes in two parts, and the same slot names them again.
+/// Eviction does this to a segment over a long time. Here it takes a few steps and has the worst outcome: offset and stamp repeat.
 /// </summary>
 internal sealed unsafe class RecycledEntry
 {
@@ -60,7 +59,7 @@ internal sealed unsafe class RecycledEntry
 
     private byte[] OtherKey { get; } = Stage.PinnedKey("replaced");
 
-    /// <summary>Returns whether a reader may return this value: one value as it was written, not a mixture and not that of another key.</summary>
+    /// <summary>Returns whether a reader may return this value. The value must be one that was written for the key, and not a mixture.</summary>
     public static bool IsRight(ReadOnlySpan<byte> value) =>
         value.Length == ValueBytes && value[0] is > 0 and < FirstOfOthers && value.IndexOfAnyExcept(value[0]) < 0;
 

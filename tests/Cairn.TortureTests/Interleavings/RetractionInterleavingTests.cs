@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Retracting a value without the lock while the lock's holder moves it or writes a value that depends on it. The value does not come back,
-/// and only one operation reports that it removed it. Broken twins of either side bring the value back.
+/// Retracting a value without the lock while the lock's holder moves it or writes a value that depends on it. The value does not return, and only one
+/// operation reports that it removed it. Broken twins of either side restore the value.
 /// </summary>
 public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDisposable
 {

@@ -78,7 +78,7 @@ public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDi
         new Exploration(output, test) { Interruptions = TortureRun.Count(3, 6) }.ExpectHolds(
             () => Posting(InvalidationRing.Post, InvalidationRing.Read, room));
 
-    // The reader is behind by the number of the ring's cells less the room.
+    // The distance of the reader is the number of the ring's cells less the room.
     private Scene Posting(Poster post, Reader read, int room)
     {
         _stage.Reset();

@@ -8,7 +8,7 @@ namespace Cairn.TortureTests.Interleavings;
 /// <param name="Order">The order of its steps, which repeats the run.</param>
 /// <param name="Story">The same order in words: the protocol step after which each actor continued.</param>
 /// <param name="Sleeps">The number of times that an actor slept.</param>
-/// <param name="IsStuck">Whether the run was ended because all remaining actors slept.</param>
+/// <param name="IsStuck">Whether the schedule ended the run because all remaining actors slept.</param>
 /// <param name="Failure">The exception of the first actor that failed.</param>
 internal sealed record ScheduleResult(Order Order, string Story, int Sleeps, bool IsStuck, ExceptionDispatchInfo? Failure);
 
@@ -62,7 +62,7 @@ internal sealed unsafe class Schedule : IDisposable
         return schedule.Run();
     }
 
-    /// <summary>A step of a test's own actor, at which another actor may continue.</summary>
+    /// <summary>Marks a step of a test's own actor. Another actor can continue there.</summary>
     public static void Step() => t_actor?.Reach(ProtocolStep.None);
 
     /// <summary>Sleeps, as the actor of this thread, until another actor wakes it. Returns at once if the word is not as expected.</summary>
@@ -191,7 +191,7 @@ internal sealed unsafe class Schedule : IDisposable
 
         public void Dispose() => _turn.Dispose();
 
-        /// <summary>On the actor's own thread: passes the turn to the chosen actor and waits for the next turn.</summary>
+        /// <summary>Passes the turn to the chosen actor and waits for the next turn. Called on the actor's own thread.</summary>
         public void Reach(ProtocolStep step)
         {
             if (_schedule._quiet.Contains(step))

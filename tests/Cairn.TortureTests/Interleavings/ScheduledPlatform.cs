@@ -3,7 +3,7 @@ using Cairn.Platform;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// The system's platform with two changes: the schedule decides when its actors sleep and wake, and no time passes; and it records how much
+/// The system's platform with two changes. The schedule decides when its actors sleep and wake, and no time passes. The platform also records how much
 /// of a log is durable.
 /// </summary>
 internal sealed class ScheduledPlatform : StorePlatform

@@ -71,7 +71,7 @@ internal sealed unsafe class Stage : IDisposable
         Assert.True(file.TryPublish(options.Path, replace: false));
     }
 
-    /// <summary>Frees every lock, even if it is held, because a schedule that ended halfway would prevent the stores from closing.</summary>
+    /// <summary>Frees every lock, even a held one. Otherwise a schedule that ended halfway would prevent the stores from closing.</summary>
     public static void FreeLocks(CairnStore store)
     {
         for (int number = 0; number < store.PartitionCount; number++)
@@ -92,7 +92,7 @@ internal sealed unsafe class Stage : IDisposable
     public static KeyRef RefOf(CairnStore store, byte[] key) =>
         store.Engine.Place((byte*)Unsafe.AsPointer(ref key[0]), key.Length, collection: 0);
 
-    /// <summary>Makes the present content of the store the beginning of every run.</summary>
+    /// <summary>Keeps the present content of the store as the beginning of every run.</summary>
     public void Keep() => _beginning = Bytes().ToArray();
 
     /// <summary>Restores the beginning. No other thread may use the store.</summary>

@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Sweeping expired entries against everything that may happen to them meanwhile: other sweeps, writes of their keys, uses that extend
-/// their lives, pins, and the reuse of their segments.
+/// Sweeping expired entries while other operations use them: other sweeps, writes of their keys, reads that extend their lives, pins, and the reuse of
+/// their segments.
 /// </summary>
 public sealed class SweepInterleavingTests : IDisposable
 {
@@ -117,7 +117,7 @@ public sealed class SweepInterleavingTests : IDisposable
         return value;
     }
 
-    // Sweeps in the order of the segments, regardless of what was swept in another run.
+    // Sweeps in the order of the segments, independently of the sweeps in other runs.
     private static void Sweep(CairnStore store)
     {
         long now = store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();

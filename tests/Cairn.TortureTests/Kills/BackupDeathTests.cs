@@ -11,7 +11,7 @@ namespace Cairn.TortureTests.Kills;
 /// </summary>
 public sealed class BackupDeathTests(ITestOutputHelper output)
 {
-    // The steps of a restore. None stands for any moment at which it reports progress.
+    // The steps of a restore. "None" represents any moment at which it reports progress.
     private static readonly ProtocolStep[] Restoring = [None, LogRecordReplayed, CloseFlushed, CloseMarked];
 
     [Fact]
@@ -75,7 +75,7 @@ public sealed class BackupDeathTests(ITestOutputHelper output)
         store.Backup(LogRoles.BackupOf(directory));
     }
 
-    // A backup of any moment has all of a transaction or nothing of it.
+    // A backup of any moment contains a whole transaction, or no part of it.
     private static void CheckRestored(string directory)
     {
         StoreOptions options = LogRoles.RestoredIn(directory);

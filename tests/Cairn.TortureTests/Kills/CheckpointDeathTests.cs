@@ -6,8 +6,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process dies at every step of writing a snapshot and of rebuilding a store. Everything that it had acknowledged is there, and the store
-/// contains what snapshot and log contain.
+/// A process dies at every step of writing a snapshot and of rebuilding a store. The store keeps everything that the process had acknowledged. It
+/// has the content of snapshot and log.
 /// </summary>
 public sealed class CheckpointDeathTests(ITestOutputHelper output)
 {
@@ -74,7 +74,7 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
         }
     }
 
-    // The remaining files are at most pieces before the last one.
+    // Deletes files of the log. The remaining files are at most pieces before the last one.
     private static void LoseLog(string directory, Random random)
     {
         StoreOptions options = LogRoles.OptionsFor(directory) with { FlushOnClose = true };

@@ -6,8 +6,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process dies at every step of every protocol, and the store stays consistent: no wrong, torn, stale or resurrected value, and no lock
-/// that is never released. The next process repairs what the dead one left.
+/// A process dies at every step of every protocol, and the store stays consistent: no wrong, torn, stale or resurrected value, and no lock that is
+/// never released. The next process repairs the state that the dead process left.
 /// </summary>
 public sealed class InjectedDeathTests(ITestOutputHelper output)
 {
@@ -62,7 +62,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     private static readonly ProtocolStep[] Alone =
         [OpenGateTaken, OwnerSlotTaken, .. Recovering, OwnerSlotCleaned, CloseFlushed, CloseMarked];
 
-    // Without the gate's step: until the reset begins, nothing in the file shows the restart, which only the victim assumes.
+    // Without the gate's step: until the reset begins, nothing in the file shows the restart. Only the victim assumes it.
     private static readonly ProtocolStep[] Restarted = [ResetStarted, OwnerSlotTaken, CloseFlushed, CloseMarked];
 
     // The steps with an index so small that the buckets of some kept entries are full of others.
@@ -160,7 +160,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
         DieAtEach(nameof(Death_after_retracting_a_value_without_the_lock_harms_nobody), WithoutLock, (run, step, random) =>
             Die(run, VictimTask.WriteWithoutLock, step, random));
 
-    // Some steps are passed once in an opening, a recovery or a growth, or rarely; the others are passed all the time.
+    // Returns how often the step is reached before the victim dies. An opening, a recovery or a growth passes some steps once, or rarely.
     private static int Reaches(ProtocolStep step, Random random) => step switch
     {
         // Few entries expire while the victim works. Their number depends on the speed of the machine.

@@ -6,11 +6,11 @@ namespace Cairn.TortureTests.Kills;
 //
 //   per key   begun i64 | floor i64 | kept i64
 //
-//   begun   the sequence of the last write that may have begun; the key's only writer raises it before each write or removal
-//   floor   no value of an earlier write may be read from now on. It is raised to a write's sequence when the write is acknowledged, or when
-//           a process has read the written value; and above that sequence when a removal is acknowledged
-//   kept    for a key that is never evicted: the value of this write or of a later one is there; 0 if none has to be. It is lowered before any
-//           operation that may remove the value, and raised after a write is acknowledged
+//   begun   the sequence of the last write that may have begun. The key's only writer raises it before each write or removal
+//   floor   the least sequence that a read may return from now on. It rises to a write's sequence when the write is acknowledged, or when a
+//           process has read the written value. It rises above that sequence when a removal is acknowledged
+//   kept    for a key that is never evicted: the value of this write or of a later one exists. 0 if none has to exist. It is lowered before
+//           any operation that can remove the value, and raised after a write is acknowledged
 //
 //   I1  A reader takes the floor before the read and `begun` after it: the sequence of the value lies between the two.
 internal sealed unsafe class KillJournal : IDisposable
@@ -54,7 +54,7 @@ internal sealed unsafe class KillJournal : IDisposable
         }
     }
 
-    /// <summary>Notes that no value written so far may be read again.</summary>
+    /// <summary>Records that no read may return a value written so far.</summary>
     public void ForgetAll()
     {
         for (int key = 0; key < Keys; key++)
@@ -65,7 +65,7 @@ internal sealed unsafe class KillJournal : IDisposable
         KeepNothing();
     }
 
-    /// <summary>Notes that no value written so far has to be there.</summary>
+    /// <summary>Records that no value written so far has to exist.</summary>
     public void KeepNothing()
     {
         for (int key = 0; key < Keys; key++)

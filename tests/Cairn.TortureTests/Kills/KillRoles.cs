@@ -17,7 +17,7 @@ internal enum VictimTask
     /// <summary>Works briefly, closes the store, and opens it again.</summary>
     Reopen,
 
-    /// <summary>Does the same as <see cref="Reopen"/>, after a restart of the machine.</summary>
+    /// <summary>Works briefly, closes the store, and opens it again as after a restart of the machine.</summary>
     ReopenAfterRestart,
 
     /// <summary>Writes while another of its threads holds the lock.</summary>
@@ -34,7 +34,7 @@ internal static class KillRoles
 
     private const int OperationsBeforeLock = 1_000;
 
-    /// <summary>The number of operations after which a victim that should have died in them gives up.</summary>
+    /// <summary>The number of operations after which a victim gives up if it has not died.</summary>
     private const int MostOperations = 100_000;
 
     /// <summary>

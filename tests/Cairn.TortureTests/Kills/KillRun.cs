@@ -11,7 +11,7 @@ internal sealed record KillRun(string Directory, int Workers)
 
     public string FaultsPath => Path.Combine(Directory, "faults");
 
-    /// <summary>Gets the faults that processes of the run have noted. They survive the death of those processes.</summary>
+    /// <summary>Gets the faults that processes of the run have recorded. The faults survive the death of those processes.</summary>
     public string Faults => File.Exists(FaultsPath) ? File.ReadAllText(FaultsPath) : "";
 
     public static KillRun Parse(string directory, string workers) => new(directory, int.Parse(workers, CultureInfo.InvariantCulture));

@@ -57,7 +57,7 @@ internal sealed class KillSurvivor
         Assert.Equal("", _run.Faults);
     }
 
-    // A missing entry does not come back, and an existing one does not change, because no process writes these keys. It may be evicted.
+    // No process writes these keys. So a missing entry does not come back, and an existing one does not change. It can be evicted.
     private static void CheckUnchanged(long[] before, long[] after, string when)
     {
         for (int key = 0; key < before.Length; key++)

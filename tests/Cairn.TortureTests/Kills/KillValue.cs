@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Cairn.TortureTests.Kills;
 
-// A value that identifies itself: the key for which it was written, the write, and the time until which it may be read. The other bytes
-// follow from these, so that every byte can be attributed to the write.
+// A value that identifies itself: the key for which it was written, the write, and the time until which a read may return it. The other bytes follow
+// from these, so that every byte can be attributed to the write.
 //
 //   key i32 | length i32 | sequence i64 | deadline i64 (unix ms, or none) | bytes that follow from the four
 internal static class KillValue
@@ -23,7 +23,7 @@ internal static class KillValue
         return value;
     }
 
-    /// <summary>Returns what is wrong with a value that was read for a key; <see langword="null"/> if it is whole.</summary>
+    /// <summary>Returns the fault in a value that was read for a key, or <see langword="null"/> if it is whole.</summary>
     public static string? FaultOf(int key, ReadOnlySpan<byte> value, out long sequence, out long deadline)
     {
         sequence = 0;

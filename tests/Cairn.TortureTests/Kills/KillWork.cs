@@ -54,7 +54,7 @@ internal sealed class KillWork
             "kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash });
     }
 
-    /// <summary>Gets the reason why the last set stored nothing; empty if it stored the value.</summary>
+    /// <summary>Gets the reason why the last set stored nothing. Empty if it stored the value.</summary>
     public string Refusal { get; private set; } = "";
 
     /// <summary>Performs one operation of a mixture that reaches every step of the read and write protocols.</summary>
@@ -114,7 +114,7 @@ internal sealed class KillWork
         }
     }
 
-    // A long value needs adjacent segments. Other processes may take them at the same time, or have kept entries there.
+    // A long value needs adjacent segments. Other processes can take them at the same time, or have kept entries in them.
     private bool MayBeRefused(byte[] value) => value.Length > _sizes.ShortBytes;
 
     /// <summary>Reads a key. Returns the sequence of the write whose value it holds, or 0.</summary>

@@ -7,8 +7,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process dies at every step of logging. Everything that it had acknowledged is there, a transaction is there as a whole or not at all, and
-/// the store contains what the log contains.
+/// A process dies at every step of logging. The store keeps everything that the process had acknowledged. It contains each transaction as a whole or
+/// not at all, and has the content of the log.
 /// </summary>
 public sealed class LogDeathTests(ITestOutputHelper output)
 {

@@ -19,7 +19,7 @@ internal static class LogRoles
         CheckpointsByItself = false,
     };
 
-    /// <summary>Opens the store; if <paramref name="isRestarted"/>, as on a machine that has restarted since.</summary>
+    /// <summary>Opens the store. If <paramref name="isRestarted"/>, opens it as on a machine that has restarted since.</summary>
     public static CairnStore OpenOn(string directory, bool isRestarted)
     {
         StorePlatform.BootIdOverride = isRestarted ? Guid.NewGuid().ToString() : null;
@@ -40,8 +40,8 @@ internal static class LogRoles
     public static StoreOptions RestoredIn(string directory) => OptionsFor(directory) with { Path = Path.Combine(directory, "restored.cairn") };
 
     /// <summary>
-    /// DIRECTORY SEED STEP NTH: makes backups while it writes to logged collections. Kills itself when the step is reached for the n-th time or,
-    /// without a step, when the copying reports progress for the n-th time.
+    /// DIRECTORY SEED STEP NTH: creates backups while it writes to logged collections. Kills itself when it reaches the step for the n-th time. Without a
+    /// step, kills itself when the copying reports progress for the n-th time.
     /// </summary>
     public static void BackupVictim(string[] args)
     {
@@ -64,7 +64,7 @@ internal static class LogRoles
         Console.WriteLine("never reached");
     }
 
-    /// <summary>DIRECTORY SEED STEP NTH: creates a store from the backup, and kills itself in the same way.</summary>
+    /// <summary>DIRECTORY SEED STEP NTH: creates a store from the backup. Kills itself as <see cref="BackupVictim"/> does.</summary>
     public static void RestoreVictim(string[] args)
     {
         IProgress<StoreProgress> death = DieAt(args);
@@ -72,7 +72,7 @@ internal static class LogRoles
         Console.WriteLine("never reached");
     }
 
-    /// <summary>DIRECTORY SEED STEP NTH: writes to logged collections; kills itself when the step is reached for the n-th time.</summary>
+    /// <summary>DIRECTORY SEED STEP NTH: writes to logged collections. Kills itself when it reaches the step for the n-th time.</summary>
     public static void Victim(string[] args)
     {
         var random = new Random(int.Parse(args[1], CultureInfo.InvariantCulture));

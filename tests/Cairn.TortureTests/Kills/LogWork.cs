@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.TortureTests.Kills;
 
-// The work of a victim on logged collections, and the results that may be found afterwards. Every key, and every group of keys that is written
-// in one transaction, has a number that grows with each of its writes. The journal is shared memory that survives a kill. It contains the number
-// of the last write that was begun and of the last one that was acknowledged: one of the two must be found.
+// The work of a victim on logged collections, and the results that a reader may find afterwards. Every key, and every group of keys that one
+// transaction writes, has a number that grows with each of its writes. The journal is shared memory that survives a kill. It contains the
+// number of the last write that was begun and of the last one that was acknowledged. A reader must find one of the two.
 internal sealed class LogWork : IDisposable
 {
     private const int Keys = 40;
@@ -67,7 +67,9 @@ internal sealed class LogWork : IDisposable
 
     public void WriteAnything() => _first.Set("anything", [1]);
 
-    /// <summary>Fails unless each key and group has the value that was begun last or acknowledged last, the same for all keys of a group.</summary>
+    /// <summary>
+    /// Checks that each key and group has the value that was begun last or acknowledged last. All keys of a group must have the same one.
+    /// </summary>
     public void Check()
     {
         for (int thing = 0; thing < Things; thing++)
@@ -85,7 +87,7 @@ internal sealed class LogWork : IDisposable
         }
     }
 
-    /// <summary>Fails unless every value is one that was written, and all keys of a group come from one transaction.</summary>
+    /// <summary>Checks that every value is one that was written, and that all keys of a group come from one transaction.</summary>
     public void CheckWhole()
     {
         for (int thing = 0; thing < Things; thing++)
@@ -115,7 +117,7 @@ internal sealed class LogWork : IDisposable
 
     private static string NumberOf(byte[]? value) => value is null ? "none" : $"{MemoryMarshal.Read<int>(value)}";
 
-    // Short, long, and sometimes a run of segments.
+    // Returns short values, long ones, and sometimes one that takes a run of segments.
     private static byte[] ValueOf(int number)
     {
         var value = new byte[4 + (number % 23 == 1 ? 20_000 : number * 37 % 700)];

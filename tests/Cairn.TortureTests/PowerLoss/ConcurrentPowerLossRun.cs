@@ -4,9 +4,9 @@ using Cairn.Platform;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// Several threads write at the same time through two openings, each to its own keys, while another thread writes snapshots. Then the run checks
-/// what a disk would contain at many moments of that work. The keys of each thread have a state that they once had, and not an older one than
-/// the last acknowledged.
+/// Several threads write at the same time through two openings, each to its own keys, while another thread writes snapshots. Then the run checks the
+/// content that a disk would have at many moments of that work. The keys of each thread have a state that they once had, and not an older one
+/// than the last acknowledged.
 /// </summary>
 internal sealed class ConcurrentPowerLossRun(int seed)
 {
@@ -81,7 +81,7 @@ internal sealed class ConcurrentPowerLossRun(int seed)
         }
     }
 
-    // Returns false if nothing had to be changed, so that there was nothing to wait for.
+    // Returns false if no change was necessary, so that the caller had to wait for nothing.
     private static bool Change(
         RecordingPlatform platform, CairnStore store, CairnCollection[] collections, LoggedModel model, Random random, int thread, int number)
     {

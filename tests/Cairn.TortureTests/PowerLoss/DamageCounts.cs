@@ -11,12 +11,14 @@ internal sealed class DamageCounts
     /// <summary>Gets the number of bit flips at the end of the log, where they cannot be distinguished from a torn tail.</summary>
     public int Unprovable { get; private set; }
 
-    /// <summary>Fails unless each damage loses nothing, or is refused with advice on every attempt and loses nothing after it is undone.</summary>
+    /// <summary>
+    /// Checks that each damage loses nothing, or that every opening refuses it with advice. After the damage is undone, nothing is lost.
+    /// </summary>
     /// <param name="image">The image that the loss of power left. It is not changed.</param>
     /// <param name="durable">The position up to which the files mark everything as durable.</param>
     /// <param name="random">Chooses the damage.</param>
     /// <param name="open">Opens the store in a directory, after a restart.</param>
-    /// <param name="faultOf">Returns what is wrong with a store's content; <see langword="null"/> if nothing is.</param>
+    /// <param name="faultOf">Returns the fault of a store's content, or <see langword="null"/> without a fault.</param>
     public void Look(StoreDirectory image, long durable, Random random, Func<StoreDirectory, CairnStore> open, Func<CairnStore, string?> faultOf)
     {
         using StoreDirectory copy = CopyOf(image);

@@ -2,22 +2,22 @@ namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>One change that a process made to a disk, or reported to the test.</summary>
 /// <param name="Kind">The kind of change.</param>
-/// <param name="File">The file's number; 0 if the change concerns no file.</param>
-/// <param name="Offset">The position of the bytes; for an extension, the new length; for a flush, the number of changes before it began.</param>
+/// <param name="File">The file's number. 0 if the change concerns no file.</param>
+/// <param name="Offset">The position of the bytes. For an extension, the new length. For a flush, the number of changes before it began.</param>
 /// <param name="Data">The new bytes, if the kind has any.</param>
 /// <param name="Name">The name that was given to a file or removed.</param>
 internal sealed record DiskChange(DiskChangeKind Kind, int File, long Offset, byte[] Data, string Name)
 {
-    /// <summary>Gets whether a part of the change may reach the disk without the rest.</summary>
+    /// <summary>Gets whether a part of the change can reach the disk without the rest.</summary>
     public bool IsBytes => Kind is DiskChangeKind.Written or DiskChangeKind.Drifted;
 }
 
 internal enum DiskChangeKind
 {
-    /// <summary>Bytes were written to a file. Any part of them may reach the disk at any time.</summary>
+    /// <summary>Bytes were written to a file. Any part of them can reach the disk at any time.</summary>
     Written,
 
-    /// <summary>Bytes were changed through a mapping. Any part of them may reach the disk at any time.</summary>
+    /// <summary>Bytes were changed through a mapping. Any part of them can reach the disk at any time.</summary>
     Drifted,
 
     /// <summary>A file became longer, with zeros.</summary>

@@ -4,11 +4,12 @@ namespace Cairn.TortureTests.PowerLoss;
 
 // The files that a power loss leaves, chosen at random from the changes that were made:
 //
-//   - Flushed data is there.
+//   - Flushed data is on the disk.
 //   - Each sector of 512 bytes that was not flushed has the content after any one of the writes to it, independently of other sectors. Sometimes
-//     a written sector is torn in the middle. Mapped sectors are not: a disk writes a sector as a whole, but the log does not rely on that.
+//     a written sector is torn in the middle. A mapped sector is never torn, because a disk writes a sector as a whole. But the log does not
+//     rely on that.
 //   - A file has its length at the last flush, or any later one.
-//   - Each name is as it was when the names were flushed, or as at any later time, independently of other names.
+//   - Each name is in its state when the names were flushed, or in a later state, independently of other names.
 //   - The content of a store's file behind the first page is arbitrary, unless that page says that all of it was flushed.
 internal sealed class DiskImage
 {

@@ -66,7 +66,7 @@ internal sealed class DiskRecorder
         }
     }
 
-    /// <summary>Watches a page that is changed through mappings. It is read at each change, because there is no notification.</summary>
+    /// <summary>Watches a page that changes through mappings. The recorder reads it at each change, because no event reports its changes.</summary>
     public void Watch(int file, Func<byte[]> readPage)
     {
         lock (_lock)

@@ -23,7 +23,7 @@ internal sealed class ImageDamage
 
     public string What { get; }
 
-    /// <summary>Gets whether the files say that the damaged part was durable. If not, the damage looks like a torn tail.</summary>
+    /// <summary>Gets whether the files mark the damaged part as durable. If not, the damage looks like a torn tail.</summary>
     public bool IsProvable { get; }
 
     /// <summary>Damages a file of the log in a directory. Returns <see langword="null"/> if there is no log.</summary>

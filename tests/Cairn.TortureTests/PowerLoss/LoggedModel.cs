@@ -16,16 +16,16 @@ internal sealed class LoggedModel
 
     public static string Name(int collection, string key) => string.Create(CultureInfo.InvariantCulture, $"{collection}/{key}");
 
-    /// <summary>Notes a change before it is made.</summary>
+    /// <summary>Records a change before it is made.</summary>
     public void Begin(int moment, Action<Dictionary<string, string>> apply) => _changes.Add(new Change(moment, apply));
 
-    /// <summary>Removes all changes after the first <paramref name="count"/>: they failed and had no effect.</summary>
+    /// <summary>Removes all changes after the first <paramref name="count"/>. They failed and had no effect.</summary>
     public void Withdraw(int count) => _changes.RemoveRange(count, _changes.Count - count);
 
-    /// <summary>Returns what is wrong with a state that was found while the power is on; <see langword="null"/> if nothing is.</summary>
+    /// <summary>Returns the fault of a state that was found while the power is on, or <see langword="null"/> without a fault.</summary>
     public string? FaultNow(Dictionary<string, string> found) => Difference(After(_changes.Count), found);
 
-    /// <summary>Notes that all changes so far were acknowledged as durable.</summary>
+    /// <summary>Records that all changes so far were acknowledged as durable.</summary>
     public void Acknowledge(int moment)
     {
         foreach (Change change in _changes)
@@ -34,7 +34,7 @@ internal sealed class LoggedModel
         }
     }
 
-    /// <summary>Returns what is wrong with a state that was found after the power failed at a moment; null if nothing is.</summary>
+    /// <summary>Returns the fault of a state that was found after the power failed at a moment, or null without a fault.</summary>
     public string? FaultOf(Dictionary<string, string> found, int moment)
     {
         int least = _changes.Count(change => change.Durable <= moment);

@@ -5,8 +5,8 @@ using Cairn.Platform;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// Several openings use a store in random ways until the power fails. The store is then opened on what the disk kept, and used again. The run
-/// also checks what the disk would have kept at many other moments.
+/// Several openings use a store in random ways until the power fails. The run then opens the store on the remaining content of the disk, and uses it
+/// again. It also checks the content that the disk would have had at many other moments.
 /// </summary>
 internal sealed class PowerLossRun(int seed)
 {
@@ -56,7 +56,7 @@ internal sealed class PowerLossRun(int seed)
     }
 
     /// <summary>
-    /// Closes a store whose log is lost or has failed. The power then fails while the next opening creates a new log, at each moment of that.
+    /// Closes a store whose log is lost or has failed. The power then fails while the next opening creates a new log, at each moment of the creation.
     /// </summary>
     public void ExecuteFirstOpening(Mishap mishap)
     {
@@ -96,7 +96,7 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    // When the store is closed, its whole content is on the disk, whatever the log contains.
+    // A closed store has its whole content on the disk, even if the log has failed.
     private void CloseWith(Mishap mishap, RecordingPlatform platform, StoreDirectory directory, LoggedModel model)
     {
         CairnStore store = platform.OpenStore(OptionsFor(directory) with { FlushOnClose = true });
@@ -146,7 +146,7 @@ internal sealed class PowerLossRun(int seed)
     private static bool IsOfLog(string path) =>
         path.Contains(".log-", StringComparison.Ordinal) || path.EndsWith(".snapshot", StringComparison.Ordinal);
 
-    // The time between two failures of the power. Returns the content with which the next one begins.
+    // Uses the store between two failures of the power. Returns the content with which the next use begins.
     private Dictionary<string, string> Live(StoreDirectory directory, StoreDirectory next, Dictionary<string, string> expected, int looks)
     {
         _lives++;
@@ -277,7 +277,7 @@ internal sealed class PowerLossRun(int seed)
         }
     }
 
-    // Either changes that need disk space fail for a while and have no effect, or writes fail. Reading continues.
+    // For a while, either changes that need disk space fail and have no effect, or writes to files fail. Reads continue.
     private void WorkOnFullDisk(RecordingPlatform platform, CairnStore store, LoggedModel model)
     {
         bool isWritingRefused = _random.Next(2) == 0;
@@ -315,7 +315,7 @@ internal sealed class PowerLossRun(int seed)
         platform.Recorder.Fault = null;
     }
 
-    // Returns false if nothing had to be changed, so that there was nothing to wait for.
+    // Returns false if no change was necessary, so that the caller had to wait for nothing.
     private bool Change(RecordingPlatform platform, CairnStore store, LoggedModel model)
     {
         int number = _random.Next(Collections);
@@ -427,7 +427,7 @@ internal sealed class PowerLossRun(int seed)
 
     private string Key() => _random.Next(Keys).ToString(CultureInfo.InvariantCulture);
 
-    // A number that determines the bytes.
+    // Returns a number and a length, which determine the bytes.
     private string Value() => string.Create(CultureInfo.InvariantCulture, $"{++_values}:{_random.Next(_random.Next(4) == 0 ? LongestValue : 100)}");
 
     private static byte[] Bytes(string value)

@@ -4,7 +4,7 @@ using Cairn.Storage;
 namespace Cairn.TortureTests.PowerLoss;
 
 /// <summary>
-/// The system's platform for one directory. It also records what would reach the disk, and it has a boot id of its own.
+/// The system's platform for one directory. It also records everything that would reach the disk, and it has a boot id of its own.
 /// </summary>
 internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
 {
@@ -121,7 +121,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         }
     }
 
-    // The first page of a mapped file, which is the store's, is observed through a separate mapping.
+    // A separate mapping observes the first page of a mapped file, which is the store's file.
     private void Watch(StoreFile file, int number)
     {
         lock (_lock)

@@ -3,13 +3,15 @@ using Xunit.Abstractions;
 
 namespace Cairn.TortureTests.Pressure;
 
-/// <summary>Many clients read slowly or request too much, beside clients that behave well. A benchmark measures the latency of the latter.</summary>
+/// <summary>
+/// Many clients read slowly or request too much, while other clients behave well. A benchmark measures the latency of the latter.
+/// </summary>
 public sealed class PressureTests(ITestOutputHelper output)
 {
     private const long MiB = 1 << 20;
     private const int BufferMemoryMiB = 64;
 
-    // Memory that holds no client data, in bytes: connections, free room in the heap, and requests that are being built.
+    // Memory that holds no client data, in bytes: connections, free room in the heap, and incomplete requests.
     private const long Unaccounted = 96 * MiB;
     private const long WhenIdleAgain = 32 * MiB;
 

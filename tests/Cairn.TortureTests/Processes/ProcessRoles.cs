@@ -7,8 +7,8 @@ namespace Cairn.TortureTests.Processes;
 internal static class ProcessRoles
 {
     /// <summary>
-    /// PATH OPERATION KEY STEP: opens the store and prints "open". After a line of input performs the operation, and stops itself when that first
-    /// reaches the step. Prints the result, and closes the store at the end of input. If the operation is "open", it stops while opening.
+    /// PATH OPERATION KEY STEP: opens the store and prints "open". After a line of input performs the operation, and stops itself when the operation
+    /// first reaches the step. Prints the result, and closes the store at the end of input. If the operation is "open", it stops while opening.
     /// </summary>
     public static void StopAt(string[] args)
     {

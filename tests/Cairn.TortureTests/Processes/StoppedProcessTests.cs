@@ -4,8 +4,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Processes;
 
 /// <summary>
-/// A process is stopped (SIGSTOP) at a chosen step. It is not dead: no other process takes over its locks, the others continue as far as
-/// they can within their time-outs, and the process causes no harm when it continues. docs/reference/unusual-situations.md has the expected results.
+/// A process is stopped (SIGSTOP) at a chosen step. It is not dead: no other process takes over its locks, and the others continue as far as they can
+/// within their time-outs. It causes no harm when it continues. docs/reference/unusual-situations.md has the expected results.
 /// </summary>
 public sealed class StoppedProcessTests : IDisposable
 {

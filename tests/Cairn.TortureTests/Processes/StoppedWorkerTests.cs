@@ -6,8 +6,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Processes;
 
 /// <summary>
-/// One of several processes that work on the same keys stops itself (SIGSTOP) at a step. The others do all their work meanwhile, and then it
-/// continues. The history of each key is that of a register that may lose its value.
+/// One of several processes that work on the same keys stops itself (SIGSTOP) at a step. The others do all their work, and then it continues. The
+/// history of each key is that of a register that can lose its value.
 /// </summary>
 public sealed class StoppedWorkerTests(ITestOutputHelper output)
 {

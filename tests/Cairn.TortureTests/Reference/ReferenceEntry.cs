@@ -41,7 +41,7 @@ internal sealed class ReferenceEntry
         SlidingDeadline = other.SlidingDeadline;
     }
 
-    /// <summary>Extends the entry's life on a read. A read in the first eighth of the interval extends nothing.</summary>
+    /// <summary>Extends the entry's life on a read. A read in the first eighth of the interval does not extend it.</summary>
     public void Slide(long now)
     {
         if (SlidingMs != 0 && SlidingDeadline > now && now + SlidingMs - SlidingDeadline >= Math.Max(1, SlidingMs / 8))

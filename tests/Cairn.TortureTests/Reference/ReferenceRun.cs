@@ -6,9 +6,9 @@ using Cairn.Engine;
 namespace Cairn.TortureTests.Reference;
 
 /// <summary>
-/// Performs random operations on one thread on a store and on a dictionary with deadlines. A cache may lose any entry at any moment. In that
-/// case the dictionary removes it too, and it must not come back. A kept entry must not be lost, but a write may fail for lack of room. There
-/// must be no other difference.
+/// Performs random operations on one thread on a store and on a dictionary with deadlines. A cache may lose any entry at any moment. In that case the
+/// dictionary removes it too, and it must not come back. A kept entry must not be lost, but a write can fail for lack of room. No other difference
+/// is allowed.
 /// </summary>
 internal sealed class ReferenceRun : IDisposable
 {
@@ -44,7 +44,7 @@ internal sealed class ReferenceRun : IDisposable
     /// <param name="buffer">A buffer with room for several of the longest values.</param>
     /// <param name="seed">The seed of the random operations.</param>
     /// <param name="encryption">The encryption of the store.</param>
-    /// <param name="isKept">Whether it works on a kept collection, beside one that evicts.</param>
+    /// <param name="isKept">Whether the run works on a kept collection. The store also has one that evicts.</param>
     public ReferenceRun(
         StoreDirectory directory, string file, byte[] buffer, int seed, StoreEncryption? encryption = null, bool isKept = false)
     {
@@ -81,7 +81,7 @@ internal sealed class ReferenceRun : IDisposable
         File.Delete(_options.Path);
     }
 
-    /// <summary>Runs all operations. On a difference it throws with the last operations and the command that repeats them.</summary>
+    /// <summary>Runs all operations. If it finds a difference, it throws with the last operations and the command that repeats them.</summary>
     public void Run(string replay)
     {
         try
@@ -717,8 +717,8 @@ internal sealed class ReferenceRun : IDisposable
 
     private bool IsLive((int, string) id) => _entries.TryGetValue(id, out ReferenceEntry? entry) && entry.IsLive(Now);
 
-    // A miss where there was a value: the entry was evicted and must not come back. A kept entry may be missing only if it had expired before
-    // the clock went back.
+    // Handles a miss although the model has a value: the entry was evicted and must not come back. A kept entry may be missing only if it had expired
+    // before the clock went back.
     private void LoseIfLive((int, string) id)
     {
         if (IsLive(id))

@@ -6,8 +6,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Sizes;
 
 /// <summary>
-/// Ten hours, on its clock, of a store with a log: written, expired, cleared, copied, closed, opened, rebuilt after restarts. Its use of the
-/// disk, of segments, of descriptors and of mappings is the same at the end as at the beginning.
+/// Ten hours, on the store's clock, of a store with a log: written, expired, cleared, copied, closed, opened, rebuilt after restarts. At the end it
+/// uses as much disk space, and as many segments, descriptors and mappings, as at the beginning.
 /// </summary>
 public sealed class LongLifeTests(ITestOutputHelper output)
 {
@@ -144,7 +144,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
         }
     }
 
-    // The store's clock may be slightly behind, so an entry that expires within that time may be there or not.
+    // The store's clock can be slightly behind, so an entry that expires within that time may exist or not.
     private void Check(CairnCollection kept)
     {
         for (int number = 0; number < Keys; number++)

@@ -22,7 +22,7 @@ internal sealed class SilenceWatch : IDisposable
     /// <summary>Gets the reason why there was no line.</summary>
     public string Verdict => _isKilled ? $"Nothing was heard of the process for {_longestSilence.TotalSeconds:N0} seconds" : "The process crashed";
 
-    /// <summary>Returns the child's next line; null if it ended, or was killed because it printed nothing.</summary>
+    /// <summary>Returns the child's next line, or null if the child ended or was killed because it printed nothing.</summary>
     public string? TryReadLine()
     {
         _timer.Change(_longestSilence, Timeout.InfiniteTimeSpan);

@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Cairn.TortureTests.Workloads;
 
 /// <summary>
-/// Values that identify the write that created them: they contain the key, the number of the value, which is never used twice, and bytes
-/// that follow from both. A value that is torn, mixed up or another key's is therefore detected.
+/// Values that identify the write that created them. They contain the key, the number of the value, which is never used twice, and bytes that follow
+/// from both. So a torn or mixed value, or one of another key, is detected.
 /// </summary>
 internal static class TestValue
 {

@@ -3,7 +3,7 @@ using Cairn.Steps;
 
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>The options of a worker process, passed to it as arguments.</summary>
+/// <summary>The options of a worker process, which receives them as arguments.</summary>
 internal sealed record WorkerOptions
 {
     /// <summary>Gets the path of the store's file.</summary>

@@ -3,7 +3,7 @@ using Cairn.TortureTests.Histories;
 
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>A process that works on a store until it is done, and may stop at a step.</summary>
+/// <summary>A process that works on a store until its work is done, and can stop at a step.</summary>
 internal static class WorkerRole
 {
     private static WorkerOptions s_options = null!;
@@ -11,7 +11,7 @@ internal static class WorkerRole
     private static volatile bool s_isCounting;
 
     /// <summary>
-    /// Opens the store and prints "open"; works after a line of input; prints "done" or the error; closes the store after another line.
+    /// Opens the store and prints "open". After a line of input works, and prints "done" or the error. After another line closes the store.
     /// </summary>
     public static void Work(string[] arguments)
     {

@@ -260,7 +260,7 @@ internal sealed class Workload
         }
     }
 
-    // Operations that must succeed, whatever they find.
+    // Performs operations that must succeed for every content of the store.
     private void LookAround()
     {
         Span<ulong> hashes = stackalloc ulong[16];

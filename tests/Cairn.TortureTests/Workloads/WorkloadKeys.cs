@@ -1,6 +1,8 @@
 namespace Cairn.TortureTests.Workloads;
 
-/// <summary>The keys whose histories are recorded: few, so that workers collide; some in a collection, some in one partition.</summary>
+/// <summary>
+/// The keys whose histories are recorded. They are few, so that workers collide. Some are in a collection, and some in one partition.
+/// </summary>
 internal sealed class WorkloadKeys
 {
     private const string CollectionName = "collection";
@@ -8,7 +10,7 @@ internal sealed class WorkloadKeys
     private readonly string[] _names;
     private readonly CairnCollection[] _collections;
 
-    /// <summary>Makes the keys.</summary>
+    /// <summary>Creates the keys.</summary>
     /// <param name="store">The store.</param>
     /// <param name="count">The number of keys.</param>
     /// <param name="partition">The partition of all keys, which are then in the default collection; -1 for any partition.</param>

@@ -5,38 +5,39 @@ using Cairn.Storage;
 
 namespace Cairn.Concurrency;
 
-// Who has the store open. Each open store holds, from opening to closing, a kernel lock on one byte far past the end of
-// the file: its owner slot. The kernel releases it when the process dies, however it dies, so the lock is the proof of life.
+// The openings of the store that are in use. From opening to closing, each open store holds a kernel lock on its owner slot:
+// one byte far behind the end of the file. The kernel releases the lock when the process dies for any reason. So the lock
+// proves that the owner is alive.
 //
-//   byte 2^62      the gate: held while opening, closing, growing or resetting the file
+//   byte 2^62      the gate: held while the file is opened, closed, grown or reset
 //   byte 2^62 + n  owner slot n, 1..255
 //
-//   I1  Numbers that name a slot in the file (lock words, hazard cells, reserved segments) were written by its holder.
-//   I2  A new holder, or whoever takes a dead holder's byte, first cleans up after the dead one (OwnerCleanup).
-//   I3  A cell whose share has a count above zero names the share's segment in the file, and did so, behind a full fence, before the
-//       count was set.
-//   I4  A count leaves zero only by the thread that took the cell. The thread that brings it back to zero clears the cell, then frees it.
-//   I5  Lasting pins leave BriefCells cells to brief ones. A brief pin is given up by running code, so a cell is soon free again.
+//   I1  Only the holder of a slot writes the slot's number into the file (lock words, hazard cells, reserved segments).
+//   I2  A process that takes the byte of a dead owner, as a new holder or to clean up, first cleans up after it (OwnerCleanup).
+//   I3  If the share of a cell has a count above zero, the cell names the share's segment in the file. The cell was written before
+//       the count was set, with a full fence in between.
+//   I4  Only the thread that took the cell raises a count from zero. The thread that returns it to zero clears the cell, then frees it.
+//   I5  Lasting pins leave BriefCells cells to brief pins. Running code ends a brief pin, so its cell is soon free again.
 //
-// Lasting pins of one segment share a cell: many slow readers of one value, or of neighbours, take one. Only the count is shared memory
-// of this process; other processes see the cell as before.
+// Lasting pins of one segment share a cell. Many slow readers of one value, or of values in the same segment, take one cell. Only
+// this process sees the count. Other processes see an ordinary cell.
 //
-// Kernel locks here belong to the open file description, not the process (Linux: fcntl F_OFD_SETLK), so two stores that
+// These kernel locks belong to the open file description, not to the process (Linux: fcntl F_OFD_SETLK). So two stores that
 // one process opens on one file are two owners.
 internal sealed unsafe class OwnerTable
 {
     public const long GateByte = 1L << 62;
 
-    /// <summary>Cells that lasting pins leave free: one for each of so many threads that read or write a long value at the same moment.</summary>
+    /// <summary>The number of cells that lasting pins leave free. As many threads can read or write a long value at the same time.</summary>
     public const int BriefCells = 16;
 
-    /// <summary>Segments that lasting pins of one opening can name at the same time.</summary>
+    /// <summary>The number of segments that lasting pins of one opening can name at the same time.</summary>
     public const int LastingCells = StoreLayout.HazardCellsPerOwner - BriefCells;
 
     private readonly StoreFile _file;
     private readonly StoreMemory _memory;
     private readonly ulong[] _freeHazards = [ulong.MaxValue];
-    private readonly long[] _shares = new long[StoreLayout.HazardCellsPerOwner]; // Segment + 1 in the upper half, pins in the lower; 0: not shared.
+    private readonly long[] _shares = new long[StoreLayout.HazardCellsPerOwner]; // Upper half: segment + 1. Lower half: pins. 0: not shared.
 
     public OwnerTable(StoreFile file, StoreMemory memory)
     {
@@ -44,21 +45,21 @@ internal sealed unsafe class OwnerTable
         _memory = memory;
     }
 
-    /// <summary>This store's slot, 1..255; 0 before TryTakeSlot.</summary>
+    /// <summary>Gets this store's slot, 1..255; 0 before TryTakeSlot.</summary>
     public int Slot { get; private set; }
 
     public uint Incarnation { get; private set; }
 
     public OwnerRecord* Record => _memory.Owner(Slot);
 
-    /// <summary>True while any of this store's hazard cells is in use.</summary>
+    /// <summary>Gets whether any of this store's hazard cells is in use.</summary>
     public bool HasPins => Volatile.Read(ref _freeHazards[0]) != ulong.MaxValue;
 
-    /// <summary>Takes the first slot that nobody holds. The caller cleans up before it uses the slot (I2).</summary>
+    /// <summary>Takes the first slot that has no holder. The caller cleans up before it uses the slot (I2).</summary>
     /// <remarks>
-    /// One that a lock names is left to whoever steals the lock, as long as there are others: with its byte taken the dead owner seems
-    /// alive, and everybody would wait until a process that is just starting has come round to giving the lock back, which on a busy
-    /// machine took longer than the time-out. <paramref name="takesAny"/> is for tests of what happens when there are no others.
+    /// The first pass omits slots that a lock word names. Once this process holds such a slot's byte, the dead owner seems alive. Then no
+    /// process takes over the lock, and all wait until this process has opened the store and released the lock. On a busy machine that
+    /// took longer than the time-out. Tests use <paramref name="takesAny"/> for the case that there are no other slots.
     /// </remarks>
     public bool TryTakeSlot(bool takesAny = false)
     {
@@ -92,7 +93,7 @@ internal sealed unsafe class OwnerTable
         return PartitionLock.OwnerOf(Volatile.Read(ref log->LockWord)) == slot || PartitionLock.OwnerOf(Volatile.Read(ref log->SyncLockWord)) == slot;
     }
 
-    /// <summary>Begins the slot's use by this store, after the clean-up.</summary>
+    /// <summary>Begins this store's use of the slot, after the clean-up.</summary>
     public void Announce(long nowUnixMs)
     {
         OwnerRecord* record = Record;
@@ -114,11 +115,11 @@ internal sealed unsafe class OwnerTable
         _file.UnlockByte(GateByte + Slot);
     }
 
-    /// <summary>True if some process holds the slot's kernel lock. About a microsecond.</summary>
+    /// <summary>Returns whether a process holds the slot's kernel lock. Takes about a microsecond.</summary>
     public bool IsAlive(int slot) =>
         slot == Slot || (slot is >= 1 and <= StoreLayout.MaxOwners && _file.IsByteLockedByOther(GateByte + slot, 1));
 
-    /// <summary>True if that very opening of the store is still there, not only some later holder of its slot.</summary>
+    /// <summary>Returns whether this opening of the store is still alive. A later holder of its slot does not count.</summary>
     public bool IsAlive(int slot, uint incarnation) =>
         slot is >= 1 and <= StoreLayout.MaxOwners
         && Volatile.Read(ref _memory.Owner(slot)->Incarnation) == incarnation
@@ -126,12 +127,12 @@ internal sealed unsafe class OwnerTable
 
     public bool AnyOtherAlive() => _file.IsByteLockedByOther(GateByte + 1, StoreLayout.MaxOwners);
 
-    /// <summary>Takes a dead owner's byte, to clean up after it. False if it is alive, or another is cleaning up.</summary>
+    /// <summary>Takes the byte of a dead owner to clean up after it. Returns false if the owner is alive or another process cleans up.</summary>
     public bool TrySeizeSlot(int slot) => slot != Slot && _file.TryLockByte(GateByte + slot);
 
     public void ReleaseSeizedSlot(int slot) => _file.UnlockByte(GateByte + slot);
 
-    /// <summary>A hazard cell of this store. False when none is free for this use (I5).</summary>
+    /// <summary>Takes a hazard cell of this store. Returns false if no cell is free for this use (I5).</summary>
     public bool TryTakeHazardCell(bool isLasting, out int cell)
     {
         while (true)
@@ -152,7 +153,7 @@ internal sealed unsafe class OwnerTable
         }
     }
 
-    /// <summary>Protects a segment with a cell of its own or a shared one. The caller validates as after <see cref="Pin"/>.</summary>
+    /// <summary>Protects a segment with its own cell or a shared one. The caller then validates, as after <see cref="Pin"/>.</summary>
     public bool TryPin(int segment, PinTerm term, out int cell)
     {
         if (term == PinTerm.Brief)
@@ -178,33 +179,33 @@ internal sealed unsafe class OwnerTable
 
         Pin(cell, segment);
 
-        // Release; pairs with the compare-and-swap in TryShare. A count that is seen before the cell would let a thread that shares it
+        // Release; pairs with the compare-and-swap in TryShare. If a thread saw the count before the cell, it would share the cell and
         // read without a pin (I3).
         Volatile.Write(ref _shares[cell], ((long)(segment + 1) << 32) | 1);
         return true;
     }
 
-    /// <summary>Protects a segment. The caller validates afterwards that the segment still held what it wants.</summary>
+    /// <summary>Protects a segment. Afterwards the caller validates that the segment still holds the entry.</summary>
     public void Pin(int cell, int segment)
     {
         Volatile.Write(ref Record->Hazards[cell], segment + 1);
         ProtocolHook.Reach(ProtocolStep.PinStored);
 
         // Store-load fence: the pin must be visible before the slot is read again. Pairs with the fence between clearing
-        // slots and reading hazard cells (SegmentEvictor); without either, both sides could miss each other.
+        // slots and reading hazard cells (SegmentEvictor). If either fence is missing, both sides can miss each other.
         Interlocked.MemoryBarrier();
     }
 
-    /// <summary>Gives back a cell that was not used, without touching the record.</summary>
+    /// <summary>Frees a cell that was not used. The owner record does not change.</summary>
     public void ReturnHazardCell(int cell) => Interlocked.Or(ref _freeHazards[0], 1UL << cell);
 
-    /// <summary>Gives up a pin, and the cell if no other pin shares it.</summary>
+    /// <summary>Ends a pin. Frees the cell if no other pin shares it.</summary>
     public void Unpin(int cell)
     {
-        // The caller's pin keeps a share from ending and a cell that is not shared from becoming so: the plain read is stable.
+        // The caller's pin keeps a share from ending, and a cell that is not shared cannot become shared. So the plain read is stable.
         if (_shares[cell] != 0)
         {
-            // Full fence: the reads of this pin's bytes come before the count, and so before the thread that clears the cell (I4).
+            // Full fence: the reads of this pin's bytes precede the decrement. So they precede the clearing of the cell by another thread (I4).
             if ((int)Interlocked.Decrement(ref _shares[cell]) != 0)
             {
                 return;
@@ -213,14 +214,14 @@ internal sealed unsafe class OwnerTable
             Volatile.Write(ref _shares[cell], 0);
         }
 
-        // Release: reads of the pinned bytes come before it.
+        // Release: the reads of the pinned bytes precede it.
         Volatile.Write(ref Record->Hazards[cell], 0);
         Interlocked.Or(ref _freeHazards[0], 1UL << cell);
     }
 
     /// <summary>
-    /// The owner slot that pins <paramref name="segment"/> or a later segment of its run, or 0. The caller has cleared the
-    /// slots that named it and fenced.
+    /// Returns the owner slot that pins <paramref name="segment"/> or a later segment of its run; 0 if there is none. The caller has
+    /// cleared the index slots that named the segment and has executed a fence.
     /// </summary>
     public int FindPinOwner(int segment, int runLength)
     {
@@ -242,7 +243,7 @@ internal sealed unsafe class OwnerTable
         return 0;
     }
 
-    /// <summary>Marks every segment that somebody alive pins; of a run, its head.</summary>
+    /// <summary>Marks every segment that a live owner pins. For a run, this is its first segment.</summary>
     public void MarkPinned(Span<int> segments, int mark)
     {
         int highWater = Math.Clamp(Volatile.Read(ref _memory.Super->OwnerHighWater), 0, StoreLayout.MaxOwners);
@@ -262,8 +263,8 @@ internal sealed unsafe class OwnerTable
         }
     }
 
-    // Joins a lasting pin of the same segment. No store is needed: the cell names the segment already (I3), and does until this pin is
-    // given up, because a count that has reached zero is never raised here (I4).
+    // Joins a lasting pin of the same segment. The cell already names the segment, so no store is needed (I3). The cell keeps the name
+    // until this pin ends, because this method never raises a count of zero (I4).
     private bool TryShare(int segment, out int cell)
     {
         for (cell = 0; cell < _shares.Length; cell++)
@@ -271,8 +272,8 @@ internal sealed unsafe class OwnerTable
             long share = Volatile.Read(ref _shares[cell]);
             while (share >> 32 == segment + 1 && (int)share != 0)
             {
-                // Full fence between the cell, which is visible before the count, and the caller's second look at the slot: the same
-                // pair as in Pin.
+                // Full fence between the cell, which is visible before the count, and the caller's second read of the slot. It pairs as the
+                // fence in Pin does.
                 long seen = Interlocked.CompareExchange(ref _shares[cell], share + 1, share);
                 if (seen == share)
                 {

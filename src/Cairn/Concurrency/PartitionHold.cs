@@ -2,21 +2,21 @@ using System.Numerics;
 
 namespace Cairn.Concurrency;
 
-/// <summary>The partitions that a thread holds, or is about to. Can be filled again after it was released.</summary>
+/// <summary>The partitions that a thread holds or is about to hold. Can be reused after its release.</summary>
 internal sealed class PartitionHold(int partitionCount)
 {
     private readonly ulong[] _numbers = new ulong[(partitionCount + 63) / 64];
 
-    /// <summary>How many partitions are named.</summary>
+    /// <summary>Gets the number of named partitions.</summary>
     public int Count { get; private set; }
 
-    /// <summary>The engine that holds them; null while none does.</summary>
+    /// <summary>Gets or sets the engine that holds the partitions; null if no engine does.</summary>
     internal object? Holder { get; set; }
 
-    /// <summary>The end of the last record that was logged under it; 0 for none.</summary>
+    /// <summary>Gets or sets the end of the last record that was logged under this hold; 0 for none.</summary>
     internal long Logged { get; set; }
 
-    /// <summary>Names a partition; once is enough.</summary>
+    /// <summary>Names a partition. Naming it again has no effect.</summary>
     public void Add(int number)
     {
         ulong bit = 1UL << (number & 63);
@@ -37,14 +37,14 @@ internal sealed class PartitionHold(int partitionCount)
         }
     }
 
-    /// <summary>Names none any more.</summary>
+    /// <summary>Removes all names.</summary>
     public void Clear()
     {
         Array.Clear(_numbers);
         Count = 0;
     }
 
-    /// <summary>The first partition named from a number on; -1 if there is none.</summary>
+    /// <summary>Returns the first named partition at or above a number; -1 if there is none.</summary>
     public int Next(int number)
     {
         for (int i = number >> 6; i < _numbers.Length; i++)

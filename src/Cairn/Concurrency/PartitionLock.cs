@@ -6,33 +6,34 @@ using Cairn.Storage;
 
 namespace Cairn.Concurrency;
 
-/// <summary>How an attempt to take a partition's lock ended.</summary>
+/// <summary>The result of an attempt to acquire a partition's lock.</summary>
 internal enum LockOutcome
 {
     TimedOut,
     Taken,
 
-    /// <summary>Taken from a dead owner: the partition must be recovered before anything else is done with it.</summary>
+    /// <summary>Taken over from a dead owner. The partition must be recovered before any other use.</summary>
     Stolen,
 }
 
-// The lock of a partition: one word in the file, shared by threads and processes. The log has two of the same kind (Storage.LogBlock).
+// The lock of a partition: one word in the file, shared by threads and processes. The log has two such words (Storage.LogBlock).
 //
 //   bits  0..7   owner slot, 0 when free
-//         8..29  epoch, raised by every taking, so that a compare-and-swap by who saw an earlier owner fails
-//         30     somebody sleeps on the word
+//         8..29  epoch, raised by every acquisition, so that a compare-and-swap that expects an earlier owner fails
+//         30     a thread sleeps on the word
 //         31     0
 //
 //   Free --CAS--> Taken(owner) --exchange--> Free
 //                   | owner dead
-//                   +--CAS--> Taken(thief) --recover--> as if taken
+//                   +--CAS--> Taken(new owner) --recover--> as if taken
 //
-//   I1  Only the process that holds the kernel lock of an owner slot, or inherited it and cleaned up (OwnerTable), writes
-//       that slot's number into a word.
-//   I2  A word is stolen only after its owner was seen dead, and only if it has not changed since.
-//   I3  A thief recovers the partition before it does anything else; dying in between leaves the word to the next thief.
+//   I1  A process writes an owner slot's number into a word only while it holds the slot's kernel lock. If it inherited the
+//       slot, it has cleaned up first (OwnerTable).
+//   I2  A lock is taken over only after its owner was found dead, and only if the word has not changed since.
+//   I3  After a takeover, the new owner recovers the partition before it does anything else. If it dies before that, another
+//       process takes over the lock.
 //
-// A stopped (not dead) owner cannot be stolen from; whoever waits gives up at its deadline.
+// The lock of a stopped (not dead) owner cannot be taken over. Waiting threads give up at their deadlines.
 internal sealed unsafe class PartitionLock
 {
     private const uint OwnerMask = 0xFF;
@@ -57,11 +58,11 @@ internal sealed unsafe class PartitionLock
     public LockOutcome Acquire(PartitionBlock* partition, TimeSpan timeout) =>
         TryTake(partition, out _) ? LockOutcome.Taken : AcquireSlow(partition, timeout);
 
-    /// <summary>The same for a lock that is not a partition's.</summary>
+    /// <summary>Acquires a lock that is not a partition's.</summary>
     public LockOutcome Acquire(uint* lockWord, TimeSpan timeout) =>
         TryTake(lockWord, out _) ? LockOutcome.Taken : AcquireSlow(lockWord, timeout);
 
-    /// <summary>Takes the lock if it is free and nobody sleeps on it.</summary>
+    /// <summary>Acquires the lock if it is free and no thread sleeps on it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryTake(PartitionBlock* partition, out uint taken) => TryTake(&partition->LockWord, out taken);
 
@@ -76,7 +77,7 @@ internal sealed unsafe class PartitionLock
             return false;
         }
 
-        // The compare-and-swap is a full fence: what the last holder wrote is visible after it.
+        // The compare-and-swap is a full fence: the writes of the last holder are visible after it.
         ProtocolHook.Reach(ProtocolStep.LockSeenFree);
         if (Interlocked.CompareExchange(ref *lockWord, taken, word) != word)
         {
@@ -96,7 +97,8 @@ internal sealed unsafe class PartitionLock
         uint word = *lockWord;
         ProtocolHook.Reach(ProtocolStep.LockReleasing);
 
-        // An exchange, not a store: a waiter may set its bit between the load and the store, and would sleep for long.
+        // An exchange, not a store: a waiter can set its bit between the load and the store. A store would lose the bit, and the waiter
+        // would sleep too long.
         uint before = Interlocked.Exchange(ref *lockWord, word & ~(OwnerMask | WaitersBit));
         if ((before & WaitersBit) != 0)
         {
@@ -105,8 +107,7 @@ internal sealed unsafe class PartitionLock
     }
 
     /// <summary>
-    /// Releases a lock that was taken when the owner slot was given away already, unless somebody has stolen it since: then it is
-    /// the thief's.
+    /// Releases a lock that was acquired after the owner slot was released. No effect if another owner has taken over the lock since.
     /// </summary>
     public void Undo(PartitionBlock* partition, uint taken)
     {
@@ -121,10 +122,10 @@ internal sealed unsafe class PartitionLock
         }
     }
 
-    /// <summary>Takes over a word that a dead owner, whose kernel lock the caller now holds, left behind.</summary>
+    /// <summary>Takes over a lock of a dead owner whose kernel lock the caller now holds.</summary>
     /// <remarks>
-    /// Repeats while the word names the dead owner: somebody who had seen it there may still announce its sleep, and a word that
-    /// was given up then would name a slot that is alive again, and be locked for ever.
+    /// Repeats while the word names the dead owner, because a thread that saw that owner can still announce its sleep in the word. If
+    /// this method gave up then, the word would name a slot that is alive again, and the lock would stay locked.
     /// </remarks>
     public bool TrySeize(PartitionBlock* partition, int deadSlot) => TrySeize(&partition->LockWord, deadSlot);
 
@@ -149,7 +150,7 @@ internal sealed unsafe class PartitionLock
     private static uint Take(uint word, int owner) =>
         (word & WaitersBit) | ((((word >> EpochShift) + 1) & EpochMask) << EpochShift) | (uint)owner;
 
-    /// <summary>Takes the lock from whoever has it: waits for the living, steals from the dead.</summary>
+    /// <summary>Acquires the lock from its holder: waits for a live owner, takes over from a dead one.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public LockOutcome AcquireSlow(PartitionBlock* partition, TimeSpan timeout)
     {
@@ -203,11 +204,11 @@ internal sealed unsafe class PartitionLock
 
             ProtocolHook.Reach(ProtocolStep.LockSeenTaken);
 
-            // Announce the sleep in the word, then sleep only while the word says so: a release in between changes it.
+            // Announces the sleep in the word, then sleeps only while the word is unchanged. A release in between changes it.
             uint announced = word | WaitersBit;
             if (announced == word || Interlocked.CompareExchange(ref *lockWord, announced, word) == word)
             {
-                // Bounded, because nobody wakes us when the owner dies.
+                // Bounded, because no thread wakes this one when the owner dies.
                 _platform.WaitOnAddress(lockWord, announced, left < LongestSleep ? left : LongestSleep);
             }
         }

@@ -5,14 +5,15 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Engine;
 
-// Opens and creates collections: changes the table under the lock of partition 0, and logs the change.
+// Opens and creates collections: changes the table under the lock of partition 0 and logs the change.
 internal static unsafe class CollectionOpening
 {
-    /// <summary>The number of a collection, which is created if there is none of that name.</summary>
-    /// <param name="engine">Of the store.</param>
-    /// <param name="name">The collection's.</param>
-    /// <param name="options">What it is to be; null to leave it as it is.</param>
-    /// <param name="cameUnderLog">Whether what it held before is not in the log, and from now on should be: the caller sees to a snapshot.</param>
+    /// <summary>Returns the number of a collection. Creates the collection if none has this name.</summary>
+    /// <param name="engine">The store's engine.</param>
+    /// <param name="name">The collection's name.</param>
+    /// <param name="options">The collection's options; null leaves them unchanged.</param>
+    /// <param name="cameUnderLog">Whether the collection is logged from now on, but its earlier entries are not in the log. The caller then
+    /// writes a snapshot.</param>
     public static uint OpenOrCreate(StoreEngine engine, string name, CollectionOptions? options, out bool cameUnderLog)
     {
         cameUnderLog = false;
@@ -27,8 +28,8 @@ internal static unsafe class CollectionOpening
         uint number;
         while (!TryOpenOrCreate(engine, name, bytes, options, cleared, out number, out cameUnderLog))
         {
-            // Nothing was ever written with the number of a new collection, unless the table was damaged: then the entries of
-            // a forgotten collection must not turn up in this one.
+            // Normally nothing was ever written with the number of a new collection. But if the table was damaged, the store can hold entries
+            // of a lost collection, which must not appear in this one.
             engine.Clear(number, isAll: false);
             cleared = number;
         }
@@ -36,7 +37,7 @@ internal static unsafe class CollectionOpening
         return number;
     }
 
-    /// <summary>False if the collection is new and its number, <paramref name="number"/>, is not the cleared one.</summary>
+    /// <summary>Returns false if the collection is new and its number, <paramref name="number"/>, is not the cleared one.</summary>
     private static bool TryOpenOrCreate(
         StoreEngine engine, string name, byte[] bytes, CollectionOptions? options, uint cleared, out uint number, out bool cameUnderLog)
     {
@@ -76,7 +77,7 @@ internal static unsafe class CollectionOpening
             CollectionRecord defined = *record;
             if (found is null || options is not null)
             {
-                // Without options, one that another process has just created keeps its own.
+                // Without options, a collection that another process has just created keeps its options.
                 CollectionTable.Write(&defined, options ?? new CollectionOptions());
             }
 
@@ -89,7 +90,7 @@ internal static unsafe class CollectionOpening
             bool wasLogged = found is not null && record->IsLogged;
             if (found is not null && defined.IsLogged && !wasLogged)
             {
-                // Before it counts: whoever sees that it is logged sees that a snapshot is wanted, too.
+                // Before the collection counts as logged: a process that sees that it is logged also sees that a snapshot is needed.
                 Interlocked.Increment(ref engine.Memory.Super->Log.Wanted);
                 cameUnderLog = true;
             }

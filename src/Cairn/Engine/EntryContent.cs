@@ -5,31 +5,31 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>An entry about to be written: everything but its version and its place.</summary>
+/// <summary>The content of an entry to be written: everything except its version and its place.</summary>
 internal unsafe ref struct EntryContent
 {
     public EntryType Type;
     public uint Flags;
 
-    /// <summary>Some of <see cref="EntryFields.Marks"/>, or none.</summary>
+    /// <summary>A combination of <see cref="EntryFields.Marks"/>, or none.</summary>
     public EntryFields Marks;
     public ResolvedExpiration Expiration;
 
-    /// <summary>The value, in up to two parts, so that append and prepend need no copy of their own.</summary>
+    /// <summary>The value, in up to two parts, so that append and prepend need no buffer.</summary>
     public ReadOnlySpan<byte> First;
     public ReadOnlySpan<byte> Second;
 
     /// <summary>
-    /// The entry in the file that one of the parts is taken from; null if both are the caller's. The new entry gets a checksum of its own, which
-    /// would make damage to the old one look whole.
+    /// The entry in the file that one of the parts comes from; null if both parts are the caller's. The copied part is compared with the checksum
+    /// of this entry. Otherwise the new entry's own checksum would hide damage to the old entry.
     /// </summary>
     public byte* Origin;
     public bool IsOriginSecond;
 
-    /// <summary>No change to those who cache above: the value that was there, without its lease, or one that makes nothing they hold old.</summary>
+    /// <summary>Whether caches above need no invalidation, because the write only ends a lease or makes none of their values stale.</summary>
     public bool IsQuiet;
 
-    /// <summary>Somebody asked for the value that is there, to give it another time: as good as a read, of an entry that has a slot.</summary>
+    /// <summary>Whether the write counts as a read, because a caller changes the expiration of an existing value. The entry has a slot.</summary>
     public bool IsUse;
 
     public bool HasLease;
@@ -37,10 +37,10 @@ internal unsafe ref struct EntryContent
     public uint LeaseIncarnation;
     public long LeaseDeadline;
 
-    /// <summary>The value of a pinned entry with more at one of its ends.</summary>
-    /// <param name="pin">The entry, held for as long as this is used.</param>
-    /// <param name="addition">What is added.</param>
-    /// <param name="isPrefix">True if in front.</param>
+    /// <summary>Returns the value of a pinned entry with bytes added at one end.</summary>
+    /// <param name="pin">The entry. It stays pinned as long as the result is used.</param>
+    /// <param name="addition">The bytes to add.</param>
+    /// <param name="isPrefix">Whether they precede the value.</param>
     public static EntryContent Joined(scoped in Pin pin, ReadOnlySpan<byte> addition, bool isPrefix)
     {
         ReadOnlySpan<byte> value = pin.Value;
@@ -56,7 +56,7 @@ internal unsafe ref struct EntryContent
         };
     }
 
-    /// <summary>Gone before it is written: nothing is stored, and what was there is removed.</summary>
+    /// <summary>Gets whether the entry has already expired. Then nothing is stored, and the key's entry is removed.</summary>
     public readonly bool IsPast => Expiration.IsPast && !HasLease;
 
     public readonly long ValueBytes => (long)First.Length + Second.Length;
@@ -70,11 +70,11 @@ internal unsafe ref struct EntryContent
         return fields != 0 || Flags != 0 ? fields | EntryFields.Flags : 0;
     }
 
-    /// <summary>The latest moment the entry may live to without being written or used, for the segment's header.</summary>
+    /// <summary>Gets the latest time at which the entry can expire unless it is written or used. For the segment's header.</summary>
     public readonly long SegmentDeadline =>
         HasLease ? long.MaxValue : EarliestDeadline;
 
-    /// <summary>As <see cref="EntryView.RemovableAt"/>.</summary>
+    /// <summary>Gets when the entry can be removed, as <see cref="EntryView.RemovableAt"/>.</summary>
     public readonly long RemovableAt => HasLease
         ? EntryView.RemovableAfterLease(Type, EarliestDeadline, LeaseDeadline)
         : EarliestDeadline;
@@ -85,8 +85,8 @@ internal unsafe ref struct EntryContent
     public readonly long PaddedBytes(in KeyRef key) =>
         EntryView.SizeOf(FieldsFor(key.Collection), key.Length, ValueBytes);
 
-    /// <summary>Writes the whole entry. Nothing names it yet, so the order of the stores does not matter.</summary>
-    /// <returns>False if what it is made from is damaged.</returns>
+    /// <summary>Writes the whole entry. No slot names it yet, so the order of the stores does not matter.</summary>
+    /// <returns>False if the entry that the value comes from is damaged.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly bool TryWrite(byte* target, in KeyRef key, ulong version, ulong checksumSeed)
     {
@@ -97,7 +97,7 @@ internal unsafe ref struct EntryContent
         return Origin is null || IsFaithful(value, key, checksumSeed);
     }
 
-    /// <summary>Writes the value. Returns its sum, of the caller's bytes and not of what somebody may be scribbling over them in the file.</summary>
+    /// <summary>Writes the value. Returns the checksum of the caller's bytes, not of the file's bytes, which another process can overwrite.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly uint WriteValue(byte* value, ulong checksumSeed)
     {
@@ -114,7 +114,7 @@ internal unsafe ref struct EntryContent
         return ValueChecksum.Compute(value, (int)ValueBytes, checksumSeed);
     }
 
-    /// <summary>True if a value that was written, and its sum taken, is what its parts were: then the sum is theirs.</summary>
+    /// <summary>Returns whether a written value equals its parts. Its checksum is valid only then.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public readonly bool IsFaithful(byte* value, in KeyRef key, ulong checksumSeed)
     {
@@ -135,7 +135,7 @@ internal unsafe ref struct EntryContent
             && added.SequenceEqual(new ReadOnlySpan<byte>(addedCopy, added.Length));
     }
 
-    /// <summary>Writes the key. Returns where the value goes.</summary>
+    /// <summary>Writes the key. Returns the place of the value.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte* WriteKey(byte* target, in KeyRef key, EntryFields fields)
     {
@@ -144,7 +144,7 @@ internal unsafe ref struct EntryContent
         return at + key.Length;
     }
 
-    /// <summary>Writes header and optional fields around a key and a value that are in place.</summary>
+    /// <summary>Writes the header and the optional fields around a key and a value that are already in place.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly void WriteHeader(
         byte* target, in KeyRef key, EntryFields fields, uint valueLength, uint valueSum, ulong version, ulong checksumSeed)
@@ -192,7 +192,7 @@ internal unsafe ref struct EntryContent
         }
     }
 
-    /// <summary>The expiration of an entry that stays as it is while the value changes.</summary>
+    /// <summary>Returns the expiration of an entry, for a write that does not change it.</summary>
     public static ResolvedExpiration ExpirationOf(in EntryView entry)
     {
         if (!entry.HasDeadline)
@@ -204,7 +204,7 @@ internal unsafe ref struct EntryContent
         long slidingDeadline = 0;
         if (interval != 0 && !EntryView.TryUnpackSliding(Volatile.Read(ref *entry.SlidingWord), out slidingDeadline))
         {
-            slidingDeadline = 0; // Damaged: it stays expired (EntryView.Deadline).
+            slidingDeadline = 0; // Damaged: the entry stays expired (EntryView.Deadline).
         }
 
         return new ResolvedExpiration(entry.AbsoluteDeadline, interval, slidingDeadline - interval);

@@ -4,43 +4,44 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>What one turn of the sweeper has done.</summary>
-/// <param name="Looked">Entries that it looked at.</param>
-/// <param name="Removed">Entries that it took out.</param>
-/// <param name="IsComplete">False if there was more to do than one turn may.</param>
+/// <summary>The result of one turn of the sweeper.</summary>
+/// <param name="Looked">The number of entries that it examined.</param>
+/// <param name="Removed">The number of entries that it removed.</param>
+/// <param name="IsComplete">False if one turn was not long enough for all the work.</param>
 internal readonly record struct SweepTurn(long Looked, long Removed, bool IsComplete);
 
-// Looks for segments whose first entry has expired, and sweeps them: the share of one opening.
+// Finds segments whose first entry has expired, and sweeps them, for one opening.
 //
-//   a turn    all segment headers, without a lock; then a step in each partition that has segments that are due, and again, until all are swept
+//   a turn    reads all segment headers, without a lock. Then it does one step in each partition that has due segments. It repeats this until
+//             all are swept.
 //
-//   X1  A turn is bounded in time, and never waits for a lock: a segment whose partition somebody holds is left to the next turn.
-//   X2  A turn that looked in vain is followed by a pause in proportion to what it looked at. So looking in vain costs a few percent of a processor at
-//       most, whatever the store's size, and nothing is looked at while nothing is due.
-//   X3  No partition is locked twice running while others have work, so who waits for its lock waits for one step.
-//   X4  What has to be known is in the file (SegmentEvictor.Sweep S1). What is remembered here only decides where to begin.
+//   X1  A turn is bounded in time and never waits for a lock. If another thread holds a partition, its segment waits for the next turn.
+//   X2  After a turn that removed too little, a pause follows, in proportion to the number of entries examined. So useless turns cost at most a
+//       few percent of a processor, whatever the store's size. While nothing is due, no entry is examined.
+//   X3  No partition is locked twice in a row while other partitions have work. So a thread that waits for its lock waits for one step.
+//   X4  The file contains all necessary state (SegmentEvictor.Sweep S1). The state here only decides where a turn begins.
 internal sealed class ExpirySweeper(StoreEngine engine)
 {
-    // A look at an entry takes up to 45 nanoseconds of processor time (docs/benchmarks.md), so this is twenty times as long or more.
+    // In microseconds. Examining an entry takes up to 45 nanoseconds of processor time (docs/benchmarks.md), so the pause is at least twenty times as long.
     private const long PauseUsPerEntry = 1;
     private const int HeadersPerEntry = 2;
 
-    // Of as many looks one is expected to find something: those are not in vain.
+    // One removal is expected per this many examined entries. Those entries do not add to the pause.
     private const int LooksPerRemoval = 8;
     private const long LongestPauseMs = 60_000;
     private static readonly TimeSpan LongestTurn = TimeSpan.FromMilliseconds(250);
 
-    // Longer than who waits for a lock goes between two looks at it (PartitionLock).
+    // Longer than the time between two reads of a lock word by a waiting thread (PartitionLock).
     private const int SpinsBetweenSteps = 25;
 
-    // The segments that are due: the first of each partition, and those behind it.
+    // The due segments: the first of each partition, and the next one after each segment.
     private int[] _due = [];
     private int[] _dueAfter = [];
     private int _begin;
     private int _running;
     private long _pausedUntilMs;
 
-    /// <summary>A turn, unless the last one asked for a pause or is still under way.</summary>
+    /// <summary>Runs a turn, unless the pause after the last turn has not ended or another turn is running.</summary>
     public SweepTurn Run()
     {
         long now = engine.Clock.NowMs();
@@ -109,7 +110,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
         return new SweepTurn(looked, removed, IsComplete: true);
     }
 
-    // Segments are numbered from 1 in these lists; 0 ends one. False if none is due.
+    // Segments are numbered from 1 in these lists; 0 ends a list. Returns false if no segment is due.
     private bool ListDue(long now)
     {
         StoreMemory memory = engine.Memory;
@@ -125,7 +126,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
         bool isAny = false;
         for (int i = 0; i < count; i++)
         {
-            // Backwards, because each is put before those of its partition that were found already.
+            // In descending order, because each segment is put in front of those of its partition.
             int segment = (int)(((uint)_begin + (uint)(count - 1 - i)) % (uint)count);
             if (!engine.IsDueToSweep(segment, now, out int partition))
             {

@@ -4,9 +4,9 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// Hits and misses of this process, counted without atomics: each thread adds to one of sixteen stripes, chosen by its
-// number, and two threads that share a stripe may lose a count. They reach the file, where other processes see them,
-// when statistics are asked for, once a second, and when the store closes; a killed process loses its last second.
+// Hits and misses of this process, counted without atomic operations. Each thread adds to one of sixteen stripes, chosen by its
+// number. Two threads that share a stripe can lose a count. The counts reach the file, where other processes see them, when
+// statistics are requested, once a second, and when the store closes. A killed process loses the counts of its last second.
 internal sealed unsafe class HitCounters
 {
     private const int Stripes = 16;
@@ -23,7 +23,7 @@ internal sealed unsafe class HitCounters
     {
         _partitionCount = partitionCount;
 
-        // Whole cache lines to a stripe, and one more, because the processor fetches lines in pairs.
+        // Each stripe has whole cache lines plus one line, because the processor fetches lines in pairs.
         _stripeCounters = (((partitionCount * 2) + 7) & ~7) + 8;
         nuint bytes = (nuint)(Stripes * _stripeCounters * sizeof(long));
         _counters = (long*)NativeMemory.AlignedAlloc(bytes, 64);
@@ -66,7 +66,7 @@ internal sealed unsafe class HitCounters
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private long* Cell(int partition)
     {
-        // One more than the stripe, because a new thread's is zero.
+        // The stripe's number plus 1, because the field of a new thread is zero.
         int stripe = t_stripe;
         if (stripe == 0)
         {

@@ -3,31 +3,31 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>What the entries of the short ways have in common besides key and value: those of one collection look alike.</summary>
+/// <summary>The properties, besides key and value, that all entries of a collection share on the fast paths.</summary>
 internal unsafe interface IPlainShape
 {
     uint Collection { get; }
 
     EntryFields Fields { get; }
 
-    /// <summary>Bytes between the entry's header and its key.</summary>
+    /// <summary>Gets the number of bytes between an entry's header and its key.</summary>
     int FieldsBytes { get; }
 
-    /// <summary>Whether the optional fields of an entry that has <see cref="Fields"/> hold what they hold in every plain entry.</summary>
+    /// <summary>Returns whether the optional fields of an entry that has <see cref="Fields"/> have the same contents as in every plain entry.</summary>
     bool HasFields(byte* entry);
 
     void StoreFields(byte* entry);
 
     uint Checksum(ulong word0, ulong version, uint valueSum, ulong keyHash);
 
-    /// <summary>Whether a plain entry may take the place of another without more being looked at than their sizes.</summary>
+    /// <summary>Returns whether a plain entry can replace another one by their sizes alone, without further checks.</summary>
     bool MayReplace(long oldBytes, long bytes);
 
-    /// <summary>The log for a new value of an entry in such a segment.</summary>
+    /// <summary>Returns the log for a new value of an entry in such a segment.</summary>
     int LogAfter(SegmentHeader* old);
 }
 
-/// <summary>Of the store's own collection: no optional fields at all.</summary>
+/// <summary>The shape of entries of the store's own collection: no optional fields.</summary>
 internal readonly unsafe struct StoreShape : IPlainShape
 {
     public uint Collection => 0;
@@ -42,7 +42,7 @@ internal readonly unsafe struct StoreShape : IPlainShape
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void StoreFields(byte* entry)
     {
-        // There are none.
+        // This shape has no optional fields.
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -56,17 +56,17 @@ internal readonly unsafe struct StoreShape : IPlainShape
     public int LogAfter(SegmentHeader* old) => old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
 }
 
-/// <summary>Of a named collection: flags, which are 0, and the collection's number.</summary>
+/// <summary>The shape of entries of a named collection: the flags, which are 0, and the collection's number.</summary>
 internal readonly unsafe struct CollectionShape : IPlainShape
 {
     private readonly ulong _fieldsHash;
     private readonly uint _number;
     private readonly bool _isKept;
 
-    /// <summary>The shape of one collection's entries.</summary>
-    /// <param name="number">Of the collection, not 0.</param>
+    /// <summary>Creates the shape of one collection's entries.</summary>
+    /// <param name="number">The collection's number, not 0.</param>
     /// <param name="isKept">Whether its entries are kept.</param>
-    /// <param name="checksumSeed">The store's.</param>
+    /// <param name="checksumSeed">The store's checksum seed.</param>
     public CollectionShape(uint number, bool isKept, ulong checksumSeed)
     {
         _number = number;
@@ -97,7 +97,7 @@ internal readonly unsafe struct CollectionShape : IPlainShape
     public uint Checksum(ulong word0, ulong version, uint valueSum, ulong keyHash) =>
         EntryView.ComputeChecksum(word0, version, _fieldsHash, valueSum, keyHash);
 
-    // A longer value may go beyond the collection's budget, which the long way looks at.
+    // A longer value can exceed the collection's budget, which only the slow path checks.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MayReplace(long oldBytes, long bytes) => bytes <= oldBytes;
 

@@ -8,7 +8,7 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>The hash of text keys of one collection, for caches above the store that find their entries by the store's own hash.</summary>
+/// <summary>Computes the hash of text keys of one collection, for caches above the store that find their entries by the store's own hash.</summary>
 internal readonly unsafe struct KeyHasher
 {
     private readonly ulong _seed;
@@ -22,11 +22,11 @@ internal readonly unsafe struct KeyHasher
         _collection = collection;
     }
 
-    /// <summary>The hash of a collection's keys, as the store reports it with changes.</summary>
+    /// <summary>Returns the hash function of a collection's keys, as the store reports their hashes with changes.</summary>
     public static KeyHasher Of(StoreEngine engine, uint collection) =>
         new(KeyHash.SeedOf(collection, engine.Memory.KeySeed), engine.Cipher, collection);
 
-    /// <summary>A hash that nobody else knows.</summary>
+    /// <summary>Returns a hash function with a random, secret seed.</summary>
     public static KeyHasher Random()
     {
         Span<byte> seed = stackalloc byte[8];
@@ -34,7 +34,7 @@ internal readonly unsafe struct KeyHasher
         return new(BitConverter.ToUInt64(seed));
     }
 
-    /// <summary>The hash of a key. Text that the store would refuse has one, too, which means nothing to the store.</summary>
+    /// <summary>Returns the hash of a key. Text that is not a valid key also has a hash, but the store does not use it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong Hash(ReadOnlySpan<char> key) =>
         _cipher is null && AsciiKey.TryCreate(key, out AsciiKey ascii) ? ascii.Hash(_seed) : HashEncoded(key);

@@ -4,15 +4,15 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>What is done with the copy of an entry: header, fields, key and value as they lie in a segment, without padding.</summary>
+/// <summary>Processes the copy of an entry: header, fields, key and value as in a segment, without padding.</summary>
 internal delegate void EntryCopier(uint collection, ReadOnlySpan<byte> entry);
 
-// Copying whole entries out of the store while others go on writing, for snapshots and backups. As with any scan, an entry that stays as it is
-// from the beginning to the end is met; of one that is changed meanwhile, an earlier or a later state, or none.
+// Copies whole entries out of the store while other threads write, for snapshots and backups. As in any scan, an entry that does not change
+// from the beginning to the end is copied. Of an entry that changes meanwhile, an earlier state, a later state or nothing is copied.
 internal sealed unsafe partial class StoreEngine
 {
     /// <summary>Copies the live entries of one bucket that belong to the chosen collections.</summary>
-    /// <exception cref="StoreCorruptException">An entry that is kept is damaged.</exception>
+    /// <exception cref="StoreCorruptException">An entry of a kept collection is damaged.</exception>
     public void CopyBucket(long number, Func<uint, bool> isChosen, ref byte[] buffer, EntryCopier copied)
     {
         List<(byte[] Key, uint Collection)>? keys = null;
@@ -34,7 +34,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // Pinned, so that nothing is overwritten while it is copied; a sliding deadline may be, which is one word.
+    // Pinned, so that no byte changes during the copy, except a sliding deadline, which is one word.
     private void CopyEntry(byte[] keyBytes, uint collection, ref byte[] buffer, EntryCopier copied)
     {
         fixed (byte* bytes = keyBytes)
@@ -42,7 +42,7 @@ internal sealed unsafe partial class StoreEngine
             KeyRef key = Place(bytes, keyBytes.Length, collection);
             if (TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false, acceptHash: true) == PinStatus.Missing)
             {
-                return; // Gone meanwhile.
+                return; // The entry was removed in the meantime.
             }
 
             int length;

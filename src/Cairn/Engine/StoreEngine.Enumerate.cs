@@ -9,15 +9,15 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// Copying all entries of a collection, in bucket order as a scan does (StoreEngine.Scan), and by the same protocol as a read: what
-// was copied counts once the slot and the bucket's version are seen unchanged after it.
+// Copies all entries of a collection in bucket order, as a scan does (StoreEngine.Scan). The protocol is that of a read: a copy is
+// valid if the slot and the bucket's version are unchanged after it.
 internal sealed unsafe partial class StoreEngine
 {
-    // The entries of so many buckets are on their way from memory while those of one are read: about thirty cache lines, which is what a
-    // processor core asks for at a time.
+    // The entries of this many buckets are prefetched while those of one bucket are read. This is about thirty cache lines, the number that a
+    // processor core can request at the same time.
     private const int BucketsAhead = 5;
 
-    /// <summary>Entries of a collection that are not cleared, also those that have expired and were not yet cleaned away.</summary>
+    /// <summary>Returns the number of a collection's entries that are not cleared. Includes expired entries that are not yet removed.</summary>
     public long CountOf(uint collection)
     {
         long entries = 0;
@@ -30,7 +30,7 @@ internal sealed unsafe partial class StoreEngine
         return Math.Max(0, entries);
     }
 
-    /// <summary>Changes whenever a write happens in the partition of a bucket.</summary>
+    /// <summary>Returns a number that changes with every write in the partition of a bucket.</summary>
     public ulong VersionAt(long bucket)
     {
         ulong version = Volatile.Read(ref Memory.Partition((int)(bucket / Memory.Layout.BucketsPerPartition))->Version);
@@ -38,13 +38,13 @@ internal sealed unsafe partial class StoreEngine
         return version;
     }
 
-    /// <summary>Copies the live entries of a collection from a range of buckets, which ends within one partition.</summary>
-    /// <exception cref="StoreCorruptException">An entry that is kept is damaged.</exception>
+    /// <summary>Copies the live entries of a collection from a range of buckets within one partition.</summary>
+    /// <exception cref="StoreCorruptException">An entry of a kept collection is damaged.</exception>
     /// <param name="first">The first bucket.</param>
-    /// <param name="end">Behind the last one.</param>
+    /// <param name="end">The bucket after the last one.</param>
     /// <param name="collection">The collection.</param>
-    /// <param name="buffer">For entries to be copied into; replaced by a longer one of the pool where needed.</param>
-    /// <param name="sink">Takes the entries as bytes.</param>
+    /// <param name="buffer">The buffer into which entries are copied. If it is too short, a longer one of the pool replaces it.</param>
+    /// <param name="sink">Receives the entries as bytes.</param>
     public void CopyEntries<TKey, TValue, TSink>(long first, long end, uint collection, ref byte[] buffer, ref TSink sink)
         where TSink : struct, IEntrySink<TKey, TValue>, allows ref struct
     {
@@ -61,8 +61,8 @@ internal sealed unsafe partial class StoreEngine
         GC.KeepAlive(this);
     }
 
-    /// <summary>As CopyEntries, for keys and values of fixed formats: those without expiration go straight from the file to the sink.</summary>
-    /// <exception cref="StoreCorruptException">An entry that is kept is damaged.</exception>
+    /// <summary>Like CopyEntries, for keys and values of fixed formats. Copies entries without expiration directly from the file to the sink.</summary>
+    /// <exception cref="StoreCorruptException">An entry of a kept collection is damaged.</exception>
     [SkipLocalsInit]
     public void CopyFixed<TKey, TValue, TSink>(long first, long end, CollectionShape shape, ref byte[] buffer, ref TSink sink)
         where TSink : struct, IEntrySink<TKey, TValue>, allows ref struct
@@ -96,7 +96,7 @@ internal sealed unsafe partial class StoreEngine
                 | (Vector256.Equals(high, Vector256<ulong>.Zero).ExtractMostSignificantBits() << 4);
             for (uint used = ~empty & (((1u << Bucket.Slots) - 1) << 1); used != 0; used &= used - 1)
             {
-                int index = BitOperations.TrailingZeroCount(used); // Slot 0 is at 1.
+                int index = BitOperations.TrailingZeroCount(used); // Slot 0 is at index 1.
                 byte* entry = memory.TryLocate(slots[index], out long available);
                 if (entry is not null && TryCopyFixed(entry, available, slots[index], shape, watermark, keySeed, checksumSeed, out room[copied]))
                 {
@@ -108,7 +108,7 @@ internal sealed unsafe partial class StoreEngine
                 }
             }
 
-            // As HashIndex.Validate, for all slots at once; the frequencies, beside the version, may change.
+            // As in HashIndex.Validate, for all slots at once. The frequencies, in the same word as the version, can change.
             Volatile.ReadBarrier();
             Vector256<ulong> changed = ((low ^ Vector256.Load((ulong*)bucket)) & Vector256.Create(uint.MaxValue, ulong.MaxValue, ulong.MaxValue, ulong.MaxValue))
                 | (high ^ Vector256.Load((ulong*)bucket + 4));
@@ -135,10 +135,10 @@ internal sealed unsafe partial class StoreEngine
     {
         for (int slotIndex = 0; slotIndex < Bucket.Slots; slotIndex++)
         {
-            // A hint: an empty slot leads to the superblock, and an address outside the mapping is not followed by the processor.
+            // Only a hint: an empty slot leads to the superblock, and the processor ignores an address outside the mapping.
             byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, slotIndex));
             HashIndex.Prefetch(entry);
-            HashIndex.Prefetch(entry + entryBytes - 1); // Most lie across two cache lines.
+            HashIndex.Prefetch(entry + entryBytes - 1); // Most entries extend over two cache lines.
         }
     }
 
@@ -172,7 +172,7 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
-        // The sum says that these are an entry's bytes, if perhaps not of one that is still there: a format can be read of them.
+        // The checksum proves that these are the bytes of an entry, perhaps of one that was removed. So both formats can read them.
         copy = new KeyValuePair<TKey, TValue>(FixedFormat.Read<TKey>((byte*)&key), FixedFormat.Read<TValue>((byte*)&value));
         return true;
     }

@@ -3,26 +3,27 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// Several partitions held by one thread, so that a group of operations on their keys happens at one moment for all writers.
+// Several partitions held by one thread, so that a group of operations on their keys is atomic for all writers.
 //
-//   I1  A thread takes the locks of a hold in ascending order of their numbers, and holds nothing else then: two holds never wait
-//       for each other in a circle.
-//   I2  Entering a partition that the thread holds is free, and leaving it does not release it (Enter, Leave); only EndHold does.
-//   I3  A process that dies with a hold leaves locks like any others: each is stolen and its partition recovered. What of the
-//       group was written stays written.
+//   I1  A thread acquires the locks of a hold in ascending order of their numbers and holds no other lock then. So two holds never
+//       deadlock.
+//   I2  Entering a partition that the thread holds acquires nothing, and leaving it does not release it (Enter, Leave). Only EndHold
+//       releases it.
+//   I3  If a process dies with a hold, each of its locks is taken over like any other and its partition is recovered. The writes of the
+//       group that were done remain.
 //
-// Readers take no locks, so they may see a part of the group's writes.
+// Readers take no locks, so they can see only a part of the group's writes.
 internal sealed unsafe partial class StoreEngine
 {
     [ThreadStatic]
     private static PartitionHold? t_hold;
 
-    // Holds of all threads now; while there is none, nobody looks at the thread's own.
+    // The present number of holds of all threads. While it is 0, no thread checks its own hold.
     private int _holds;
 
-    /// <summary>Takes the locks of several partitions for this thread.</summary>
-    /// <param name="hold">Names them; kept until <see cref="EndHold(PartitionHold)"/>.</param>
-    /// <returns>False, with none taken, if the lock of one could not be had in time.</returns>
+    /// <summary>Acquires the locks of several partitions for this thread.</summary>
+    /// <param name="hold">Names the partitions. Must not change until <see cref="EndHold(PartitionHold)"/>.</param>
+    /// <returns>False, with no lock acquired, if one of the locks was not acquired in time.</returns>
     public bool TryHold(PartitionHold hold)
     {
         ThrowIfClosed();
@@ -62,10 +63,10 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    /// <summary>Releases the locks that <see cref="TryHold"/> took, on the same thread, and then waits for what was logged meanwhile.</summary>
+    /// <summary>Releases the locks that <see cref="TryHold"/> acquired, on the same thread. Then waits for the records that were logged meanwhile.</summary>
     public void EndHold(PartitionHold hold) => EndHold(hold, isWhole: true);
 
-    // If an exception may have left the partitions half changed, they are recovered first.
+    // If an exception may have left the partitions partly changed, they are recovered first.
     private void EndHold(PartitionHold hold, bool isWhole)
     {
         if (!ReferenceEquals(t_hold, hold) || hold.Holder != this)

@@ -5,7 +5,7 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// Taking over an entry of another file, with its standing: the log it had earned and how often it was used. For a store that nobody else has
+// Imports an entry of another file with its rank: its log and its frequency of use. Only for a store that no other process has
 // open.
 internal sealed unsafe partial class StoreEngine
 {

@@ -7,36 +7,37 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>How the publication of an entry that was written ended.</summary>
+/// <summary>The result of an attempt to publish a written entry.</summary>
 internal enum PublishOutcome
 {
     Published,
 
-    /// <summary>What it rests on was retracted without the lock (W4), or is damaged and goes now.</summary>
+    /// <summary>The old entry was retracted without the lock (W4), or it is damaged and is removed now.</summary>
     Retracted,
 
-    /// <summary>The index has no room for the key: every entry where it belongs is kept.</summary>
+    /// <summary>The index has no room for the key, because all entries in the key's buckets are kept.</summary>
     NoSlot,
 }
 
-// Writing entries that are kept: as any other, but into the keep log, within a hard budget, and never at the cost of the old value.
+// Writes kept entries. They go to the keep log, within a hard budget, and never at the cost of the old value.
 //
-// Under the lock, a write that finds no room says NoRoom, with nothing changed. Without it, what can be done is done, once each: room is sought
-// in other partitions, and what has expired is taken out of all of them. Then the write fails with an exception.
+// Under the lock, a write that finds no room returns NoRoom and changes nothing. Without the lock, the engine then looks for room in other
+// partitions and removes expired entries from all of them. Each is done a limited number of times. Then the write fails with an exception.
 internal sealed unsafe partial class StoreEngine
 {
     private const int MostAttemptsToKeep = 2;
 
-    // Why a kept entry found no room, within the engine: outside, it is an exception.
+    // The reasons why a kept entry found no room. Only the engine uses them; callers get an exception.
     private const WriteStatus NoBudget = (WriteStatus)64;
     private const WriteStatus NoSlot = (WriteStatus)65;
 
     /// <summary>
-    /// False while entries are copied from a store, or read from a log, that had them within their budgets: then only the room counts.
+    /// Gets or sets whether writes must respect budgets. False while entries are copied from a store or read from a log whose budgets contained
+    /// them. Then only the room counts.
     /// </summary>
     public bool AreBudgetsKept { get; set; } = true;
 
-    /// <summary>Throws if a write to a kept collection could not be done. False for any other collection.</summary>
+    /// <summary>Throws if a write to a kept collection failed. Returns false for any other collection.</summary>
     public bool ThrowIfKept(in KeyRef key, WriteStatus status)
     {
         if (status < WriteStatus.NoRoom || !Memory.IsKept(key.Collection))
@@ -47,7 +48,7 @@ internal sealed unsafe partial class StoreEngine
         throw status == WriteStatus.Busy ? Busy(key) : Full(key, status);
     }
 
-    // True if a write to a kept collection that could not be done may succeed when it is done again.
+    // Returns whether a failed write to a kept collection can succeed if it is tried again.
     private bool ShouldTryAgain(in KeyRef key, WriteStatus status, WriteCondition condition, ref int attempt)
     {
         if (!Memory.IsKept(key.Collection) || (status == WriteStatus.Busy && condition != WriteCondition.Always))
@@ -91,7 +92,7 @@ internal sealed unsafe partial class StoreEngine
         return !AreBudgetsKept || _budgets.Allows(key.Collection, bytes - replaced);
     }
 
-    // No lock is held: a segment of any partition may become free, and entries of all of them may have expired.
+    // Runs without a lock: a segment of any partition can become free, and any partition can contain expired entries.
     private bool TryMakeRoomElsewhere(int runLength)
     {
         bool isAny = false;

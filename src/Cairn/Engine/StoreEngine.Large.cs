@@ -8,21 +8,21 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>Puts a long value in place, outside any lock.</summary>
-/// <typeparam name="TState">Where the value comes from.</typeparam>
-/// <param name="destination">Exactly as long as the value; it must be filled.</param>
-/// <param name="state">Where the value comes from.</param>
-/// <param name="checksumSeed">For the sum.</param>
-/// <returns>The value's sum.</returns>
+/// <summary>Writes a long value to its place, without any lock.</summary>
+/// <typeparam name="TState">The type of the value's source.</typeparam>
+/// <param name="destination">Has exactly the value's length. The writer must fill it.</param>
+/// <param name="state">The value's source.</param>
+/// <param name="checksumSeed">The seed for the checksum.</param>
+/// <returns>The value's checksum.</returns>
 internal delegate uint ValueWriter<TState>(Span<byte> destination, scoped in TState state, ulong checksumSeed)
     where TState : allows ref struct;
 
-// Writing a long value: reserve room under the lock, copy without it, publish under it again.
+// Writing a long value: reserve room under the lock, copy without the lock, publish under the lock.
 //
 //   shorter than a segment   a gap in the small log's open segment, pinned by a hazard cell while it is filled
 //   longer                   a run of segments (LargeRuns)
 //
-// If the process dies, or the copy throws, in between, the gap stays a gap and the run is freed: nothing names either.
+// If the process dies or the copy throws before the publication, the gap stays a gap and the run is freed. No slot names either of them.
 internal sealed unsafe partial class StoreEngine
 {
     private WriteStatus WriteLarge(
@@ -32,7 +32,7 @@ internal sealed unsafe partial class StoreEngine
             key, content, (int)content.ValueBytes, content, CopyParts, condition, expectedVersion, out version);
     }
 
-    /// <summary>Writes an entry whose value is put in place by <paramref name="writer"/>, which is called once, without a lock.</summary>
+    /// <summary>Writes an entry whose value <paramref name="writer"/> writes to its place. The writer is called once, without a lock.</summary>
     public WriteStatus WriteStreamed<TState>(
         in KeyRef key, in EntryContent content, int valueBytes, scoped in TState state, ValueWriter<TState> writer,
         WriteCondition condition, ulong expectedVersion, out ulong version)
@@ -43,8 +43,8 @@ internal sealed unsafe partial class StoreEngine
         long bytes = EntryView.SizeOf(fields, key.Length, valueBytes);
         int runLength = (int)((bytes + Memory.SegmentBytes - 1) / Memory.SegmentBytes);
 
-        // Also for a run, which needs no pin: while a cell is in use, closing does not give the owner slot away, whose number the
-        // reservation bears.
+        // Also for a run, which needs no pin: while a cell is in use, closing does not release the owner slot. The reservation contains its
+        // number.
         bool isKept = Memory.IsKept(key.Collection);
         if (!TryTakeHazardCell(out int cell))
         {
@@ -87,7 +87,7 @@ internal sealed unsafe partial class StoreEngine
                 else
                 {
                     ReleaseRun(segment, runLength);
-                    status = WriteStatus.NotFound; // What it was to be made from is damaged: whoever reads that next removes it.
+                    status = WriteStatus.NotFound; // The origin of the value is damaged. Its next reader removes it.
                 }
             }
 
@@ -116,7 +116,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // A gap stays a gap.
+    // Releases a run. A gap stays a gap.
     private void ReleaseRun(int segment, int runLength)
     {
         if (runLength > 1)
@@ -149,7 +149,7 @@ internal sealed unsafe partial class StoreEngine
             {
                 segment = Memory.SegmentAt(target);
 
-                // Pinned under the lock, so the segment cannot become a victim before the entry is published.
+                // Pinned under the lock, so that the segment is not evicted before the entry is published.
                 _owners.Pin(cell, segment);
                 *(ulong*)target = EntryView.GapWord(bytes);
                 _log.Commit(partition, log, target, bytes, removableAt: long.MaxValue, deadline: long.MaxValue);
@@ -232,7 +232,7 @@ internal sealed unsafe partial class StoreEngine
             }
             else if (outcome == PublishOutcome.Retracted)
             {
-                // W4. What was written stays where it is, as garbage.
+                // W4. The written entry stays in place as garbage.
                 isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old);
                 status = Decide(partition, condition, isFound, old, expectedVersion);
             }

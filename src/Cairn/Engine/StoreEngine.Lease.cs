@@ -7,21 +7,22 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// Leases: who may compute the value of a missing key, so that not everybody does.
+// Leases: one caller acquires the right to create the value of a missing key, so that the others do not create it too.
 //
-// A lease is the key's entry: a marker without a value, or the expired value with a lease field. It is named by its version.
-// A cache above may also lease a value that has expired for it and not for the store: it stays readable, with a lease field.
+// A lease is the key's entry: a marker without a value, or the expired value with a lease field. The entry's version identifies it.
+// A cache above the store can also lease a value that has expired for the cache but not for the store. The value stays readable, with a
+// lease field.
 //
 //   absent or stale --acquire--> leased(owner, version) --set with that version--> value
-//                                  |-- set, remove, clear, invalidation by anyone: the entry is another, the lease is gone
-//                                  |-- its owner died, or its time is up: the next who asks takes it over
+//                                  |-- set, remove, clear or invalidation by any caller: another entry or none, the lease has ended
+//                                  |-- its owner died, or its time has passed: the next caller takes it over
 //
-// A hash counts as absent: who reads values finds none, and the value that comes would replace it. It gives way to the marker.
+// A hash counts as absent: readers of values do not find it, and the new value would replace it. The marker replaces the hash.
 //
-// So nothing has to be remembered to cancel a lease: whatever retracts or replaces the entry does.
+// So no extra state is needed to cancel a lease: every operation that retracts or replaces the entry cancels it.
 internal sealed unsafe partial class StoreEngine
 {
-    // Nobody wakes a waiter when a lease's owner dies.
+    // Bounded, because no process wakes a waiter when the owner of a lease dies.
     private static readonly TimeSpan LongestLeaseSleep = TimeSpan.FromMilliseconds(20);
 
     public LeaseStatus AcquireLease(in KeyRef key, TimeSpan wait, TimeSpan duration, out ulong version)
@@ -50,7 +51,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    /// <summary>The partition's lease signal: once it is another, a lease of the partition may have ended.</summary>
+    /// <summary>Returns the partition's lease signal. If it changes, a lease of the partition may have ended.</summary>
     public uint LeaseSignalOf(int partition)
     {
         uint signal = LeaseSignal.Read(Memory.Partition(partition));
@@ -58,14 +59,14 @@ internal sealed unsafe partial class StoreEngine
         return signal;
     }
 
-    /// <summary>Sleeps until the partition's lease signal is no longer <paramref name="seen"/>, or until the time is up.</summary>
+    /// <summary>Sleeps until the partition's lease signal is no longer <paramref name="seen"/>, or until the time-out has passed.</summary>
     public void WaitForLeaseSignal(int partition, uint seen, TimeSpan timeout)
     {
         _leases.Wait(Memory.Partition(partition), seen, timeout);
         GC.KeepAlive(this);
     }
 
-    /// <summary>Wakes who sleeps on the partition's lease signal, in any process, to look again.</summary>
+    /// <summary>Wakes all threads of all processes that sleep on the partition's lease signal, so that they check their leases again.</summary>
     public void RaiseLeaseSignal(int partition)
     {
         if (!_isClosed)
@@ -76,7 +77,7 @@ internal sealed unsafe partial class StoreEngine
         GC.KeepAlive(this);
     }
 
-    /// <summary>True while the key's entry is the lease.</summary>
+    /// <summary>Returns whether the key's entry is still the lease.</summary>
     public bool IsLeaseHeld(in KeyRef key, ulong version)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
@@ -93,13 +94,13 @@ internal sealed unsafe partial class StoreEngine
         return false;
     }
 
-    /// <summary>Ends a lease without a value. A stale value that it carried stays, without the lease.</summary>
+    /// <summary>Ends a lease without a value. A stale value in the lease's entry stays, without the lease.</summary>
     public void GiveUpLease(in KeyRef key, ulong version)
     {
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
         {
-            return; // It ends with its time, or with the process.
+            return; // The lease ends when its time has passed or the process dies.
         }
 
         try
@@ -118,7 +119,7 @@ internal sealed unsafe partial class StoreEngine
                     };
                     bool isRewritten = RewriteLocked(partition, key, stale, [], isPrefix: false, out _) == WriteStatus.Stored;
 
-                    // Making room may have moved it, or taken it out (W2).
+                    // Making room may have moved or retracted the entry (W2).
                     if (!isRewritten
                         && HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old)
                         && Decide(partition, WriteCondition.IfLease, isFound: true, old, version) == WriteStatus.Stored
@@ -142,10 +143,10 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    /// <summary>As <see cref="AcquireLease"/>, but does not wait for who has the lease, and so long for the partition's lock.</summary>
+    /// <summary>Like <see cref="AcquireLease"/>, but never waits for another lease's end, and limits the wait for the partition's lock.</summary>
     /// <remarks>
-    /// With <paramref name="replacesValue"/> also on a value that has not expired, which stays readable meanwhile. If it is too long to
-    /// be carried by a lease, the result is a hit, and <paramref name="version"/> the value's.
+    /// With <paramref name="replacesValue"/>, also leases a value that has not expired. The value stays readable meanwhile. If it is too long
+    /// for a lease's entry, the result is a hit, and <paramref name="version"/> is the value's version.
     /// </remarks>
     public LeaseStatus TryAcquireLease(
         in KeyRef key, bool replacesValue, TimeSpan duration, TimeSpan lockTimeout, out ulong version)
@@ -189,7 +190,7 @@ internal sealed unsafe partial class StoreEngine
                     return LeaseStatus.Hit;
                 }
 
-                // A damaged one could last for ever.
+                // A damaged lease does not count, because its deadline can be wrong and it could never end.
                 if ((old.Entry.Fields & EntryFields.Lease) != 0 && old.Entry.LeaseDeadline > now
                     && _owners.IsAlive((int)Math.Min(old.Entry.LeaseOwner, StoreLayout.MaxOwners), old.Entry.LeaseIncarnation)
                     && IsWhole(old.Entry, key))
@@ -216,7 +217,7 @@ internal sealed unsafe partial class StoreEngine
                 content.Origin = old.Entry.Start;
             }
 
-            // A marker without a value may be evicted like any; a value that somebody still wants may not, if it is kept.
+            // A marker without a value can be evicted like any entry. A stale value of a kept collection must not be evicted.
             long bytes = content.PaddedBytes(key);
             int log = content.Type == EntryType.Value && Memory.IsKept(key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
             byte* target = TryReserve(partition, log, bytes);
@@ -231,7 +232,7 @@ internal sealed unsafe partial class StoreEngine
 
                 if (outcome == PublishOutcome.Retracted)
                 {
-                    continue; // W4: the stale value must not come back.
+                    continue; // W4: the stale value must not become readable again.
                 }
 
                 if (isHash)
@@ -243,7 +244,7 @@ internal sealed unsafe partial class StoreEngine
                 return LeaseStatus.Acquired;
             }
 
-            // A key longer than a segment cannot be leased: its marker would fit nowhere.
+            // A key longer than a segment cannot be leased, because no segment has room for its marker.
             if (bytes > Memory.SegmentBytes || !OpenSegment(partition, key.Place.Partition, log, bytes))
             {
                 return LeaseStatus.Busy;
@@ -251,7 +252,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // Worth carrying along: short enough to be copied under the lock. Whether it is whole is seen then.
+    // Whether the entry is a value that is short enough to be copied under the lock. Its checksum is checked during the copy.
     private bool IsStaleValue(in EntryView entry) =>
         entry.Type == EntryType.Value
         && entry.ValueLength <= (uint)Memory.MaxValueBytes

@@ -8,28 +8,28 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Engine;
 
-// What writing does beyond the map where a collection is logged: the record before the publication, and the wait after the lock.
+// The additional steps of a write to a logged collection: the record before the publication, and the wait after the lock is released.
 //
-//   L1  A record is appended when nothing can decline the write any more: its place in the index is there, and what it rests on cannot go.
-//       So what the log says has happened.
-//   L2  Nobody waits for the disk with a partition's lock.
-//   L3  In a logged collection nothing is retracted without the lock: there would be no record of it.
+//   L1  A record is appended only when nothing can decline the write any more: its place in the index exists, and nothing can remove
+//       the entry that it depends on. So every record in the log is of a write that happened.
+//   L2  No thread waits for the disk while it holds a partition's lock.
+//   L3  In a logged collection nothing is retracted without the lock, because the log would have no record of it.
 internal sealed unsafe partial class StoreEngine
 {
-    // The end of the last record that this thread appended and has not waited for.
+    // The end of the last record that this thread has appended and not waited for.
     [ThreadStatic]
     private static long t_logged;
 
-    // Whether this thread's caller waits by other means.
+    // Whether the caller of this thread waits for its records itself.
     [ThreadStatic]
     private static bool t_isDeferring;
 
-    /// <summary>Whether writes of a collection are in the log.</summary>
+    /// <summary>Returns whether writes of a collection are logged.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool IsLogged(uint collection) =>
         Memory.IsKept(collection) && DurabilityOf(collection) > Durability.ProcessCrash && WriteAhead.IsEnabled;
 
-    /// <summary>Whether any collection's writes are in the log.</summary>
+    /// <summary>Returns whether writes of any collection are logged.</summary>
     public bool IsAnyLogged()
     {
         int count = Math.Clamp(Volatile.Read(ref Memory.Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
@@ -44,21 +44,21 @@ internal sealed unsafe partial class StoreEngine
         return false;
     }
 
-    /// <summary>From here on, what this thread writes is not waited for, until <see cref="EndDeferring"/>.</summary>
+    /// <summary>Stops this thread's writes from waiting for the disk, until <see cref="EndDeferring"/>.</summary>
     public static void BeginDeferring()
     {
         t_isDeferring = true;
         t_logged = 0;
     }
 
-    /// <summary>What to wait for instead: the end of the last record, 0 if there was none.</summary>
+    /// <summary>Returns the end of the last record, for which the caller must wait; 0 if there was none.</summary>
     public static long EndDeferring()
     {
         t_isDeferring = false;
         return TakeLogged();
     }
 
-    /// <summary>Returns when everything that logged collections have acknowledged, to anybody, is on the disk.</summary>
+    /// <summary>Returns when all writes that logged collections have acknowledged to any caller are durable.</summary>
     public void Flush()
     {
         ThrowIfClosed();
@@ -76,15 +76,15 @@ internal sealed unsafe partial class StoreEngine
         return WriteAhead.Exists ? WriteAhead.WaitAsync(WriteAhead.Tail, isUrgent: true, cancellation) : ValueTask.CompletedTask;
     }
 
-    /// <summary>As the wait at the end of a write to a collection, without a thread.</summary>
+    /// <summary>Waits like the end of a write to a collection, without blocking a thread.</summary>
     public ValueTask WaitAsync(uint collection, long end, CancellationToken cancellation) =>
         end == 0 ? ValueTask.CompletedTask : WriteAhead.WaitAsync(end, IsUrgent(collection), cancellation);
 
-    /// <summary>Says, in the log, that a collection is as its record will say. Under the lock of the partition that guards the table.</summary>
+    /// <summary>Logs a collection's new definition. The caller holds the lock of the partition that guards the table.</summary>
     public void LogDefinition(PartitionBlock* partition, uint collection, ReadOnlySpan<byte> record) =>
         t_logged = WriteAhead.Append(partition, LogKind.CollectionDefined, collection, 0, record);
 
-    /// <summary>Waits for what this thread has logged, after it left the partitions.</summary>
+    /// <summary>Waits for this thread's records, after the thread has left the partitions.</summary>
     public void Settle(uint collection)
     {
         long end = t_logged;
@@ -96,7 +96,7 @@ internal sealed unsafe partial class StoreEngine
         t_logged = 0;
         if (_holds != 0 && t_hold is { } hold && hold.Holder == this)
         {
-            hold.Logged = Math.Max(hold.Logged, end); // L2: once the hold ends.
+            hold.Logged = Math.Max(hold.Logged, end); // L2: the wait follows when the hold ends.
             return;
         }
 
@@ -104,7 +104,7 @@ internal sealed unsafe partial class StoreEngine
         GC.KeepAlive(this);
     }
 
-    // What was written under a hold: L2.
+    // Waits for the records that were written under a hold (L2).
     private void SettleHold(PartitionHold hold)
     {
         long end = hold.Logged;
@@ -147,7 +147,8 @@ internal sealed unsafe partial class StoreEngine
         return status;
     }
 
-    // A lease is nobody's value: what it stands in for was logged when it was written, or was not there. But a hash gives way to it.
+    // A lease is not logged. Its stale value was logged when it was written, or was never there. But a lease that replaces a hash logs
+    // the hash's removal.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void LogPut(
         PartitionBlock* partition, in KeyRef key, byte* target, bool isFound, in Located old, Bucket* bucket, int slotIndex)
@@ -168,18 +169,18 @@ internal sealed unsafe partial class StoreEngine
     private void LogRemove(PartitionBlock* partition, in KeyRef key) =>
         t_logged = WriteAhead.Append(partition, LogKind.Remove, key.Collection, 0, new ReadOnlySpan<byte>(key.Bytes, key.Length));
 
-    // Where an entry lies and which slot will name it, for who must do it again.
+    // Returns the place of an entry and its slot, which the redo of the record needs.
     private long PlaceOf(in KeyRef key, byte* target, Bucket* bucket, int slotIndex) =>
         LogPlace.Pack(Memory.OffsetOf(target), LogPlace.ChoiceOf(Memory, key.Place, bucket), slotIndex);
 
     private static void EndPublication(PartitionBlock* partition)
     {
-        // Release: the slot is stored before. Only who holds the lock reads it, or steals it after this process died.
+        // Release: the slot is stored before this. Only the lock's holder reads it, or a process that takes over the lock after this one died.
         Volatile.Write(ref partition->PendingRecord, 0);
         ProtocolHook.Reach(ProtocolStep.LogPendingCleared);
     }
 
-    // One record, and all partitions at one moment for all writers: each by itself would leave a log that says more than happened.
+    // Writes one record and holds all partitions together. With separate clears, the log could record more than has happened.
     private bool ClearLogged(uint collection, bool isAll)
     {
         var hold = new PartitionHold(Memory.PartitionCount);

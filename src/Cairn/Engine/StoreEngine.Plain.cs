@@ -9,14 +9,15 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// The short ways: reading and replacing what most entries are, values without flags or expiration, in the store's own collection or
-// in one whose entries look alike (IPlainShape). The same protocols as the long ways (StoreEngine.Read, StoreEngine.Write), with everything in registers. Most of an operation
-// is waiting for two cache misses, the bucket and the entry; the processor begins the next operation meanwhile if the instructions
-// of this one leave it room to see that far, about four hundred. Whatever is unusual is left to the long way, with nothing changed.
+// The fast paths: reading and replacing most entries. These are values without flags or expiration, in the store's own collection or
+// in a collection whose entries have the same shape (IPlainShape). The protocols are those of the slow paths (StoreEngine.Read,
+// StoreEngine.Write), with everything in registers. An operation mostly waits for two cache misses: the bucket and the entry. The
+// processor can begin the next operation during the wait if it can see that far ahead, about four hundred instructions. Every unusual
+// case is left to the slow path, with nothing changed.
 internal sealed unsafe partial class StoreEngine
 {
-    /// <summary>Reads a key's value, if that is simple.</summary>
-    /// <returns>The value's length; -1 if the key must be looked up the long way, which may be a miss.</returns>
+    /// <summary>Reads a key's value on the fast path.</summary>
+    /// <returns>The value's length; -1 if the slow path must read the key. The slow path may find no value.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain<TKey>(
         TKey key, in KeyPlacement place, ref byte destination, int destinationLength, out ulong version)
@@ -24,10 +25,10 @@ internal sealed unsafe partial class StoreEngine
         TryGetPlain(key, default(StoreShape), place, ref destination, destinationLength, isExact: false, out version);
 
     /// <summary>
-    /// Reads a key's value, if that is simple; with <paramref name="isExact"/> only one as long as the destination, which the compiler makes use of
-    /// where it knows that length.
+    /// Reads a key's value on the fast path. With <paramref name="isExact"/>, reads only a value as long as the destination. The compiler uses that
+    /// length where it is a constant.
     /// </summary>
-    /// <returns>The value's length; -1 if the key must be looked up the long way, which may be a miss.</returns>
+    /// <returns>The value's length; -1 if the slow path must read the key. The slow path may find no value.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain<TKey, TShape>(
         TKey key, TShape shape, in KeyPlacement place, ref byte destination, int destinationLength, bool isExact, out ulong version)
@@ -81,7 +82,7 @@ internal sealed unsafe partial class StoreEngine
 
         ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
 
-        // Load barrier, as in HashIndex.Validate: the bytes were read before slot and version are read again.
+        // Load barrier, as in HashIndex.Validate: the bytes are read before slot and version are read again.
         Volatile.ReadBarrier();
         if (*Bucket.SlotAt(bucket, slotIndex) != slot || bucket->Version != bucketVersion
             || shape.Checksum(word0, entryVersion, valueSum, place.Hash) != checksum)
@@ -100,17 +101,18 @@ internal sealed unsafe partial class StoreEngine
         return -1;
     }
 
-    /// <summary>Replaces a key's value, if that is simple.</summary>
-    /// <returns>False, with nothing changed, if the value must be set the long way.</returns>
+    /// <summary>Replaces a key's value on the fast path.</summary>
+    /// <returns>False, with nothing changed, if the slow path must set the value.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReplacePlain<TKey>(TKey key, in KeyPlacement place, ref byte value, int valueLength)
         where TKey : struct, IPlainKey =>
         TryReplacePlain(key, default(StoreShape), place, ref value, valueLength, isExact: false);
 
     /// <summary>
-    /// Replaces a key's value, if that is simple; with <paramref name="isExact"/> in code of its own for this length, where the compiler knows it.
+    /// Replaces a key's value on the fast path. With <paramref name="isExact"/>, the compiler generates separate code for this length, where it is a
+    /// constant.
     /// </summary>
-    /// <returns>False, with nothing changed, if the value must be set the long way.</returns>
+    /// <returns>False, with nothing changed, if the slow path must set the value.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReplacePlain<TKey, TShape>(TKey key, TShape shape, in KeyPlacement place, ref byte value, int valueLength, bool isExact)
         where TKey : struct, IPlainKey
@@ -118,18 +120,18 @@ internal sealed unsafe partial class StoreEngine
     {
         int bytes = (EntryView.HeaderBytes + shape.FieldsBytes + key.Length + valueLength + (EntryView.Alignment - 1)) & -EntryView.Alignment;
 
-        // The value alone, too, because the sum of a huge one overflows.
+        // The value's length is also checked separately, because the sum overflows for a huge value.
         if (valueLength > LongestLockedCopy || bytes > LongestLockedCopy || !TryFindTag(Memory, place, out Bucket* bucket, out _, out int slotIndex))
         {
             return false;
         }
 
-        // Fetched before the lock is taken, so that it is not held while memory is waited for. A hint, as in PrefetchEntry.
+        // Fetched before the lock is acquired, so that the lock is not held during the memory access. A hint, as in PrefetchEntry.
         byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, slotIndex));
         HashIndex.Prefetch(entry);
         if (shape.FieldsBytes != 0)
         {
-            HashIndex.Prefetch(entry + EntryView.HeaderBytes + shape.FieldsBytes + key.Length); // With them, the key may be in the next line.
+            HashIndex.Prefetch(entry + EntryView.HeaderBytes + shape.FieldsBytes + key.Length); // With these fields, the key may be in the next line.
         }
 
         PartitionBlock* partition = Memory.Partition(place.Partition);
@@ -196,7 +198,7 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
-        // From here on as TryPublishLocked.
+        // From here on, the same steps as in TryPublishLocked.
         ulong version = partition->Version + 1;
         partition->Version = version;
         ulong word0 = PlainWord(keyLength, shape) | ((ulong)(uint)valueLength << 32);
@@ -219,7 +221,7 @@ internal sealed unsafe partial class StoreEngine
 
         Bucket.MarkUnread(bucket, slotIndex);
 
-        // The books, as EntryLedger keeps them: an entry for an entry.
+        // The counts, as EntryLedger keeps them: one entry replaces another.
         oldHeader->LiveBytes -= (int)oldBytes;
         memory.Header(memory.SegmentAt(target))->LiveBytes += bytes;
         partition->LiveBytes += bytes - oldBytes;
@@ -235,7 +237,7 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    /// <summary>The first slot with the key's tag, in its primary bucket or else in its alternate one. Another key may have the tag, too.</summary>
+    /// <summary>Finds the first slot with the key's tag, in the primary bucket or else in the alternate one. Another key can have the same tag.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool TryFindTag(
         StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out uint bucketVersion, out int slotIndex)
@@ -255,8 +257,8 @@ internal sealed unsafe partial class StoreEngine
         return matches != 0;
     }
 
-    // The low half of the first word of a plain entry: one comparison tells the key's length, the type, and which optional
-    // fields there are.
+    // Returns the low half of the first word of a plain entry. One comparison checks the key's length, the type and the set of optional
+    // fields.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint PlainWord<TShape>(int keyLength, TShape shape)
         where TShape : struct, IPlainShape =>

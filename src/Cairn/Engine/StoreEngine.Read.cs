@@ -11,27 +11,27 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>How a read ended.</summary>
+/// <summary>The result of a read.</summary>
 internal enum ReadOutcome
 {
     Miss,
     Hit,
 
-    /// <summary>There is a value, but the destination is shorter.</summary>
+    /// <summary>The key has a value that is longer than the destination.</summary>
     TooShort,
 }
 
-// Reading, without a lock. Everything concluded from an entry's bytes, that it is expired as much as that it has a value,
-// holds only once HashIndex.Validate has said so; until then the bytes may be another entry's. The checksum is compared after that:
-// if it fails then, the file is damaged, which costs a miss and is counted.
+// Reads take no lock. Every conclusion from an entry's bytes, for example that it has a value or has expired, holds only after
+// HashIndex.Validate has succeeded. Before that, the bytes can belong to another entry. The checksum is compared after the validation.
+// If it differs, the file is damaged. The read is then a miss, and the damage is counted.
 internal sealed unsafe partial class StoreEngine
 {
-    /// <summary>A read of a value this long is pinned first, so that it cannot be overtaken by eviction again and again.</summary>
+    /// <summary>A read of a longer value pins it first, so that evictions cannot make the copy start over repeatedly. In bytes.</summary>
     private const int LongestOptimisticCopy = 256 * 1024;
 
     /// <summary>
-    /// Copies a key's value; <paramref name="acceptStale"/>: also one that has expired but is still there;
-    /// <paramref name="acceptHash"/>: also the bytes of a hash, which <paramref name="info"/> tells from a value.
+    /// Copies a key's value. With <paramref name="acceptStale"/>, also copies an expired value that the store still holds. With
+    /// <paramref name="acceptHash"/>, also copies the bytes of a hash; <paramref name="info"/> shows whether they are a hash or a value.
     /// </summary>
     public ReadOutcome TryGet(in KeyRef key, Span<byte> destination, bool acceptStale, out EntryInfo info, bool acceptHash = false)
     {
@@ -107,7 +107,7 @@ internal sealed unsafe partial class StoreEngine
         return ReadOutcome.Miss;
     }
 
-    /// <summary>What is known of a key's entry, without its value. Does not count as a use.</summary>
+    /// <summary>Gets the properties of a key's entry, without its value. Does not count as a use.</summary>
     public bool TryGetInfo(in KeyRef key, bool acceptStale, out EntryInfo info, bool acceptHash = false)
     {
         PartitionBlock* partition = Memory.Partition(key.Place.Partition);
@@ -129,7 +129,7 @@ internal sealed unsafe partial class StoreEngine
         return false;
     }
 
-    /// <summary>A use of a key's value without reading it: extends its life if it slides, and keeps it from eviction.</summary>
+    /// <summary>Uses a key's value without reading it. Extends a sliding expiration and protects the entry from eviction.</summary>
     /// <returns>False if there is no value.</returns>
     public bool TryUse(in KeyRef key)
     {
@@ -162,7 +162,7 @@ internal sealed unsafe partial class StoreEngine
         return isReadable;
     }
 
-    /// <summary>Whether a key's value is likely to have been read since it was written. Does not count as a use.</summary>
+    /// <summary>Returns whether a key's value was probably read since it was written. Does not count as a use.</summary>
     public bool WasRead(in KeyRef key)
     {
         bool wasRead = HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located)
@@ -171,7 +171,7 @@ internal sealed unsafe partial class StoreEngine
         return wasRead;
     }
 
-    /// <summary>Brings the cache lines a later read of the key will want: first its bucket, with the second call its entry.</summary>
+    /// <summary>Prefetches the key's bucket for a later read. <see cref="PrefetchEntry"/> then prefetches the entry.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchBucket(in KeyPlacement place) =>
         HashIndex.Prefetch(Memory.BucketAt(place.Partition, place.Primary));
@@ -187,22 +187,22 @@ internal sealed unsafe partial class StoreEngine
             return;
         }
 
-        // A hint: an address outside the mapping is not followed by the processor.
+        // Only a hint: the processor ignores an address outside the mapping.
         byte* entry = Memory.Base + Bucket.LocationOf(*Bucket.SlotAt(bucket, BitOperations.TrailingZeroCount(matches)));
         HashIndex.Prefetch(entry);
         HashIndex.Prefetch(entry + 64);
         HashIndex.Prefetch(entry + 128);
     }
 
-    /// <summary>Pins a key's entry: its bytes stay as they are until the pin is disposed.</summary>
+    /// <summary>Pins a key's entry. Its bytes do not change until the pin is disposed.</summary>
     /// <param name="key">The key.</param>
     /// <param name="term">How long the caller holds the pin.</param>
-    /// <param name="pin">The entry, if the result is <see cref="PinStatus.Pinned"/>; else holds nothing.</param>
-    /// <param name="mostCopied">If no cell is free, an entry of at most so many bytes is copied instead.</param>
-    /// <param name="isUse">False leaves no trace: no count, no sign of use, no longer life.</param>
-    /// <param name="acceptStale">Also an entry that has expired.</param>
-    /// <param name="acceptHash">Also a hash.</param>
-    /// <returns><see cref="PinStatus.NoFreeCell"/> never, if an entry of any length may be copied.</returns>
+    /// <param name="pin">The entry if the result is <see cref="PinStatus.Pinned"/>; otherwise holds nothing.</param>
+    /// <param name="mostCopied">If no cell is free, an entry of at most this many bytes is copied instead.</param>
+    /// <param name="isUse">If false, the read is not counted, does not protect the entry from eviction, and does not extend its life.</param>
+    /// <param name="acceptStale">Also accepts an entry that has expired.</param>
+    /// <param name="acceptHash">Also accepts a hash.</param>
+    /// <returns>Never <see cref="PinStatus.NoFreeCell"/> if an entry of any length can be copied.</returns>
     public PinStatus TryPin(
         in KeyRef key, PinTerm term, out Pin pin, long mostCopied = 0, bool isUse = true, bool acceptStale = false, bool acceptHash = false)
     {
@@ -226,7 +226,7 @@ internal sealed unsafe partial class StoreEngine
                 return TryCopyEntry(key, mostCopied, out pin, isUse, acceptStale, acceptHash);
             }
 
-            // The pin holds from the moment the slot is seen unchanged after it: from then on no eviction recycles the segment.
+            // If the slot is still unchanged after the pin was stored, the pin is effective: no eviction recycles the segment from now on.
             if (!HashIndex.Validate(located))
             {
                 Unpin(cell);
@@ -235,7 +235,7 @@ internal sealed unsafe partial class StoreEngine
 
             ProtocolHook.Reach(ProtocolStep.PinValidated);
 
-            // Stable now: parse again, because what Find parsed was read before the pin.
+            // The bytes are stable now. They are parsed again, because Find parsed them before the pin.
             if (!Memory.TryView(located.Slot, out EntryView entry) || entry.Word0 != located.Entry.Word0
                 || entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
             {
@@ -254,8 +254,8 @@ internal sealed unsafe partial class StoreEngine
         return PinStatus.Missing;
     }
 
-    // Copies an entry as it lies in its segment, without a pin. A copy that an eviction overtakes starts over. Needs no cell, so it
-    // takes as long as it takes, and waits for nobody.
+    // Copies an entry from its segment without a pin. If an eviction overtakes the copy, the copy starts over. This needs no cell and never
+    // waits for other threads, but its time has no bound.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private PinStatus TryCopyEntry(
         in KeyRef key, long mostCopied, out Pin pin, bool isUse, bool acceptStale, bool acceptHash)
@@ -346,10 +346,10 @@ internal sealed unsafe partial class StoreEngine
         GC.KeepAlive(this);
     }
 
-    /// <summary>Gives up a pin's cell.</summary>
+    /// <summary>Releases a pin's cell.</summary>
     /// <param name="cell">The cell.</param>
-    /// <param name="isFinalizing">On the finalizer's thread, which must not wait for locks: a closed store keeps its slot then
-    /// until its mapping goes.</param>
+    /// <param name="isFinalizing">Whether the finalizer thread calls. It must not wait for locks, so a closed store then keeps its owner
+    /// slot until its mapping is removed.</param>
     public void Unpin(int cell, bool isFinalizing = false)
     {
         _owners.Unpin(cell);
@@ -390,8 +390,8 @@ internal sealed unsafe partial class StoreEngine
         return acceptStale || deadline > Clock.NowMs();
     }
 
-    // The long way for long values: two passes, but no chance that an eviction makes the copy start over. False if every
-    // hazard cell of this process is in use.
+    // The slow path for long values. It reads the value twice, but an eviction cannot make the copy start over. Returns false if all
+    // hazard cells of this process are in use.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetPinned(
         in KeyRef key, Span<byte> destination, bool acceptStale, bool acceptHash, out EntryInfo info, out ReadOutcome outcome)
@@ -414,7 +414,7 @@ internal sealed unsafe partial class StoreEngine
         return status != PinStatus.NoFreeCell;
     }
 
-    /// <summary>Copies a pinned value. False if somebody has scribbled over it since it was pinned, and the copy is of no use.</summary>
+    /// <summary>Copies a pinned value. Returns false if the value was overwritten since it was pinned; the copy is then invalid.</summary>
     public bool TryCopyPinned(ulong keyHash, in Pin pin, Span<byte> destination)
     {
         EntryView entry = pin.Entry;
@@ -430,9 +430,9 @@ internal sealed unsafe partial class StoreEngine
         StoreCorruptException.KeptEntry(
             Memory.File.Path, offset, CollectionTable.NameOf(Memory, key.Collection), new ReadOnlySpan<byte>(key.Bytes, key.Length));
 
-    // Extends the life of an entry with sliding expiration. A hint: if the lock is taken, or the last extension is recent,
-    // it is left to the next read. The segment's latest deadline is raised first, or the segment could be dropped whole
-    // while it holds an entry that lives longer.
+    // Extends the life of an entry with sliding expiration. This is best effort: if the lock is held or the last extension is recent, a
+    // later read extends it. The segment's latest deadline is raised first. Otherwise the segment could be dropped whole while it holds an
+    // entry that lives longer.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Slide(in KeyRef key, ulong version)
     {
@@ -474,7 +474,7 @@ internal sealed unsafe partial class StoreEngine
             && now + interval - deadline >= Math.Max(1, interval / 8);
     }
 
-    // The bytes that a validated slot names are not what was written.
+    // Handles an entry that a validated slot names and whose bytes are damaged.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void OnDamaged(PartitionBlock* partition, in Located located, in KeyRef key)
     {
@@ -486,7 +486,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // Removing the entry needs no lock. A kept one stays: only its owner can tell what is to become of the key.
+    // Removing the entry needs no lock. A kept entry stays, because only the application can decide what happens to its key.
     private static void OnDamaged(PartitionBlock* partition, in Located located, bool isKept)
     {
         Interlocked.Increment(ref partition->Corrupt);

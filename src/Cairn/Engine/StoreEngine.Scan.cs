@@ -5,11 +5,11 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>What a scan does with an entry. Returns false to end the bucket's scan early.</summary>
+/// <summary>Receives an entry of a scan. The key is valid during the call.</summary>
 internal delegate void EntryVisitor(ReadOnlySpan<byte> key, in EntryInfo info, uint collection);
 
-// Scanning in bucket order. A live key never changes slot (Bucket I1), so every key that lives from the beginning to the
-// end of a scan is met, exactly once; one that comes, goes or is set anew meanwhile may or may not be.
+// Scans in bucket order. A live key never changes its slot (Bucket I1). So a scan visits every key that lives from the beginning to
+// the end of the scan exactly once. A key that is added, removed or set again during the scan may or may not be visited.
 internal sealed unsafe partial class StoreEngine
 {
     public long BucketCount => (long)Memory.PartitionCount * Memory.Layout.BucketsPerPartition;
@@ -93,7 +93,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // The value's checksum is not looked at, but a damaged key would not lie here.
+    // Does not check the value's checksum. But a damaged key would belong to another place.
     private bool BelongsTo(ReadOnlySpan<byte> key, uint collection, PartitionBlock* partition, Bucket* bucket, ulong slot)
     {
         fixed (byte* bytes = key)

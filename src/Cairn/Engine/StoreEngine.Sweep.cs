@@ -7,35 +7,35 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>Why an entry that is still in the index cannot be read.</summary>
+/// <summary>The reason why an entry that is still in the index cannot be read.</summary>
 internal enum GoneReason
 {
-    /// <summary>There is none, or it can be read.</summary>
+    /// <summary>There is no such entry, or it can be read.</summary>
     None,
 
     Expired,
 
-    /// <summary>Its collection was cleared.</summary>
+    /// <summary>The entry's collection was cleared.</summary>
     Cleared,
 }
-// Sweeping expired entries: the lock around each step (SegmentEvictor.Sweep).
+// Sweeps expired entries: holds the lock for each step (SegmentEvictor.Sweep).
 internal sealed unsafe partial class StoreEngine
 {
-    /// <summary>How long this opening leaves entries in place after they have expired, milliseconds.</summary>
+    /// <summary>Gets how long this opening leaves expired entries in place, in milliseconds.</summary>
     public long ExpiredRetentionMs
     {
         get => _evictor.ExpiredRetentionMs;
         init => _evictor.ExpiredRetentionMs = value;
     }
 
-    /// <summary>How long a segment is left alone after a sweep. Tests of sweeps do without.</summary>
+    /// <summary>Gets or sets how long a segment is not swept again after a sweep, in seconds. Tests of sweeps set it to 0.</summary>
     public uint SweepIntervalSeconds
     {
         get => _evictor.SweepIntervalSeconds;
         set => _evictor.SweepIntervalSeconds = value;
     }
 
-    /// <summary>Whether a segment seems to have entries whose time has passed, and the partition that it belongs to.</summary>
+    /// <summary>Returns whether a segment seems to have expired entries, and the partition that it belongs to.</summary>
     public bool IsDueToSweep(int segment, long now, out int partition)
     {
         SegmentHeader* header = Memory.Header(segment);
@@ -43,12 +43,12 @@ internal sealed unsafe partial class StoreEngine
         return partition < Memory.PartitionCount && _evictor.IsDue(header, now);
     }
 
-    /// <summary>Takes out a key's entry if its time has passed, as a sweep would. True if this call took one out.</summary>
+    /// <summary>Removes a key's entry if it has expired, as a sweep would. Returns true if this call removed an entry.</summary>
     public bool TryExpire(in KeyRef key) => TakeOutGone(key) == GoneReason.Expired;
 
     /// <summary>
-    /// Takes out a key's entry if it cannot be read any more, and tells why. Nothing is waited for: if somebody else holds the partition, the answer is none,
-    /// and the entry is left to a sweep.
+    /// Removes a key's entry if it cannot be read any more, and returns the reason. Never waits. If another thread holds the partition, returns
+    /// <see cref="GoneReason.None"/> and leaves the entry to a sweep.
     /// </summary>
     public GoneReason TakeOutGone(in KeyRef key)
     {
@@ -77,7 +77,7 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    // Neither waits nor counts as a wait. What a dead owner left is taken over: perhaps nobody else comes by.
+    // Neither waits nor counts as a wait. Takes over the lock of a dead owner, because perhaps no other thread enters this partition.
     private PartitionBlock* EnterIfFree(int number)
     {
         PartitionBlock* partition = Memory.Partition(number);
@@ -86,18 +86,18 @@ internal sealed unsafe partial class StoreEngine
         return isFree ? Enter(number, TimeSpan.Zero) : null;
     }
 
-    // An entry that carries a lease stays until that has ended too.
+    // An entry with a lease stays until the lease has also ended.
     private GoneReason ReasonOf(PartitionBlock* partition, in EntryView entry) =>
         entry.Type is not (EntryType.Value or EntryType.Hash) ? GoneReason.None
         : EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection) ? GoneReason.Cleared
         : entry.HasDeadline && entry.RemovableAt <= Clock.NowMs() - ExpiredRetentionMs ? GoneReason.Expired
         : GoneReason.None;
 
-    /// <summary>Forgets what earlier sweeps found: tests give the file other contents.</summary>
+    /// <summary>Forgets the results of earlier sweeps. For tests that change the file's contents.</summary>
     public void ForgetSweeps() => _evictor.ForgetGroups();
 
-    /// <summary>Does one bounded step. False if somebody else holds the partition: it is not waited for.</summary>
-    /// <exception cref="ObjectDisposedException">The store was closed meanwhile.</exception>
+    /// <summary>Does one bounded step. Returns false, without waiting, if another thread holds the partition.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed in the meantime.</exception>
     public bool TrySweep(int number, int segment, out SweepStep step)
     {
         step = default;

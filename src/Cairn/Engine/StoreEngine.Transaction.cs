@@ -9,23 +9,25 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Engine;
 
-// Several writes at one moment:
+// Several writes that take effect together:
 //
-//   room for long values, outside the locks -> all partitions, ascending -> requirements -> budgets -> entries in place -> places in the
-//   index -> one record -> slots -> locks given back -> wait for the disk
+//   room for long values, without the locks -> all partitions, ascending -> requirements -> budgets -> entries in place -> places in the
+//   index -> one record -> slots -> locks released -> wait for the disk
 //
-//   T1  Up to the record, nothing of it can be read and it can still fail. After the record nothing can fail any more.
-//   T2  A segment with an entry that no slot names yet is pinned before another is opened, or cleaning would take it for garbage.
-//   T3  Places in the index are chosen before the record, each another, and the record names them: who does it again finds each key
-//       room where its writer did.
+//   T1  Until the record is appended, readers see nothing of the transaction, and it can still fail. After the record, nothing can fail.
+//   T2  A segment with an entry that no slot names yet is pinned before another segment is opened. Otherwise cleaning would treat the
+//       entry as garbage.
+//   T3  Places in the index are chosen before the record. Each write has its own place, and the record names the places. So a redo of
+//       the record finds room for each key where the writer did.
 //
-// Without a logged collection there is no record, and the death of the process in the middle leaves a part.
+// Without a logged collection there is no record. If the process dies in the middle, a part of the transaction remains.
 internal sealed unsafe partial class StoreEngine
 {
-    /// <summary>Does what a plan says. False, with nothing changed, if a requirement does not hold.</summary>
-    /// <exception cref="StoreFullException">There is no room. As with every exception but the next: nothing was changed.</exception>
-    /// <exception cref="StoreReadOnlyException">The disk has failed: whether it was done is not known.</exception>
-    /// <exception cref="StoreBusyException">A partition could not be had in time.</exception>
+    /// <summary>Executes a plan. Returns false and changes nothing if a requirement is not met.</summary>
+    /// <exception cref="StoreFullException">There is no room; nothing was changed. Every exception except the next one has the same
+    /// effect.</exception>
+    /// <exception cref="StoreReadOnlyException">The disk has failed. It is not known whether the plan was executed.</exception>
+    /// <exception cref="StoreBusyException">A partition lock was not acquired in time.</exception>
     public bool Commit(TransactionPlan plan)
     {
         ThrowIfClosed();
@@ -76,7 +78,7 @@ internal sealed unsafe partial class StoreEngine
             _plan = plan;
             _hold = new PartitionHold(Memory.PartitionCount);
 
-            // Where the keys do not move.
+            // In a pinned array, so that the keys do not move.
             _keys = GC.AllocateUninitializedArray<byte>(Math.Max(1, plan.Writes.Sum(write => write.Key.Length)), pinned: true);
             _keyOf = new byte*[plan.Writes.Count];
             int at = 0;
@@ -109,7 +111,7 @@ internal sealed unsafe partial class StoreEngine
             }
         }
 
-        /// <summary>A key of the collection at which it failed.</summary>
+        /// <summary>Gets a key of the collection in which the attempt failed.</summary>
         public KeyRef Failed { get; private set; }
 
         private StoreMemory Memory => _engine.Memory;
@@ -118,7 +120,7 @@ internal sealed unsafe partial class StoreEngine
         {
             Failed = new KeyRef(null, 0, _plan.Writes.Count > 0 ? _plan.Writes[0].Collection : _plan.Requirements[0].Collection, default);
 
-            // While a cell is in use, closing does not give the owner slot away, whose number reservations bear.
+            // While a cell is in use, closing does not release the owner slot. Reservations contain its number.
             if (!TryTakeCell(out _))
             {
                 return WriteStatus.Busy;
@@ -219,7 +221,7 @@ internal sealed unsafe partial class StoreEngine
             AdoptRuns();
             bool isLogged = Log();
 
-            // Nothing fails from here on (T1).
+            // Nothing fails after this line (T1).
             for (int i = 0; i < _plan.Writes.Count; i++)
             {
                 Publish(i);
@@ -301,7 +303,7 @@ internal sealed unsafe partial class StoreEngine
             return WriteStatus.Stored;
         }
 
-        // Partition by partition, so that there is one segment to be pinned when another must be opened.
+        // Partition by partition, so that at most one segment must be pinned when another must be opened.
         private WriteStatus WriteEntries()
         {
             for (int number = _hold.Next(0); number >= 0; number = _hold.Next(number + 1))
@@ -365,7 +367,7 @@ internal sealed unsafe partial class StoreEngine
             return true;
         }
 
-        // After all room was made: that may have moved what was found before.
+        // Runs after all room is made, because making room can move entries that were found before.
         private WriteStatus ClaimPlaces()
         {
             for (int i = 0; i < _plan.Writes.Count; i++)
@@ -408,7 +410,7 @@ internal sealed unsafe partial class StoreEngine
                 }
             }
 
-            // To displacing, what was claimed would look like the least valuable of all.
+            // TryDisplace would treat claimed slots as the least valuable entries.
             if (!isAnyClaimed && _engine.TryDisplace(Memory.Partition(key.Place.Partition), key, out bucket, out slotIndex)
                 && IsUnclaimed(bucket, slotIndex))
             {
@@ -471,7 +473,7 @@ internal sealed unsafe partial class StoreEngine
             }
         }
 
-        // False if nothing of it is in the log.
+        // Returns false if no write is in the log.
         private bool Log()
         {
             long bytes = 0;

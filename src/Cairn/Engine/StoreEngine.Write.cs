@@ -8,23 +8,23 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-// Writing, under the lock of the key's partition:
+// Writes, under the lock of the key's partition:
 //
 //   find -> decide -> reserve -> copy -> tail -> bucket version -> slot -> counts -> ring -> unlock
 //
-//   W1  A process that dies before the slot store has changed nothing that can be read; after it, everything.
-//   W2  Reserving may evict, and eviction may take the key's own old entry: whoever evicted finds again.
-//   W3  An unconditional set or a removal that cannot have the lock or the room still retracts the old value. Of a kept one, never: it fails
-//       and changes nothing (StoreEngine.Keep).
-//   W4  A write that rests on the old entry, its value, version or mere presence, replaces exactly that entry, by
-//       compare-and-swap: if an operation without the lock retracted it meanwhile (W3), the write decides anew.
+//   W1  If a process dies before the slot store, readers see nothing of its write. If it dies afterwards, they see all of it.
+//   W2  Reserving room can evict entries, including the old entry of the same key. After an eviction, the write finds the entry again.
+//   W3  If an unconditional set or a removal cannot acquire the lock or finds no room, it still retracts the old value. If the value is
+//       kept, the operation fails and changes nothing (StoreEngine.Keep).
+//   W4  A write that depends on the old entry (its value, version or presence) replaces exactly that entry, by
+//       compare-and-swap. If an operation without the lock has retracted it in the meantime (W3), the write decides again.
 internal sealed unsafe partial class StoreEngine
 {
     /// <summary>Entries longer than this are copied outside the lock.</summary>
     public const int LongestLockedCopy = 64 * 1024;
 
-    /// <summary>Writes an entry if the condition holds, which may name a version.</summary>
-    /// <exception cref="StoreFullException">The entry would be kept, and there is no room.</exception>
+    /// <summary>Writes an entry if the condition is met. The condition can require a version.</summary>
+    /// <exception cref="StoreFullException">The entry belongs to a kept collection, and there is no room.</exception>
     public WriteStatus Write(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
@@ -42,7 +42,7 @@ internal sealed unsafe partial class StoreEngine
     private WriteStatus WriteOnce(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
-        // What has expired before it is written takes no room, however long it is.
+        // An entry that has already expired takes no room, whatever its length.
         long bytes = content.PaddedBytes(key);
         if (IsLong(bytes) && !content.IsPast)
         {
@@ -72,7 +72,7 @@ internal sealed unsafe partial class StoreEngine
         return Settled(key, status);
     }
 
-    /// <summary>Removes a key's value, if the condition holds. Not finding one is <see cref="WriteStatus.NotFound"/>.</summary>
+    /// <summary>Removes a key's value if the condition is met. Returns <see cref="WriteStatus.NotFound"/> if there is no value.</summary>
     public WriteStatus Remove(in KeyRef key, WriteCondition condition, ulong expectedVersion)
     {
         PrefetchBucket(key.Place);
@@ -105,11 +105,11 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
-    /// <remarks>If <paramref name="expectedVersion"/> is not 0, only of an entry that is still at that version.</remarks>
+    /// <remarks>If <paramref name="expectedVersion"/> is not 0, changes only an entry that still has that version.</remarks>
     public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion = 0) =>
         Touch(key, expiration, marks: null, expectedVersion, out _);
 
-    /// <summary>Changes when an entry expires, and its marks, unless <paramref name="marks"/> is null: then they stay.</summary>
+    /// <summary>Changes an entry's expiration and marks. The marks stay if <paramref name="marks"/> is null.</summary>
     public WriteStatus Touch(
         in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
     {
@@ -149,7 +149,7 @@ internal sealed unsafe partial class StoreEngine
         return status != WriteStatus.TooLarge ? Settled(key, status) : TouchLarge(key, expiration, marks, expectedVersion, out version);
     }
 
-    /// <summary>Joins bytes to a value, before or after it.</summary>
+    /// <summary>Adds bytes before or after a value.</summary>
     public WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
     {
         int attempt = 0;
@@ -187,11 +187,11 @@ internal sealed unsafe partial class StoreEngine
         return !isLarge ? Settled(key, status) : JoinLarge(key, addition, isPrefix);
     }
 
-    /// <summary>Replaces the value of an entry that is still at a version; expiration and flags stay.</summary>
+    /// <summary>Replaces the value of an entry that still has a version. Expiration and flags stay.</summary>
     public WriteStatus Rewrite(in KeyRef key, ReadOnlySpan<byte> value, ulong expectedVersion) =>
         Rewrite(key, value, expiration: null, expectedVersion, out _);
 
-    /// <summary>Replaces the value of an entry that is still at a version; flags and marks stay, and the expiration if none is given.</summary>
+    /// <summary>Replaces the value of an entry that still has a version. Flags and marks stay; so does the expiration if none is given.</summary>
     public WriteStatus Rewrite(
         in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
     {
@@ -248,7 +248,7 @@ internal sealed unsafe partial class StoreEngine
         return !isLong ? Settled(key, status) : Write(key, content, WriteCondition.IfVersion, expectedVersion, out version);
     }
 
-    /// <summary>Clears one collection, or all. False if a partition could not be had in time: then call again.</summary>
+    /// <summary>Clears one collection or all. Returns false if a partition lock was not acquired in time. The caller then calls again.</summary>
     public bool Clear(uint collection, bool isAll)
     {
         if (isAll ? IsAnyLogged() : IsLogged(collection))
@@ -265,7 +265,7 @@ internal sealed unsafe partial class StoreEngine
         return isComplete;
     }
 
-    /// <summary>Clears one collection's part of a partition, or all of the partition. False if its lock could not be had in time.</summary>
+    /// <summary>Clears a collection's entries in a partition, or all entries. Returns false if the lock was not acquired in time.</summary>
     public bool ClearPartition(int number, uint collection, bool isAll, TimeSpan lockTimeout)
     {
         if (isAll ? IsAnyLogged() : IsLogged(collection))
@@ -293,11 +293,12 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>
-    /// Retracts a key's value without the lock, because the lock's holder is stopped or the time is up. True if there was one.
+    /// Retracts a key's value without the lock, because the lock's holder is stopped or the time-out has passed. Returns true if there was
+    /// a value.
     /// </summary>
     /// <remarks>
-    /// A slot may be compared-and-swapped to 0 by anyone (Bucket I2). The partition's books are then off by this entry until the
-    /// evictor comes by.
+    /// Any thread can set a slot to 0 by compare-and-swap (Bucket I2). The partition's counts then include this entry until the
+    /// evictor reaches it.
     /// </remarks>
     public bool Kill(in KeyRef key)
     {
@@ -404,7 +405,7 @@ internal sealed unsafe partial class StoreEngine
                 case PublishOutcome.NoSlot:
                     return OnNoRoom(partition, key, condition, NoSlot);
                 default:
-                    break; // W4: decide anew.
+                    break; // W4: decides again.
             }
         }
     }
@@ -440,7 +441,7 @@ internal sealed unsafe partial class StoreEngine
 
         if (isFound)
         {
-            // An update stays in the log that its key has earned.
+            // An updated entry stays in the main log if its key was already there.
             if (Memory.Header(Memory.SegmentOf(old.Slot))->Log == PartitionBlock.LogMain)
             {
                 return PartitionBlock.LogMain;
@@ -452,7 +453,7 @@ internal sealed unsafe partial class StoreEngine
         }
         else if (_ghosts.Remove(key.Place))
         {
-            // Remembered by the caller, who may have to make room and ask again.
+            // The caller keeps this flag, because it may have to make room and call again.
             isReturning = true;
             partition->GhostHits++;
             return PartitionBlock.LogMain;
@@ -463,7 +464,7 @@ internal sealed unsafe partial class StoreEngine
             : _log.ChooseLog(partition, content.Expiration.EarliestDeadline, content.Expiration.NowMs);
     }
 
-    /// <summary>Room in a log's open segment; null if a segment must be opened first (<see cref="OpenSegment"/>).</summary>
+    /// <summary>Reserves room in a log's open segment. Returns null if a segment must be opened first (<see cref="OpenSegment"/>).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private byte* TryReserve(PartitionBlock* partition, int log, long bytes) =>
         log == PartitionBlock.LogKeep && partition->SpareCount <= 0
@@ -481,7 +482,7 @@ internal sealed unsafe partial class StoreEngine
         int segment = _evictor.TakeSegment(partition, number);
         if (segment == SegmentPool.None && !_recovery.IsPlausible(number))
         {
-            // Not for want of room, then: the lists were damaged after the store was opened, and would lead nowhere for ever.
+            // There is room, but the lists were damaged after the store was opened. Without recovery, every later attempt would fail too.
             _recovery.Run(number);
             segment = _evictor.TakeSegment(partition, number);
         }
@@ -496,7 +497,7 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    // Everything is pinned, or kept. The old value must not stay readable after a set that would have replaced it (W3).
+    // All entries are pinned or kept. The old value must not stay readable after a set that would have replaced it (W3).
     private WriteStatus OnNoRoom(PartitionBlock* partition, in KeyRef key, WriteCondition condition, WriteStatus status)
     {
         partition->Declined++;
@@ -513,13 +514,13 @@ internal sealed unsafe partial class StoreEngine
         return WriteStatus.NoRoom;
     }
 
-    /// <summary>Writes and publishes an entry at a reserved place.</summary>
+    /// <summary>Writes an entry at a reserved place and publishes it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private PublishOutcome TryPublishLocked(
         PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, bool restsOnOld,
         int log, byte* target, out ulong version)
     {
-        // The version is stored first: one that was handed out is not handed out again (PartitionBlock I2).
+        // The version is stored first, so that it is never assigned twice (PartitionBlock I2).
         version = partition->Version + 1;
         partition->Version = version;
         if (!content.TryWrite(target, key, version, Memory.ChecksumSeed))
@@ -542,7 +543,7 @@ internal sealed unsafe partial class StoreEngine
         return outcome;
     }
 
-    /// <summary>Makes a complete entry the key's entry: the moment at which the write happens.</summary>
+    /// <summary>Publishes a complete entry as the key's entry. The write takes effect here.</summary>
     private PublishOutcome TryPublishSlot(
         PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool restsOnOld, byte* target, ulong version,
         bool isChange)
@@ -576,7 +577,7 @@ internal sealed unsafe partial class StoreEngine
         return isPublished ? PublishOutcome.Published : PublishOutcome.Retracted;
     }
 
-    // The publication itself, at a place that was found, and the books.
+    // Stores the slot at the chosen place and updates the counts.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryStoreSlot(
         PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool isCompared, Bucket* bucket, int slotIndex,
@@ -595,7 +596,7 @@ internal sealed unsafe partial class StoreEngine
 
         if (isFound)
         {
-            // Also if it was retracted without the lock: whoever did that left the books to us.
+            // Also if the entry was retracted without the lock, because that operation did not update the counts.
             _departures.OnReplaced(partition, old.Entry, Bucket.WasRead(bucket, slotIndex));
             Bucket.MarkUnread(bucket, slotIndex);
             EntryLedger.TakeOut(Memory, partition, old.Entry);
@@ -622,7 +623,7 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    // Both buckets are full: of the entries that may be evicted, the one used least gives way, in a tie the older one.
+    // Both buckets are full. Of the entries that can be evicted, this evicts the least used one; in a tie, the older one.
     private bool TryDisplace(PartitionBlock* partition, in KeyRef key, out Bucket* bucket, out int slotIndex)
     {
         KeyPlacement place = key.Place;
@@ -655,7 +656,7 @@ internal sealed unsafe partial class StoreEngine
 
         if (bucket is null)
         {
-            // All that is there is kept. What may be evicted finds no place then.
+            // All entries in both buckets are kept. A new entry that is not kept finds no slot then.
             if (!Memory.IsKept(key.Collection) || !HashIndex.TryFindEmptyInOverflow(Memory, place, out bucket, out slotIndex))
             {
                 return false;
@@ -710,8 +711,8 @@ internal sealed unsafe partial class StoreEngine
         return isLive && isDropped ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
-    // True if it was this that retracted the entry. Posted even if there was none: another level may still hold a value that was
-    // evicted here.
+    // Returns true if this call retracted the entry. Posts an invalidation even if there was no entry, because another level may still
+    // hold a value that was evicted here.
     private bool DropLocked(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old)
     {
         bool isDropped = false;
@@ -799,7 +800,7 @@ internal sealed unsafe partial class StoreEngine
         return RewriteLocked(partition, key, content, addition, isPrefix, out _);
     }
 
-    // Writes a new entry from the old one's value, which may be evicted while room is made for it (W2).
+    // Writes a new entry from the old entry's value. The old entry can be evicted while room is made (W2).
     private WriteStatus RewriteLocked(
         PartitionBlock* partition, in KeyRef key, EntryContent content, ReadOnlySpan<byte> addition, bool isPrefix, out ulong version)
     {
@@ -839,7 +840,7 @@ internal sealed unsafe partial class StoreEngine
             byte* target = TryReserve(partition, log, bytes);
             if (target is not null)
             {
-                // The key has a slot already.
+                // The key already has a slot.
                 if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version)
                     == PublishOutcome.Published)
                 {
@@ -863,7 +864,7 @@ internal sealed unsafe partial class StoreEngine
         uint last = isAll ? StoreLayout.MaxCollections - 1 : collection;
         for (uint c = first; c <= last; c++)
         {
-            // The watermark hides the entries; the complement follows, so that damage to either is noticed (PartitionBlock I3).
+            // The watermark hides the entries. Its complement is stored next, so that damage to either is detected (PartitionBlock I3).
             ulong* pair = PartitionBlock.Watermark(partition, c);
             Volatile.Write(ref pair[0], partition->Version);
             Volatile.Write(ref pair[1], ~partition->Version);
@@ -880,7 +881,7 @@ internal sealed unsafe partial class StoreEngine
         _leases.Raise(partition);
     }
 
-    // Takes what was cleared out of the counts; and, where nothing else can be in a segment, marks it to be dropped whole.
+    // Subtracts the cleared entries from the counts. If the partition has no other entries, marks its segments to be dropped whole.
     private void ForgetCleared(PartitionBlock* partition, int number, uint collection, bool isAll)
     {
         long otherEntries = 0;

@@ -13,23 +13,23 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Engine;
 
-// One opening of a store: the parts, put together, and the operations on them.
+// One opening of a store: its parts and the operations on them.
 //
-//   Reads take no lock (StoreEngine.Read). Writes take the lock of the key's partition (StoreEngine.Write); large values
-//   are copied outside it (StoreEngine.Large).
+//   Reads take no lock (StoreEngine.Read). Writes hold the lock of the key's partition (StoreEngine.Write). Large values are
+//   copied without the lock (StoreEngine.Large).
 //
-//   I1  After Close has set IsClosed and taken and released every partition's lock once, no operation of this engine
-//       changes the file: whoever takes a lock looks at IsClosed after taking it. Where a lock could not be had because it remains
-//       this opening's own, the owner slot is not given away.
-//   I2  The owner slot is given away only when no hazard cell is in use, and whoever takes a cell looks at IsClosed after
-//       taking it. So no pin is stored into the record of the slot's next holder, and no segment reserved in its name.
-//   I3  The owner slot is given away only when no thread waits for a lock: it could steal one, in the name of the slot's
-//       next holder. A thread that finds the lock free and only then that the store was closed gives it back, unless it was
-//       stolen from it: by then its slot may be nobody's.
+//   I1  Close sets IsClosed, then acquires and releases every partition's lock once. After that, no operation of this engine
+//       changes the file, because every operation reads IsClosed after it acquires a lock. If Close cannot acquire a lock that
+//       this opening still holds, the owner slot is not released.
+//   I2  The owner slot is released only when no hazard cell is in use. A thread that takes a cell reads IsClosed afterwards. So no
+//       thread stores a pin in the record of the slot's next holder or reserves a segment in that holder's name.
+//   I3  The owner slot is released only when no thread waits for a lock. A waiting thread could take over a lock in the name of the
+//       slot's next holder. If a thread acquires a free lock and then finds the store closed, it releases the lock. It does not if
+//       the lock was taken over from it, because its slot may no longer have a holder by then.
 internal sealed unsafe partial class StoreEngine : IPartitionGate
 {
-    // No thread is inside a partition that long, but one that a debugger stops; or no thread at all, and somebody scribbled over the
-    // lock's word.
+    // No thread is inside a partition for so long, unless a debugger has stopped it. Otherwise no thread holds the lock, and its word
+    // was overwritten.
     private const int MostWaitsForOwnLock = 10;
 
     private readonly StorePlatform _platform;
@@ -80,7 +80,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
 
     public StoreClock Clock { get; }
 
-    /// <summary>Encrypts what comes here; null if the store is not encrypted. The engine itself sees what is encrypted.</summary>
+    /// <summary>Gets the cipher for callers of this engine; null if the store is not encrypted. The engine itself sees encrypted data.</summary>
     public StoreCipher? Cipher { get; init; }
 
     public OwnerTable Owners => _owners;
@@ -93,14 +93,14 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
 
     public StoreGrowth Growth => _growth;
 
-    /// <summary>Receives each entry that this opening expires or evicts; null for none.</summary>
+    /// <summary>Gets or sets the receiver of each entry that this opening expires or evicts; null for none.</summary>
     public IEntryObserver? Observer
     {
         get => _departures.Observer;
         set => _departures.Observer = value;
     }
 
-    /// <summary>The log of collections whose writes survive a loss of power.</summary>
+    /// <summary>Gets the log of collections whose writes survive a loss of power.</summary>
     public StoreLog WriteAhead { get; }
 
     public bool IsClosed => _isClosed;
@@ -119,9 +119,10 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     }
 
     /// <summary>
-    /// Takes a partition's lock and recovers the partition if its last holder died. Null if the time is up; never for long.
+    /// Acquires a partition's lock, and recovers the partition if the last holder died. Returns null if the time-out has passed. The
+    /// caller must hold the lock only briefly.
     /// </summary>
-    /// <exception cref="ObjectDisposedException">The store was closed meanwhile.</exception>
+    /// <exception cref="ObjectDisposedException">The store was closed in the meantime.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public PartitionBlock* Enter(int number) => Enter(number, _lockTimeout);
 
@@ -145,14 +146,14 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Leave(PartitionBlock* partition)
     {
-        // A plain read: a thread that holds partitions sees its own count; what another sees late costs it one more look.
+        // A plain read: a thread that holds partitions sees its own count. If another thread sees it late, it only checks once more.
         if (_holds == 0 || !IsHeldHere(partition))
         {
             _lock.Release(partition);
         }
     }
 
-    /// <summary>Leaves a partition that an exception may have left half changed.</summary>
+    /// <summary>Leaves a partition that an exception may have left partly changed.</summary>
     public void LeaveBroken(PartitionBlock* partition, int number)
     {
         if (!StoreLog.TakeRefusal())
@@ -163,16 +164,17 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         Leave(partition);
     }
 
-    /// <summary>Ends all use of the file by this engine. Operations that come later throw.</summary>
+    /// <summary>Ends all use of the file by this engine. Later operations throw.</summary>
     /// <param name="giveAwaySlot">
-    /// Called once, when nothing is pinned: now, or by the thread that gives up the last pin. Not at all if a lock remains in this
-    /// opening's name: then the slot is this process' until the mapping goes, or the lock would be stolen from a thread that still writes.
+    /// Called once, when no pin is left: now, or by the thread that ends the last pin. Not called if a lock remains in this opening's
+    /// name. Then this process keeps the slot until the mapping is removed. Otherwise the lock could be taken over from a thread that
+    /// still writes.
     /// </param>
     public void Close(Action giveAwaySlot)
     {
         _isClosed = true;
 
-        // Whoever is inside a partition finishes first (I1).
+        // A thread inside a partition finishes first (I1).
         bool isLeft = true;
         for (int number = 0; number < Memory.PartitionCount; number++)
         {
@@ -183,7 +185,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         var wait = default(SpinWait);
         while (Volatile.Read(ref _waiters) != 0)
         {
-            wait.SpinOnce(); // I3. Each ends at its time-out, or sooner.
+            wait.SpinOnce(); // I3. Each waiter ends at its time-out or sooner.
         }
 
         Cipher?.Dispose();
@@ -196,7 +198,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         }
     }
 
-    // False if the lock remains this opening's own. Another owner's is waited for once.
+    // Returns false if this opening still holds the lock. Waits once for another owner's lock.
     private bool TryPassThrough(int number)
     {
         PartitionBlock* partition = Memory.Partition(number);
@@ -220,7 +222,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         return !isOwn;
     }
 
-    // A full fence between giving up a pin, or setting the action, and this look: the last of them sees both.
+    // A full fence separates the end of a pin, or the setting of the action, from this check. The later of the two threads sees both.
     private void GiveAwayIfUnpinned()
     {
         if (!_owners.HasPins)
@@ -229,12 +231,12 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         }
     }
 
-    /// <summary>A hazard cell for a brief use. False when all are in use.</summary>
-    /// <exception cref="ObjectDisposedException">The store was closed: the slot may have its next holder already (I2).</exception>
+    /// <summary>Takes a hazard cell for brief use. Returns false if all are in use.</summary>
+    /// <exception cref="ObjectDisposedException">The store was closed: the slot may already have its next holder (I2).</exception>
     private bool TryTakeHazardCell(out int cell)
     {
-        // Taking it is a full fence, as is each lock that Close takes between setting IsClosed and looking for pins: one of the
-        // two sees the other.
+        // Taking a cell is a full fence. So is each lock that Close acquires between setting IsClosed and looking for pins. So either this
+        // thread sees IsClosed or Close sees the cell.
         if (!_owners.TryTakeHazardCell(isLasting: false, out cell))
         {
             return false;
@@ -250,7 +252,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         return true;
     }
 
-    // The same for a pin, whose cell may be another's too: taking it or joining it is the full fence.
+    // Like TryTakeHazardCell, for a pin, whose cell can be shared. Taking or sharing the cell is the full fence.
     private bool TryPinSegment(int segment, PinTerm term, out int cell)
     {
         if (!_owners.TryPin(segment, term, out cell))
@@ -282,7 +284,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         PartitionBlock* entered = EnterAsWaiter(partition, number, timeout, out bool isClosed);
         if (isClosed)
         {
-            ThrowClosed(); // Not as a waiter, whom Close waits for.
+            ThrowClosed(); // Only after this thread has stopped being a waiter, because Close waits for waiters.
         }
 
         return entered;
@@ -290,7 +292,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
 
     private PartitionBlock* EnterAsWaiter(PartitionBlock* partition, int number, TimeSpan timeout, out bool isClosed)
     {
-        // A full fence, as are the locks that Close takes: either it waits for this thread or this thread sees that it has begun (I3).
+        // A full fence, as are the locks that Close acquires: either Close waits for this thread, or this thread sees that Close has begun (I3).
         Interlocked.Increment(ref _waiters);
         try
         {

@@ -4,7 +4,7 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>A write that a transaction will do, and how far it has come.</summary>
+/// <summary>A write of a transaction, and its progress.</summary>
 internal sealed unsafe class TransactionWrite
 {
     public required uint Collection { get; init; }
@@ -19,15 +19,15 @@ internal sealed unsafe class TransactionWrite
 
     public bool IsRemoval { get; init; }
 
-    // What follows is the engine's, anew with each attempt.
+    // Only the engine uses the following members. Each attempt sets them again.
     internal KeyPlacement Place { get; set; }
 
     internal long Bytes { get; set; }
 
-    /// <summary>Segments of a run, if the entry needs one; else 0.</summary>
+    /// <summary>Gets or sets the number of segments of the entry's run; 0 if it needs no run.</summary>
     internal int RunLength { get; set; }
 
-    /// <summary>The first of them while they are reserved, and not yet the partition's.</summary>
+    /// <summary>Gets or sets the first segment of the run while the run is reserved and does not yet belong to the partition.</summary>
     internal int Segment { get; set; } = SegmentPool.None;
 
     internal uint ValueSum { get; set; }
@@ -36,7 +36,7 @@ internal sealed unsafe class TransactionWrite
 
     internal ulong Version { get; set; }
 
-    /// <summary>Where the slot is or will be that names the entry.</summary>
+    /// <summary>Gets or sets the bucket of the slot that names or will name the entry.</summary>
     internal Bucket* Bucket { get; set; }
 
     internal int SlotIndex { get; set; }
@@ -44,11 +44,11 @@ internal sealed unsafe class TransactionWrite
     internal KeyRef KeyAt(byte* key) => new(key, Key.Length, Collection, Place);
 }
 
-/// <summary>What must be true of a key for a transaction to be done.</summary>
-/// <param name="Collection">The number of its collection.</param>
-/// <param name="Key">Its bytes.</param>
-/// <param name="Version">Its version; 0 if it must not be there.</param>
+/// <summary>A condition on a key that must be met before a transaction is executed.</summary>
+/// <param name="Collection">The number of the key's collection.</param>
+/// <param name="Key">The key's bytes.</param>
+/// <param name="Version">The required version of the entry; 0 if the key must not exist.</param>
 internal sealed record TransactionRequirement(uint Collection, byte[] Key, ulong Version);
 
-/// <summary>A transaction as it was written down: at most one write to each key.</summary>
+/// <summary>A recorded transaction: at most one write to each key.</summary>
 internal sealed record TransactionPlan(IReadOnlyList<TransactionWrite> Writes, IReadOnlyList<TransactionRequirement> Requirements);

@@ -1,15 +1,15 @@
 namespace Cairn.Engine;
 
-/// <summary>What must be true of a key for a write to it to happen.</summary>
+/// <summary>The condition on a key that must be met for a write to it.</summary>
 internal enum WriteCondition
 {
     Always,
     IfAbsent,
     IfPresent,
 
-    /// <summary>Present, with the version that the write names.</summary>
+    /// <summary>The key exists and has the version that the write names.</summary>
     IfVersion,
 
-    /// <summary>The key's entry is the lease that the write names by version.</summary>
+    /// <summary>The key's entry is the lease whose version the write names.</summary>
     IfLease,
 }

@@ -1,16 +1,17 @@
 namespace Cairn.Eviction;
 
-// What one opening remembers of a sealed segment: where each group of 64 entries begins, and the earliest moment at which one of them may be taken out.
-// A sweep passes over the groups that are not due without touching their bytes.
+// The data that one opening caches about a sealed segment: where each group of 64 entries begins, and when its first entry can be removed.
+// A sweep passes over the groups that are not due without reading their bytes.
 //
-//   0         starts[1]   starts[2]        end                        Tail
-//   | group 0 | group 1   | group 2        | not walked to the end yet |
+//   0         starts[1]   starts[2]       end                        Tail
+//   | group 0 | group 1   | group 2       | not walked to the end yet |
 //
-//   D1  The moment of a group is never later than that of its first entry. Entries of a sealed segment only go, or get later deadlines (SegmentHeader I2);
-//       a gap, where a long value may still appear, makes its group due always.
-//   D2  What is remembered belongs to one life of a segment: the seal order of a partition that was not recovered since.
+//   D1  The earliest time of a group is never later than that of any of its entries. Entries of a sealed segment are only removed or get later
+//       deadlines (SegmentHeader I2). A gap, in which a long value can still appear, makes its group always due.
+//   D2  The data is valid for one life of a segment. Its partition, the partition's count of recoveries and its seal order identify the life.
 //
-// It is used under the lock of the segment's partition only. Other processes move the sweep's cursor too: a walk that one of them continued is not recorded.
+// Used only under the lock of the segment's partition. Other processes also move the sweep's cursor. A walk that one of them continued is not
+// recorded.
 internal sealed class DeadlineGroups
 {
     private const int EntriesInGroup = 64;
@@ -24,13 +25,13 @@ internal sealed class DeadlineGroups
     private int _count;
     private int _end;
 
-    // The group that is being walked, -1 for none: the next entry, how many were before it, and their earliest moment.
+    // The group that is being walked, -1 for none; the next entry, the number of entries before it, and their earliest time.
     private int _walked = -1;
     private long _next;
     private int _entries;
     private long _walkedEarliest;
 
-    /// <summary>Forgets everything if it was of another life of the segment (D2).</summary>
+    /// <summary>Forgets everything if it belongs to another life of the segment (D2).</summary>
     public void BelongTo(int partition, long recoveries, ulong sealOrder)
     {
         if (_partition == partition && _recoveries == recoveries && _sealOrder == sealOrder)
@@ -42,10 +43,10 @@ internal sealed class DeadlineGroups
         (_count, _end, _walked) = (0, 0, -1);
     }
 
-    /// <summary>Moves the cursor to the end of the group that begins there, if nothing in it may be taken out until <paramref name="until"/>.</summary>
-    /// <param name="cursor">Where the sweep is.</param>
-    /// <param name="until">The latest moment of what is taken out.</param>
-    /// <param name="earliest">The earliest moment that the sweep has seen; includes that of the group after the call.</param>
+    /// <summary>Moves the cursor to the end of the group that begins there, if none of its entries can be removed by <paramref name="until"/>.</summary>
+    /// <param name="cursor">The position of the sweep.</param>
+    /// <param name="until">The sweep removes entries whose time is not later than this.</param>
+    /// <param name="earliest">The earliest time that the sweep has seen. Includes that of the group after the call.</param>
     public bool TryPass(ref long cursor, long until, ref long earliest)
     {
         if (_walked >= 0 && _next == cursor)
@@ -73,10 +74,10 @@ internal sealed class DeadlineGroups
         return false;
     }
 
-    /// <summary>Records an entry that the sweep looked at after <see cref="TryPass"/> had declined.</summary>
-    /// <param name="next">Where the next entry begins.</param>
-    /// <param name="removableAt">When it may be taken out; <see cref="long.MaxValue"/> if it is gone.</param>
-    /// <param name="isLast">True for the last of the segment.</param>
+    /// <summary>Records an entry that the sweep examined after <see cref="TryPass"/> returned false.</summary>
+    /// <param name="next">The start of the next entry.</param>
+    /// <param name="removableAt">When the entry can be removed; <see cref="long.MaxValue"/> if it was removed.</param>
+    /// <param name="isLast">Whether it is the last entry of the segment.</param>
     public void Record(long next, long removableAt, bool isLast)
     {
         if (_walked < 0)

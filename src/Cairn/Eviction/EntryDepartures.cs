@@ -4,16 +4,16 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-// Counts entries that leave by expiry or by eviction, and reports them to the observer, if there is one.
+// Counts entries that leave by expiration or eviction, and reports them to the observer, if there is one.
 //
-//   I1  Every entry that this opening takes out of the index is counted and reported at most once, before its bytes can be reused.
-//   I2  An entry whose time had passed counts as expired, however it left: swept, evicted, replaced or removed.
-//   I3  Without an observer the report costs one read of a field and one branch.
+//   I1  Every entry that this opening removes from the index is counted and reported at most once, before its bytes can be reused.
+//   I2  An expired entry counts as expired, whether it is swept, evicted, replaced or removed.
+//   I3  Without an observer, the report costs one read of a field and one branch.
 //
-// Markers of leases are not entries of a user: they do not expire and are not reported. Nor is what a clearing covered.
+// Markers of leases are not entries of a user: they do not expire and are not reported. Cleared entries are not reported either.
 internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock clock)
 {
-    // Volatile, so that a thread that evicts sees an observer soon after it was set. No other memory depends on it.
+    // Volatile, so that an evicting thread sees an observer soon after it was set. No other memory depends on it.
     private volatile IEntryObserver? _observer;
 
     public IEntryObserver? Observer
@@ -22,7 +22,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
         set => _observer = value;
     }
 
-    /// <summary>An expired entry is removed in the background, or because its room is needed.</summary>
+    /// <summary>Counts an expired entry that is removed in the background or because its room is needed.</summary>
     public void OnExpired(PartitionBlock* partition, in EntryView entry, bool wasRead)
     {
         if (entry.Type == EntryType.Lease)
@@ -43,7 +43,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
         Report(entry, EntryDeparture.Evicted);
     }
 
-    /// <summary>A write replaces the entry, which counts only if its time had passed (I2).</summary>
+    /// <summary>Counts an entry that a write replaces, only if it has expired (I2).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void OnReplaced(PartitionBlock* partition, in EntryView entry, bool wasRead)
     {
@@ -53,7 +53,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
         }
     }
 
-    /// <summary>An operation on the key removes the entry, which counts only if its time had passed (I2).</summary>
+    /// <summary>Counts an entry that an operation on its key removes, only if it has expired (I2).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void OnRetracted(PartitionBlock* partition, in EntryView entry)
     {
@@ -64,7 +64,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
         }
     }
 
-    /// <summary>An entry gives way to another one whose bucket is full.</summary>
+    /// <summary>Counts an entry that is removed from a full bucket to make room for another entry.</summary>
     public void OnDisplaced(PartitionBlock* partition, in EntryView entry, bool wasRead)
     {
         if (entry.HasDeadline && HasExpired(partition, entry))

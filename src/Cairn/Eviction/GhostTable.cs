@@ -3,16 +3,16 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-// Keys that left the small log without a second use, remembered by fingerprint: if one comes back soon, it goes straight
-// to the main log (the ghost queue of S3-FIFO). As many fingerprints as the main log has entries.
+// The fingerprints of keys that left the small log without a second use. If such a key returns soon, its entry goes directly to the
+// main log (the ghost queue of S3-FIFO). The table has as many fingerprints as the main log has entries.
 //
-// A bucket is a cache line: 31 fingerprints of 16 bits and the position to overwrite next, so that each bucket is a small
-// FIFO, and together they approximate one. A wrong match, 31 in 65,535, puts a new key into the wrong log: harmless.
+// A bucket is a cache line: 31 fingerprints of 16 bits and the position to overwrite next. So each bucket is a small FIFO queue, and
+// together the buckets approximate one queue. A false match, 31 in 65,535, only puts a new key into the wrong log.
 internal sealed unsafe class GhostTable(StoreMemory memory)
 {
     private readonly uint _bucketCount = (uint)memory.Layout.GhostBucketsPerPartition;
 
-    /// <summary>The line that <see cref="Remove"/> will read, for a prefetch.</summary>
+    /// <summary>Returns the cache line that <see cref="Remove"/> will read, for a prefetch.</summary>
     public ushort* BucketOf(in KeyPlacement place) =>
         memory.GhostBucket(place.Partition, (int)(((place.Hash >> 24 & uint.MaxValue) * _bucketCount) >> 32));
 
@@ -24,7 +24,7 @@ internal sealed unsafe class GhostTable(StoreMemory memory)
         bucket[0] = (ushort)(next + 1);
     }
 
-    /// <summary>True if the key was remembered; it no longer is.</summary>
+    /// <summary>Removes a key. Returns false if the table did not contain it.</summary>
     public bool Remove(in KeyPlacement place)
     {
         ushort* bucket = BucketOf(place);
@@ -38,7 +38,7 @@ internal sealed unsafe class GhostTable(StoreMemory memory)
         return true;
     }
 
-    // Bits that neither the tag nor, mostly, the bucket number uses. 0 is an empty place.
+    // Uses bits that the tag does not use and the bucket number mostly does not use. 0 is an empty place.
     private static ushort FingerprintOf(ulong hash)
     {
         ushort fingerprint = (ushort)((hash * 0xC2B2_AE3D_27D4_EB4F) >> 40);

@@ -2,17 +2,17 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-/// <summary>Enters other partitions than the one that a write has: to take from them what a long value needs.</summary>
+/// <summary>Enters partitions other than that of the write, to take segments from them for a long value.</summary>
 internal unsafe interface IPartitionGate
 {
-    /// <summary>Takes a partition's lock.</summary>
+    /// <summary>Acquires a partition's lock.</summary>
     /// <param name="number">The partition.</param>
     /// <returns>The partition; null if a stopped process holds its lock.</returns>
     PartitionBlock* Enter(int number);
 
-    /// <summary>Releases it.</summary>
+    /// <summary>Releases the lock.</summary>
     void Leave(PartitionBlock* partition);
 
-    /// <summary>Releases it after an exception, which may have left something half done.</summary>
+    /// <summary>Releases the lock after an exception that may have left the partition partly changed.</summary>
     void LeaveBroken(PartitionBlock* partition, int number);
 }

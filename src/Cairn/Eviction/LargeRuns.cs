@@ -6,23 +6,24 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-// Room for values longer than a segment: a run of consecutive segments, taken from whatever partitions have them.
+// Room for values longer than a segment: a run of consecutive segments, taken from any partitions.
 //
 //   Free --CAS--> Reserved(owner slot) --value copied, published--> Sealed head, RunBody, RunBody ...
 //
-//   I1  Reserved segments belong to the process that reserved them; if it dies, the clean-up of its slot frees them.
-//   I2  Bodies are marked before the head: a run that is not complete has no head, and recovery frees its bodies.
-//   I3  No two partition locks are held at once.
+//   I1  Reserved segments belong to the process that reserved them. If it dies, the clean-up of its slot frees them.
+//   I2  Bodies are marked before the head. An incomplete run has no head, and recovery frees its bodies.
+//   I3  A thread never holds two partition locks at the same time.
 //
-// A run takes free segments; else what holds nothing alive: overwritten, removed, expired or cleared; else the file grows; and
-// only if it cannot, entries are lost. What a header says of that is a hint: it decides what is lost, never what is safe.
+// A run takes free segments. If there are too few, it takes segments without live entries: overwritten, removed, expired or cleared. If
+// there are still too few, the file grows. Only if it cannot grow, live entries are lost. The headers are hints for this choice. They
+// decide which entries are lost, never whether a step is safe.
 internal sealed unsafe class LargeRuns(
     StoreMemory memory, OwnerTable owners, IPartitionGate gate, SegmentEvictor evictor, StoreGrowth growth, StoreClock clock)
 {
     private const int Attempts = 4;
 
-    // Of one segment. A run of as many as there can be (130 or so) costs less than Alive if nothing alive is in it, and less than
-    // Impossible if it can be had at all.
+    // The costs of one segment. The longest possible run (about 130 segments) costs less than Alive if it contains nothing alive, and
+    // less than Impossible if it can be reserved at all.
     private const int Dead = 1;
     private const int DeadButScarce = 2;
     private const int InReserve = 8;
@@ -30,7 +31,7 @@ internal sealed unsafe class LargeRuns(
     private const int Impossible = 1 << 24;
     private const int Pinned = Impossible + 1;
 
-    /// <summary>Reserves <paramref name="length"/> consecutive segments. <see cref="SegmentPool.None"/> if that cannot be done now.</summary>
+    /// <summary>Reserves <paramref name="length"/> consecutive segments. Returns <see cref="SegmentPool.None"/> if this is impossible now.</summary>
     public int TryReserve(int length)
     {
         for (int attempt = 0; attempt < Attempts; attempt++)
@@ -46,7 +47,7 @@ internal sealed unsafe class LargeRuns(
                 return SegmentPool.None;
             }
 
-            // What came to life since it was counted as dead is left alone, unless that happens again.
+            // The first attempt does not evict a segment that was counted as dead and has live entries again. Later attempts do.
             bool mayLose = cost >= Alive || attempt > 0;
             if (TryReserve(first, length, mayLose))
             {
@@ -57,7 +58,7 @@ internal sealed unsafe class LargeRuns(
         return SegmentPool.None;
     }
 
-    /// <summary>Gives up a reservation.</summary>
+    /// <summary>Releases a reservation.</summary>
     public void Release(int first, int length)
     {
         for (int segment = first; segment < first + length; segment++)
@@ -67,7 +68,7 @@ internal sealed unsafe class LargeRuns(
         }
     }
 
-    /// <summary>Makes a reserved run part of a partition whose lock the caller holds.</summary>
+    /// <summary>Adds a reserved run to a partition whose lock the caller holds.</summary>
     public void Adopt(PartitionBlock* partition, int number, int log, int first, int length)
     {
         for (int segment = first + length - 1; segment > first; segment--)
@@ -94,7 +95,7 @@ internal sealed unsafe class LargeRuns(
         ProtocolHook.Reach(ProtocolStep.RunPublished);
     }
 
-    // The window of segments that costs least to empty. Its segments may change before they are taken; then TryReserve fails.
+    // Finds the range of segments that costs least to empty. If its segments change before they are taken, TryReserve fails.
     private int FindCheapest(int length, out int cost)
     {
         memory.RefreshSegmentsEnd();
@@ -123,15 +124,15 @@ internal sealed unsafe class LargeRuns(
         return best;
     }
 
-    // A pin names the head of a run and holds back all of it. Without a look at the pins, a window around a pinned value could
-    // seem the cheapest again and again.
+    // A pin names the head of a run and protects the whole run. If pins were ignored, a range with a pinned value could repeatedly seem the
+    // cheapest.
     private void FindCosts(Span<int> costs, int length)
     {
         costs.Clear();
         owners.MarkPinned(costs, Pinned);
         long now = clock.NowMs();
 
-        // A partition that must keep what it has gets others in exchange, from outside the window. There are enough if all may ask.
+        // A partition that cannot give up a segment gets a free one in exchange, from outside the range. This many suffice for all partitions.
         int exchanged = memory.PartitionCount * StoreLayout.ReservedSegmentsPerPartition;
         bool canExchange = Superblock.FreeSegments(memory.Super) >= length + exchanged;
         for (int segment = 0; segment < costs.Length; segment++)
@@ -146,7 +147,7 @@ internal sealed unsafe class LargeRuns(
             }
             else if (isBody && !(isHeadKnown && memory.Header(head)->State == SegmentState.Sealed))
             {
-                costs[segment] = Impossible; // Of a run that is being made, or that waits for its readers.
+                costs[segment] = Impossible; // Part of a run that is being created or that waits for its readers.
             }
             else
             {
@@ -176,7 +177,7 @@ internal sealed unsafe class LargeRuns(
             {
                 _ when header->RunLength > 1 => 2,
                 _ when isScarce => 6,
-                _ when header->Log == PartitionBlock.LogKeep => 5, // What it holds moves into another, which must be emptied for it.
+                _ when header->Log == PartitionBlock.LogKeep => 5, // Its entries move to another segment, which must be emptied for them.
                 SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
                 _ => 4,
             };
@@ -190,11 +191,11 @@ internal sealed unsafe class LargeRuns(
         return isScarce ? DeadButScarce : Dead;
     }
 
-    // As the evictor sees it when it chooses a victim to be dropped whole.
+    // Uses the same test as the evictor when it chooses a victim to be dropped whole.
     private static bool IsAlive(SegmentHeader* header, long now) =>
         header->State is SegmentState.Open or SegmentState.Sealed && header->LiveBytes > 0 && header->MaxDeadline > now;
 
-    // A partition must keep enough to open a segment in each log and to evict: this one can be had only in exchange.
+    // A partition must keep enough segments to open one in each log and to evict. Such a segment is available only in exchange.
     private bool IsScarce(SegmentHeader* header) =>
         memory.Partition(header->Partition % memory.PartitionCount)->SegmentCount
             < StoreLayout.ReservedSegmentsPerPartition + header->RunLength;
@@ -227,7 +228,7 @@ internal sealed unsafe class LargeRuns(
         return true;
     }
 
-    // A run may be all that its partition has, and then as many are needed in exchange as a partition keeps.
+    // A run may be the partition's only segments. Then the partition needs as many in exchange as it must keep.
     private void EvictInExchange(int segment, int windowFirst, int windowLength, bool mayLose)
     {
         int replacements = 0;
@@ -239,7 +240,7 @@ internal sealed unsafe class LargeRuns(
         }
     }
 
-    // Makes some segment free that is not in the window, for a partition that has none to spare.
+    // Frees a segment outside the range, for a partition that cannot give one up.
     private bool TryFreeOutside(int first, int length, bool mayLose) =>
         TryEvictOutside(first, length, mayLose: false)
         || growth.TryGrow(1)

@@ -4,23 +4,23 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-// The keep region: entries that are never evicted, in segments of their own, and cleaned of garbage so that these do not fill up.
+// The kept region: entries that are never evicted, in their own segments. The segments are cleaned of garbage so that they do not fill up.
 //
-//   room for a kept entry   1  a segment that is half garbage or more, cleaned
-//                           2  a free segment; one more of the file; one that evicting others' entries empties
-//                           3  any segment a sixteenth of which is garbage, what has expired included, cleaned
+//   room for a kept entry   1  clean a segment that is half garbage or more
+//                           2  take a free segment; else grow the file; else evict entries that are not kept from a segment
+//                           3  clean any segment that is at least one sixteenth garbage, including expired entries
 //                           none: the write fails and nothing has changed
 //
-//   K1  A kept entry leaves its segment only when it was removed, replaced or cleared, or has expired; else its slot names a whole copy first.
-//   K2  A partition with kept entries has a spare that only cleaning may open, and no kept entry is appended while it has not. So what lives in
-//       one segment always finds room: in what is left of the open one and the spare. A thread that dies in the middle leaves the rest of
-//       the segment no longer than what is left of the spare it had opened; then cleaning goes on before anything else is appended.
-//   K3  A segment is cleaned in one go: between two steps, other entries could take the room that K2 counts on.
+//   K1  A kept entry leaves its segment only if it was removed, replaced or cleared, or has expired. Otherwise its slot first names a complete copy.
+//   K2  A partition with kept entries has a spare that only cleaning can open. Without it, no kept entry is appended. So the live entries
+//       of one segment always find room: in the rest of the open segment and in the spare. If a thread dies during a cleaning, the rest of
+//       its segment is not longer than the rest of the opened spare. Cleaning then continues before anything else is appended.
+//   K3  A segment is cleaned without interruption. Between two steps, other entries could take the room that K2 relies on.
 internal sealed unsafe partial class SegmentEvictor
 {
     private const int MostCleanings = 32;
 
-    /// <summary>Lets the keep log's open segment have room for an entry, or a new one be opened. False if the region is full.</summary>
+    /// <summary>Makes room for an entry in the keep log's open segment, or opens a new one. Returns false if the region is full.</summary>
     public bool TryMakeRoomToKeep(PartitionBlock* partition, int number, long bytes)
     {
         RecycleRetired(partition, number);
@@ -49,11 +49,11 @@ internal sealed unsafe partial class SegmentEvictor
         return HasRoomToKeep(partition, bytes);
     }
 
-    /// <summary>True if an entry may be appended to the keep log's open segment.</summary>
+    /// <summary>Returns whether an entry can be appended to the keep log's open segment.</summary>
     public bool HasRoomToKeep(PartitionBlock* partition, long bytes) =>
         partition->SpareCount > 0 && _log.TryReserve(partition, PartitionBlock.LogKeep, bytes) is not null; // K2
 
-    /// <summary>Takes expired and cleared entries out of the partition's keep segments. True if there were any.</summary>
+    /// <summary>Removes expired and cleared entries from the partition's keep segments. Returns true if there were any.</summary>
     public bool SweepAll(PartitionBlock* partition, int number)
     {
         long now = _clock.NowMs();
@@ -68,7 +68,7 @@ internal sealed unsafe partial class SegmentEvictor
         return isAny;
     }
 
-    /// <summary>Takes out what has expired and empties what is garbage for the most part, so that others have room. True if there was any.</summary>
+    /// <summary>Removes expired entries and cleans segments that are mostly garbage, so that others have room. Returns true if there were any.</summary>
     public bool SweepAndClean(PartitionBlock* partition, int number)
     {
         bool isAny = SweepAll(partition, number);
@@ -80,7 +80,7 @@ internal sealed unsafe partial class SegmentEvictor
         return isAny;
     }
 
-    /// <summary>Lets every keep segment be swept when it is next looked at, because some of its entries were cleared.</summary>
+    /// <summary>Makes every keep segment due for its next sweep, because some of its entries were cleared.</summary>
     public void LetSweep(PartitionBlock* partition)
     {
         int open = partition->ActiveSegment[PartitionBlock.LogKeep] - 1;
@@ -97,14 +97,14 @@ internal sealed unsafe partial class SegmentEvictor
         }
     }
 
-    // Spares that evicting and the kept region's cleaning want to find.
+    // The number of spares that eviction and the cleaning of the kept region try to have.
     private static int SpareGoal(PartitionBlock* partition) => SpareTarget + ReserveOf(partition);
 
     private static int ReserveOf(PartitionBlock* partition) => PartitionBlock.HasKept(partition) ? 1 : 0;
 
     private bool TryOpenToKeep(PartitionBlock* partition, int number)
     {
-        const int Needed = 2; // One to open, one to be left (K2).
+        const int Needed = 2; // One to open, one that stays (K2).
         while (partition->SpareCount < Needed && TakeFreeOrGrow(number) is var free && free != SegmentPool.None)
         {
             _pool.PushSpare(partition, number, free);
@@ -117,7 +117,7 @@ internal sealed unsafe partial class SegmentEvictor
                 // Each round of work gains room or fails.
             }
 
-            // What is open can be evicted once it is sealed.
+            // An open segment can be evicted once it is sealed.
             for (int log = 0; partition->SpareCount < Needed && log < PartitionBlock.LogKeep; log++)
             {
                 _log.Seal(partition, number, log);
@@ -135,7 +135,7 @@ internal sealed unsafe partial class SegmentEvictor
         return true;
     }
 
-    /// <summary>Cleans the sealed keep segment with the least that lives, if that is no more than <paramref name="mostLive"/>.</summary>
+    /// <summary>Cleans the sealed keep segment with the fewest live bytes, if it has at most <paramref name="mostLive"/>.</summary>
     private bool TryClean(PartitionBlock* partition, int number, int mostLive)
     {
         if (partition->KeepHead == 0)
@@ -143,7 +143,7 @@ internal sealed unsafe partial class SegmentEvictor
             return false;
         }
 
-        // Those younger were found to be pinned, or could not be cleaned, a moment ago.
+        // Younger segments were found to be pinned, or could not be cleaned, a moment ago.
         ulong youngest = partition->SealSequence;
         int segment;
         while ((segment = PickKept(partition, number, youngest, mostLive)) != SegmentPool.None)
@@ -195,7 +195,7 @@ internal sealed unsafe partial class SegmentEvictor
             segment = header->Next - 1;
         }
 
-        // One with each choice: going over a segment costs no more than filling one.
+        // Each choice also sweeps one due segment. This costs no more than filling a segment.
         if (due != SegmentPool.None && SweepIfDue(partition, number, due, now)
             && _memory.Header(due)->LiveBytes <= leastLive
             && (_memory.Header(due)->RunLength == 1 || _memory.Header(due)->LiveBytes <= 0))
@@ -211,7 +211,7 @@ internal sealed unsafe partial class SegmentEvictor
             ? _memory.SegmentBytes - partition->ActiveTail[PartitionBlock.LogKeep]
             : 0;
 
-    // All of it at once: what is kept needs the room.
+    // Sweeps the whole segment at once, because kept entries need the room.
     private bool SweepIfDue(PartitionBlock* partition, int number, int segment, long now)
     {
         if (!_pool.IsSegment(segment) || _memory.Header(segment)->MinDeadline > now)
@@ -235,7 +235,7 @@ internal sealed unsafe partial class SegmentEvictor
         return isAny;
     }
 
-    // False if the entry is garbage already.
+    // Returns false if the entry is already garbage.
     private bool TakeOut(PartitionBlock* partition, int number, in EntryView entry, in KeyPlacement place)
     {
         if (place.Partition != number
@@ -259,7 +259,7 @@ internal sealed unsafe partial class SegmentEvictor
         return true;
     }
 
-    // False if it lives and there is no room to copy it to (K1).
+    // Returns false if the entry is live and there is no room for a copy (K1).
     private bool TryKeepEntry(PartitionBlock* partition, int number, in EntryView entry, in KeyPlacement place)
     {
         if (!HashIndex.FindByLocation(_memory, place, _memory.OffsetOf(entry.Start), out Bucket* bucket, out int slotIndex, out ulong slot))
@@ -284,7 +284,7 @@ internal sealed unsafe partial class SegmentEvictor
         partition->Victim = 0;
     }
 
-    // Asked right after the victim was finished: what was put back is the youngest of the queue.
+    // Called directly after the victim is finished: a segment that was put back is the youngest of the queue.
     private bool IsPutBack(PartitionBlock* partition, int segment) => partition->KeepTail == segment + 1;
 
     private bool IsNamed(PartitionBlock* partition, int number, int segment, int runLength)

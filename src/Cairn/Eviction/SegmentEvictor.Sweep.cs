@@ -5,44 +5,44 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-/// <summary>What one step of a sweep has done.</summary>
-/// <param name="Looked">Entries that it looked at.</param>
-/// <param name="Removed">Entries that it took out.</param>
-/// <param name="IsDone">True if the segment that was asked for needs no further step now.</param>
+/// <summary>The result of one step of a sweep.</summary>
+/// <param name="Looked">The number of entries that it examined.</param>
+/// <param name="Removed">The number of entries that it removed.</param>
+/// <param name="IsDone">Whether the requested segment needs no further step now.</param>
 internal readonly record struct SweepStep(int Looked, int Removed, bool IsDone);
 
-// Active expiration: takes expired entries out although nobody asks for them and nobody needs their room.
+// Active expiration: removes expired entries even if no caller requests them and no other entry needs their room.
 //
 //   a segment is due     its MinDeadline has passed, and it was not swept in the last two seconds
-//   a step               looks at 128 entries at most, takes out 16 at most, then gives the lock back
-//   a sweep is complete  MinDeadline := the earliest moment left; a sealed segment in which nothing is left is recycled
+//   a step               examines at most 128 entries, removes at most 16, then releases the lock
+//   a sweep is complete  MinDeadline := the earliest remaining time; a sealed segment without live entries is recycled
 //
-//   S1  The sweep of a partition is in the file: its segment, how far it is, and the earliest moment that it has seen. A step reads and stores them
-//       under the lock. So any process continues it, no two look at the same entries, and a process that is killed or stopped between
-//       two steps holds nothing.
-//   S2  MinDeadline is never later than the moment at which the first entry of the segment may be taken out. It is lowered before a slot names the
-//       entry, and raised only by a sweep that knows of every entry, or by a recovery that has looked at every slot.
-//   S3  An entry is taken out only if its slot names it and its moment has passed, both under the lock. A use that extends its life takes
+//   S1  The state of a partition's sweep is in the file: its segment, its position, and the earliest time that it has seen. A step reads and stores it
+//       under the lock. So any process can continue the sweep, and two processes never examine the same entries. A process that is killed or
+//       stopped between two steps holds nothing.
+//   S2  MinDeadline is never later than the time at which the first entry of the segment can be removed. It is lowered before a slot names the
+//       entry. Only a sweep that has examined every entry raises it, or a recovery that has examined every slot.
+//   S3  An entry is removed only if its slot names it and its time has passed, both checked under the lock. A use that extends its life takes
 //       the same lock.
-//   S4  What a step does is bounded, however large the segment. Groups of entries that are known not to be due are passed over (DeadlineGroups).
+//   S4  The work of a step is bounded, for any size of the segment. Groups of entries that are known not to be due are passed over (DeadlineGroups).
 internal sealed unsafe partial class SegmentEvictor
 {
     // A step costs a few microseconds, no more than the eviction that a write may do.
     private const int MostLookedAtInStep = 128;
 
-    // Entries whose times to live differ expire one after the other: their segment is not walked again for each of them.
+    // Entries with different times to live expire one after the other. The interval prevents a new walk of their segment for each of them.
     private const uint DefaultSweepIntervalSeconds = 2;
 
-    // What this opening knows of each segment, allocated when it sweeps one. An element belongs to the holder of the lock of the segment's partition.
+    // The data of this opening about each segment, allocated when it first sweeps one. The holder of the partition's lock owns its segments' elements.
     private readonly Lazy<DeadlineGroups?[]> _groups;
 
-    /// <summary>How long a segment is left alone after a sweep. Tests of sweeps do without.</summary>
+    /// <summary>Gets or sets how long a segment is not swept again after a sweep, in seconds. Tests of sweeps set it to 0.</summary>
     public uint SweepIntervalSeconds { get; set; } = DefaultSweepIntervalSeconds;
 
-    /// <summary>How long entries stay after they have expired, milliseconds, unless their room is needed.</summary>
+    /// <summary>Gets or sets how long entries stay after they have expired, in milliseconds, unless their room is needed.</summary>
     public long ExpiredRetentionMs { get; set; }
 
-    /// <summary>True if a segment seems to be worth a sweep. Without the lock this is a hint.</summary>
+    /// <summary>Returns whether a sweep of a segment seems useful. Without the lock this is a hint.</summary>
     public bool IsDue(SegmentHeader* header, long now)
     {
         if (header->MinDeadline > now - ExpiredRetentionMs
@@ -51,12 +51,12 @@ internal sealed unsafe partial class SegmentEvictor
             return false;
         }
 
-        // Later than now only if the clock was set back.
+        // SweptAtSeconds is later than now only if the clock was set back.
         uint seconds = SecondsOf(now);
         return header->SweptAtSeconds > seconds || seconds - header->SweptAtSeconds >= SweepIntervalSeconds;
     }
 
-    /// <summary>Continues the sweep that is under way in a partition, or begins one of a segment that is due. Under the lock.</summary>
+    /// <summary>Continues the sweep of a partition, or begins one of a due segment. The caller holds the lock.</summary>
     public SweepStep Sweep(PartitionBlock* partition, int number, int segment)
     {
         long now = _clock.NowMs();
@@ -76,7 +76,7 @@ internal sealed unsafe partial class SegmentEvictor
         return isAsked ? step : step with { IsDone = false };
     }
 
-    /// <summary>Forgets what this opening knows of segments: tests give the file other contents.</summary>
+    /// <summary>Forgets the data of this opening about segments. For tests that change the file's contents.</summary>
     public void ForgetGroups() => _groups.Value.AsSpan().Clear();
 
     private static uint SecondsOf(long unixMs) => (uint)Math.Clamp(unixMs / 1000, 0, uint.MaxValue);
@@ -101,7 +101,7 @@ internal sealed unsafe partial class SegmentEvictor
         ProtocolHook.Reach(ProtocolStep.SweepBegun);
     }
 
-    /// <summary>Looks at some entries of the segment that is being swept, and takes out those whose moment is not after <paramref name="until"/>.</summary>
+    /// <summary>Examines some entries of the segment that is being swept. Removes those whose time is not later than <paramref name="until"/>.</summary>
     private SweepStep ContinueSweep(PartitionBlock* partition, int number, long until)
     {
         int segment = partition->Sweep - 1;
@@ -126,7 +126,7 @@ internal sealed unsafe partial class SegmentEvictor
             var entry = new EntryView(start + cursor);
             if (!entry.IsWithin(end - cursor))
             {
-                cursor = end; // Damaged: what lies behind it stays.
+                cursor = end; // Damaged: the entries behind it stay.
                 break;
             }
 
@@ -168,7 +168,7 @@ internal sealed unsafe partial class SegmentEvictor
         return new SweepStep(looked, removed, isDone);
     }
 
-    // Null if every entry is to be looked at: the segment still grows, is one long value, or does not know its earliest moment.
+    // Returns null if every entry must be examined: the segment still grows, is one long value, or has no known earliest time.
     private DeadlineGroups? GroupsOf(PartitionBlock* partition, int number, int segment)
     {
         SegmentHeader* header = _memory.Header(segment);
@@ -182,7 +182,7 @@ internal sealed unsafe partial class SegmentEvictor
         return groups;
     }
 
-    // Room for everybody at once. What is kept is cleaned when it is needed (SegmentEvictor.Keep).
+    // Frees the segment for all uses. Keep segments are cleaned when their room is needed (SegmentEvictor.Keep).
     private void RecycleIfEmpty(PartitionBlock* partition, int number, int segment)
     {
         SegmentHeader* header = _memory.Header(segment);
@@ -194,7 +194,7 @@ internal sealed unsafe partial class SegmentEvictor
 
         if (header->State == SegmentState.Open)
         {
-            // That of another log is likely to go on being filled.
+            // The open segment of another log will probably be filled further.
             if (log < PartitionBlock.FirstTtlLog || log >= PartitionBlock.LogKeep || partition->ActiveSegment[log] != segment + 1)
             {
                 return;
@@ -205,7 +205,7 @@ internal sealed unsafe partial class SegmentEvictor
 
         if (partition->Victim == 0)
         {
-            partition->VictimMode = (uint)VictimMode.Evict; // A segment that was yielded left its mode behind.
+            partition->VictimMode = (uint)VictimMode.Evict; // A segment that was yielded has left its mode behind.
         }
 
         _pool.Unlink(partition, segment);

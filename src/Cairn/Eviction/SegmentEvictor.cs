@@ -9,19 +9,19 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-/// <summary>What came of asking a partition for one of its segments.</summary>
+/// <summary>The result of a request for one of a partition's segments.</summary>
 internal enum YieldOutcome
 {
-    /// <summary>It is pinned, or not this partition's any more.</summary>
+    /// <summary>The segment is pinned or does not belong to this partition any more.</summary>
     Refused,
 
-    /// <summary>The partition has too few, and no free one was found to give it instead.</summary>
+    /// <summary>The partition has too few segments, and no free one was found to replace this one.</summary>
     NeedsReplacement,
 
     Yielded,
 }
 
-/// <summary>What becomes of the entries of a segment that is taken apart; stored in the file.</summary>
+/// <summary>How the entries of an evicted segment are treated. Stored in the file.</summary>
 internal enum VictimMode : uint
 {
     /// <summary>Entries that were used survive.</summary>
@@ -30,43 +30,43 @@ internal enum VictimMode : uint
     /// <summary>All live entries survive.</summary>
     Clean = 1,
 
-    /// <summary>None survives.</summary>
+    /// <summary>No entry survives.</summary>
     Drop = 2,
 
-    /// <summary>None survives, and the segment goes back to all partitions.</summary>
+    /// <summary>No entry survives, and any partition can use the segment afterwards.</summary>
     Yield = 3,
 }
 
 // Eviction by segment, after S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction",
-// SOSP 2023), on logs instead of queues of objects.
+// SOSP 2023), with logs instead of queues of objects.
 //
-//   new key --> small log --used since--> main log --used since, again and again--> main log
+//   new key --> small log --used since--> main log --used since, repeatedly--> main log
 //                  |                         |
-//                  +--not used--> ghost      +--not used--> gone
+//                  +--not used--> ghost      +--not used--> evicted
 //                                   |
 //   returning key <-----------------+ --> main log
 //
-// A victim is taken apart a few entries with each put, so that no put waits for a whole segment:
-//   - expired or cleared whole: every slot is cleared;
-//   - mostly garbage (overwritten or removed entries): the live ones are copied, whatever their use;
-//   - else the oldest of the small log while that holds more than a tenth of the segments, else the oldest of main.
+// Each put evicts a few entries of a segment, the victim, so that no put waits for a whole segment. The victim is:
+//   - a segment whose entries have all expired or been cleared: every slot is cleared;
+//   - else a segment that is mostly garbage (overwritten or removed entries): its live entries are copied, used or not;
+//   - else the oldest segment of the small log if this log has more than a tenth of the segments; else the oldest of the main log.
 //
 //   I1  Two segments are kept in reserve, because a victim's survivors may need a new main segment before the victim is free.
 //   I2  Survivors of one victim take at most three quarters of a segment, so that eviction always gains room.
-//       Of the kept region, which never loses an entry, SegmentEvictor.Keep tells.
-//   I3  A segment is recycled after every slot that named it was cleared, a full fence, and a look at every hazard cell.
+//       The kept region never loses an entry; SegmentEvictor.Keep describes it.
+//   I3  Before a segment is recycled, every slot that named it is cleared, then a full fence is executed, then every hazard cell is read.
 internal sealed unsafe partial class SegmentEvictor
 {
     private const int SpareTarget = 2;
 
-    // Two: one use soon after the first is often the only one. (One would suit traces of large, popular objects better: measured
-    // hit ratios are in docs/benchmarks.md.)
+    // Two, because an entry that is used once soon after its write is often not used again. (For traces of large, popular objects one would be
+    // better: measured hit ratios are in docs/benchmarks.md.)
     private const int UsesToLeaveSmall = 2;
     private const int BatchEntries = 16;
     private const int BatchBytes = 2048;
     private const int MostLookedAt = 128;
 
-    // Four segments of victims may be needed for one of room (I2), and a put must not fall behind.
+    // One segment of room can need four segments of victims (I2), and the eviction of a put must not fall behind.
     private const int WorkPerAppendedByte = 4;
 
     private readonly StoreMemory _memory;
@@ -102,7 +102,7 @@ internal sealed unsafe partial class SegmentEvictor
         _groups = new Lazy<DeadlineGroups?[]>(() => new DeadlineGroups?[memory.Layout.MaxSegments]);
     }
 
-    /// <summary>Does the share of the eviction work that falls to a put of <paramref name="appendedBytes"/>.</summary>
+    /// <summary>Does the eviction work for a put of <paramref name="appendedBytes"/>.</summary>
     public void Advance(PartitionBlock* partition, int number, long appendedBytes)
     {
         if (partition->SpareCount > SpareTarget
@@ -111,7 +111,7 @@ internal sealed unsafe partial class SegmentEvictor
             return;
         }
 
-        // Saved up to batches, because the buckets of a batch are prefetched together.
+        // The work is done in batches, because the buckets of a batch are prefetched together.
         partition->EvictionCredit += appendedBytes * WorkPerAppendedByte;
         if (partition->EvictionCredit >= BatchBytes)
         {
@@ -121,7 +121,7 @@ internal sealed unsafe partial class SegmentEvictor
         }
     }
 
-    /// <summary>A segment to open, or <see cref="SegmentPool.None"/> if everything left is pinned.</summary>
+    /// <summary>Returns a segment to open, or <see cref="SegmentPool.None"/> if all remaining segments are pinned.</summary>
     public int TakeSegment(PartitionBlock* partition, int number)
     {
         int reserve = ReserveOf(partition);
@@ -136,7 +136,7 @@ internal sealed unsafe partial class SegmentEvictor
             _pool.PushSpare(partition, number, free);
         }
 
-        // Bounded: each round takes one victim apart, and each victim gains a quarter of a segment or more (I2).
+        // Bounded: each round evicts one victim, and each victim gains a quarter of a segment or more (I2).
         for (int round = 0; partition->SpareCount < SpareTarget + reserve && round < 16; round++)
         {
             if (!Work(partition, number, long.MaxValue))
@@ -155,9 +155,8 @@ internal sealed unsafe partial class SegmentEvictor
     }
 
     /// <summary>
-    /// Makes one of the partition's segments free for everybody, with all it holds dropped, or moved if it is kept, because a large value needs
-    /// its place.
-    /// A partition that has no segment to spare gets a free one from outside the window in exchange.
+    /// Frees one of the partition's segments for all partitions, because a large value needs its place. Drops its entries, or moves them if
+    /// they are kept. A partition that cannot give up a segment gets a free one from outside the range in exchange.
     /// </summary>
     public YieldOutcome TryYield(PartitionBlock* partition, int number, int segment, int windowFirst, int windowLength)
     {
@@ -173,7 +172,7 @@ internal sealed unsafe partial class SegmentEvictor
             _log.Seal(partition, number, header->Log);
         }
 
-        // Read once: a free segment, which names partition 0, may become another partition's between two looks.
+        // Read once: a free segment, which names partition 0, can join another partition between two reads.
         uint word = Volatile.Read(ref header->StateWord);
         if (SegmentHeader.PartitionOf(word) != number
             || SegmentHeader.StateOf(word) is not (SegmentState.Spare or SegmentState.Sealed)
@@ -182,7 +181,7 @@ internal sealed unsafe partial class SegmentEvictor
             return YieldOutcome.Refused;
         }
 
-        // A spare is given away, or takes what is kept: one must be left (K2).
+        // A spare is handed over, or receives the kept entries. One spare must remain (K2).
         bool isSpare = SegmentHeader.StateOf(word) == SegmentState.Spare;
         bool isKept = !isSpare && SegmentHeader.LogOf(word) == PartitionBlock.LogKeep;
         bool needsSpare = isSpare || (isKept && header->LiveBytes > 0);
@@ -226,14 +225,14 @@ internal sealed unsafe partial class SegmentEvictor
         return IsPutBack(partition, segment) ? YieldOutcome.Refused : YieldOutcome.Yielded;
     }
 
-    /// <summary>Retires the partition's oldest victims for up to <paramref name="budgetBytes"/> bytes. False if none can be had.</summary>
+    /// <summary>Evicts the partition's oldest victims, up to <paramref name="budgetBytes"/> bytes. Returns false if there is no victim.</summary>
     private bool Work(PartitionBlock* partition, int number, long budgetBytes)
     {
         RecycleRetired(partition, number);
         int victims = 0;
         while (budgetBytes > 0 && partition->SpareCount < SpareGoal(partition))
         {
-            // Bounded, because in a damaged queue, or with readers who use every large value again and again, no victim gains room.
+            // Bounded: in a damaged queue, or with readers that use every large value repeatedly, no victim gains room.
             if (partition->Victim == 0 && (victims++ > _memory.SegmentCount || !ChooseVictim(partition, number)))
             {
                 return false;
@@ -274,7 +273,7 @@ internal sealed unsafe partial class SegmentEvictor
             _pool.Unlink(partition, segment);
             if (IsPinned(segment, _memory.RunLengthOf(segment)))
             {
-                // Somebody alive reads it, or still writes into it: it becomes the youngest, and another is tried.
+                // A live process reads it or still writes into it. It becomes the youngest, and another segment is tried.
                 _pool.Enqueue(partition, segment);
                 continue;
             }
@@ -302,7 +301,8 @@ internal sealed unsafe partial class SegmentEvictor
         int garbage = SegmentPool.None;
         int leastLive = _memory.SegmentBytes / 2;
 
-        // As many as a partition usually has; in a huge store the oldest of each queue, or all if one of them may have expired whole.
+        // The number of segments that a partition usually has. In a huge store, only the oldest of each queue are examined, unless all entries of
+        // one segment may have expired.
         int most = partition->MinWholeDeadline <= now ? _memory.SegmentCount : MostLookedAt;
         bool isAll = true;
         long earliestWhole = long.MaxValue;
@@ -356,7 +356,7 @@ internal sealed unsafe partial class SegmentEvictor
     private bool IsCandidate(int segment, ulong youngest) =>
         _pool.IsSegment(segment) && _memory.Header(segment)->SealOrder <= youngest;
 
-    // Each dead owner that pinned it is cleaned up after; it may hide one that is alive.
+    // Cleans up after each dead owner that pins the segment, because a live owner that also pins it may follow.
     private bool IsPinned(int segment, int runLength)
     {
         int pinOwner;
@@ -371,7 +371,7 @@ internal sealed unsafe partial class SegmentEvictor
         return false;
     }
 
-    // A TTL log that gets no more entries would keep its segment open for ever.
+    // A TTL log without new entries would keep its segment open without limit.
     private void SealExpiredLogs(PartitionBlock* partition, int number)
     {
         long now = 0;
@@ -389,7 +389,7 @@ internal sealed unsafe partial class SegmentEvictor
         }
     }
 
-    /// <summary>Takes up to sixteen entries of the victim apart. Returns the bytes it went over.</summary>
+    /// <summary>Evicts up to sixteen entries of the victim. Returns the number of bytes processed.</summary>
     private long EvictBatch(PartitionBlock* partition, int number)
     {
         int segment = partition->Victim - 1;
@@ -409,7 +409,7 @@ internal sealed unsafe partial class SegmentEvictor
         bool isKept = header->Log == PartitionBlock.LogKeep;
         if (header->LiveBytes == 0 && !isKept)
         {
-            // No slot names it: LiveBytes may be too high, never too low (EntryLedger I1).
+            // No slot names an entry in the segment: LiveBytes can be too high, never too low (EntryLedger I1).
             cursor = end;
         }
 
@@ -459,7 +459,7 @@ internal sealed unsafe partial class SegmentEvictor
             }
         }
 
-        // A run that survives, or a segment whose entries could not be kept elsewhere, was put back into a queue whole.
+        // A run that survives was put back into a queue as a whole. So was a segment whose kept entries found no room elsewhere.
         if (partition->Victim == 0)
         {
             return cursor - first;
@@ -471,7 +471,7 @@ internal sealed unsafe partial class SegmentEvictor
             ProtocolHook.Reach(ProtocolStep.VictimCleared);
             if ((isDamaged || header->LiveBytes != 0) && isKept && IsNamed(partition, number, segment, runLength))
             {
-                // Damaged entries, which nobody but their owner may give up (K1). Its books say from now on that nothing is to be had here.
+                // Damaged entries, which only the application may give up (K1). From now on the count shows that cleaning the segment gains no room.
                 header->LiveBytes = _memory.SegmentBytes;
                 PutBack(partition, segment);
                 return Math.Max(cursor - first, EntryView.HeaderBytes);
@@ -479,7 +479,7 @@ internal sealed unsafe partial class SegmentEvictor
 
             if (isDamaged || header->LiveBytes != 0)
             {
-                // Damage, or an entry that an operation without the lock removed: the books are off, here and for the whole.
+                // The segment is damaged, or an operation without the lock removed an entry. The counts of the segment and the partition are wrong.
                 ClearSlotsOf(partition, number, segment, runLength);
                 _recovery.RecountEntries(partition, number);
             }
@@ -506,7 +506,7 @@ internal sealed unsafe partial class SegmentEvictor
         int frequency = Bucket.Frequency(bucket, slotIndex);
         if (!isCleared && !isExpired && mode < VictimMode.Drop)
         {
-            // A lease somebody waits for is worth more than it looks.
+            // An entry with a lease counts as used, because callers may wait for the lease.
             bool isUsed = frequency >= (isMain ? 1 : UsesToLeaveSmall) || (entry.Type == EntryType.Lease && !isMain);
             bool isWanted = mode == VictimMode.Clean || (isUsed && !_budgets.IsOver(partition, entry.Collection));
             if (isWanted && TryMove(partition, number, header, entry, bucket, slotIndex, slot, mode, frequency, isMain))
@@ -532,7 +532,7 @@ internal sealed unsafe partial class SegmentEvictor
         Drop(partition, entry, bucket, slotIndex);
     }
 
-    /// <summary>The same for who must know whether it was this that retracted the entry. False if an operation without the lock had.</summary>
+    /// <summary>Like Drop, for callers that must know whether they retracted the entry. Returns false if an operation without the lock did.</summary>
     public bool TryDrop(PartitionBlock* partition, in Located located)
     {
         bool isDropped = Bucket.TryReplace(located.Bucket, located.SlotIndex, located.Slot, 0);
@@ -543,7 +543,7 @@ internal sealed unsafe partial class SegmentEvictor
         return isDropped;
     }
 
-    /// <summary>Clears the slot of an entry and takes it out of the books.</summary>
+    /// <summary>Clears the slot of an entry and subtracts the entry from the counts.</summary>
     public void Drop(PartitionBlock* partition, in EntryView entry, Bucket* bucket, int slotIndex)
     {
         Bucket.Store(bucket, slotIndex, 0);
@@ -552,7 +552,7 @@ internal sealed unsafe partial class SegmentEvictor
         _leases.OnRetracted(partition, entry);
     }
 
-    // Copies a survivor to where it may stay. The version does not change, because the value does not.
+    // Copies a surviving entry to another segment. The version does not change, because the value does not.
     private bool TryMove(
         PartitionBlock* partition, int number, SegmentHeader* header, in EntryView entry, Bucket* bucket, int slotIndex, ulong slot,
         VictimMode mode, int frequency, bool isMain)
@@ -600,7 +600,7 @@ internal sealed unsafe partial class SegmentEvictor
         ProtocolHook.Reach(ProtocolStep.SurvivorCopied);
         _log.Commit(partition, log, target, bytes, entry.RemovableAt, entry.HasDeadline ? entry.Deadline : long.MaxValue);
 
-        // Compare-and-swap: an operation without the lock may remove the entry at any moment, and its copy must not come back.
+        // Compare-and-swap: an operation without the lock can remove the entry at any time, and the copy must not make it readable again.
         ulong moved = Bucket.Pack(Bucket.TagOf(slot), entry.Version, _memory.OffsetOf(target));
         if (Bucket.TryReplace(bucket, slotIndex, slot, moved))
         {
@@ -614,7 +614,7 @@ internal sealed unsafe partial class SegmentEvictor
         return true;
     }
 
-    // A large value that was used moves to the main log by its place in the queue, without copying.
+    // Moves a large value that was used to the main log. Only its place in the queue changes; nothing is copied.
     private bool TryKeepRun(PartitionBlock* partition, int number, Bucket* bucket, int slotIndex, int frequency, bool isMain)
     {
         int segment = partition->Victim - 1;
@@ -626,7 +626,7 @@ internal sealed unsafe partial class SegmentEvictor
         return true;
     }
 
-    // The slow way to what walking the entries could not do: the segment is damaged, or names in it are.
+    // The slow path after damage: finds slots of the segment that the walk of its entries did not find, because the segment or keys in it are damaged.
     private void ClearSlotsOf(PartitionBlock* partition, int number, int segment, int runLength)
     {
         for (int i = 0; i < _memory.Layout.BucketsPerPartition; i++)
@@ -647,9 +647,9 @@ internal sealed unsafe partial class SegmentEvictor
         _memory.Header(segment)->LiveBytes = 0;
     }
 
-    // Every slot that named the segment is clear. What follows must not be seen before that: neither the look at the hazard
-    // cells (a reader pins, fences, and validates its slot: one of us sees the other) nor the reuse of the bytes (a reader on
-    // Arm64 could otherwise see new bytes and the old slot). Store-load fence; pairs with OwnerTable.Pin and HashIndex.Validate.
+    // Every slot that named the segment is clear. Two later steps must not be visible before that. The first is the reading of the hazard
+    // cells: a reader pins, fences and validates its slot, so one of the two sees the other. The second is the reuse of the bytes: otherwise a
+    // reader on Arm64 could see new bytes and the old slot. Store-load fence; pairs with OwnerTable.Pin and HashIndex.Validate.
     private void Retire(PartitionBlock* partition, int number, int segment)
     {
         Interlocked.MemoryBarrier();
@@ -670,7 +670,7 @@ internal sealed unsafe partial class SegmentEvictor
         int end = segment + _memory.RunLengthOf(segment);
         for (int each = segment; each < end; each++)
         {
-            // What a damaged length takes for a part of the run belongs to somebody else.
+            // A damaged run length can include segments that belong to other partitions or runs.
             if (each != segment
                 && (_memory.Header(each)->StateWord != SegmentHeader.Word(SegmentState.RunBody, PartitionBlock.LogSmall, number)
                     || _memory.Header(each)->Next != segment + 1))

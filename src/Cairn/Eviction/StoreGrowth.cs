@@ -5,36 +5,36 @@ using Cairn.Storage;
 
 namespace Cairn.Eviction;
 
-// Grows the file by whole segments, up to the layout's maximum. It never shrinks while it is open: a truncated mapping is a
-// fault that cannot be caught.
+// Grows the file by whole segments, up to the layout's maximum. The file never shrinks while it is open, because access to a truncated
+// mapping is a fault that cannot be caught.
 //
-//   I1  The file is longer before the superblock counts the new segments (StoreLayout I3).
-//   I2  One store grows at a time, under the gate. The others wait for it, and evict only if that takes long.
+//   I1  The file grows before the superblock counts the new segments (StoreLayout I3).
+//   I2  One opening grows the file at a time, under the gate. The others wait for it, and evict only if that takes too long.
 //
-// A full disk is no error here: the store stays as large as it is, and tries again after a while. So it does if the gate cannot be had,
-// because the process that has it is stopped: waiting for it with each segment would cost more than evicting.
+// A full disk is not an error here: the store keeps its size and tries again after some time. It does the same if it cannot acquire the
+// gate because a stopped process holds it. Waiting for the gate with each segment would cost more than evicting.
 internal sealed unsafe class StoreGrowth(StoreMemory memory)
 {
     private static readonly TimeSpan RetryAfterFailure = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan RetryAfterBusyGate = TimeSpan.FromSeconds(1);
 
-    // Growing takes milliseconds, and what would be evicted instead is lost. The caller holds a partition's lock meanwhile.
+    // Growing takes milliseconds, and evicted entries would be lost. The caller holds a partition's lock meanwhile.
     private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(50);
 
     private readonly Lock _growing = new();
     private long _retryAt;
 
-    /// <summary>True while the file is smaller than it may become and the disk has not refused.</summary>
+    /// <summary>Gets whether the file is smaller than its maximum and no failure has stopped growth for now.</summary>
     public bool MayGrow =>
         memory.SegmentCount < memory.Layout.MaxSegments && (_retryAt == 0 || Stopwatch.GetTimestamp() >= Volatile.Read(ref _retryAt));
 
-    /// <summary>Whether this opening has the gate for longer than it takes to grow: while it is being opened.</summary>
+    /// <summary>Gets or sets whether this opening holds the gate beyond one growth, because the store is being opened.</summary>
     public bool HasGate { get; set; }
 
-    /// <summary>Why the file last could not grow; null if it could.</summary>
+    /// <summary>Gets why the last growth failed; null if it succeeded.</summary>
     public string? LastFailure { get; private set; }
 
-    /// <summary>Adds segments: as many as asked for, or an eighth of what there is.</summary>
+    /// <summary>Adds segments: at least as many as needed, and at least an eighth of the present number.</summary>
     public bool TryGrow(int neededSegments)
     {
         memory.RefreshSegmentsEnd();
@@ -68,7 +68,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
             int before = memory.SegmentCount;
             if (before > seen)
             {
-                return true; // Another grew it while this one waited.
+                return true; // Another opening has grown the file while this one waited.
             }
 
             int added = Math.Min(memory.Layout.MaxSegments - before, Math.Max(neededSegments, before / 8));

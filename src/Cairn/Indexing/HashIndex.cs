@@ -6,7 +6,7 @@ using Cairn.Storage;
 
 namespace Cairn.Indexing;
 
-/// <summary>An entry that was found, and what must still be true for it to have been the key's entry.</summary>
+/// <summary>An entry that was found, and the state that must be unchanged for the result to be valid.</summary>
 internal unsafe struct Located
 {
     public Bucket* Bucket;
@@ -16,24 +16,24 @@ internal unsafe struct Located
     public EntryView Entry;
 }
 
-// Finding keys in the index.
+// Finds keys in the index.
 //
-// A reader takes no lock. It reads the bucket's version, a slot, and the entry's bytes; whatever it concludes from them
-// holds only if Validate then sees the same slot and the same version:
-//   - the slot alone can come back (a segment is recycled and a new entry lands at the same place);
-//   - the version alone can be left raised by a writer that died before it stored the slot.
-// A miss holds only if the versions of both buckets are what they were before the first slot was read, and each slot that
-// might have been the key's still names what was found not to be the key: its version may have been raised before we read
-// it, and the slot stored, and the bytes it named before reused, after.
+// A reader takes no lock. It reads the bucket's version, a slot, and the entry's bytes. Its conclusions from them are valid only if
+// Validate then finds the same slot and the same version. Neither check suffices alone:
+//   - The slot can get its old value again: a segment is recycled and a new entry is written at the same place.
+//   - The version can already be raised by a writer that died before it stored the slot.
+// A miss is valid under two conditions. The versions of both buckets are the same as before the first slot was read. And each slot with
+// the key's tag still has the value whose entry had another key. The second condition is necessary, because a writer can raise the version
+// before the reader reads it, and store the slot and reuse the old entry's bytes afterwards.
 //
-// A kept key may also be in one of two overflow buckets, once there is an entry in any. Then a miss holds only if all four versions
-// are what they were: the key may have left an overflow bucket, and come back to one of its own, in between.
+// Once any entry is in an overflow bucket, a kept key can also be in one of its two overflow buckets. Then a miss is valid only if all
+// four versions are unchanged, because the key can move from an overflow bucket to one of its own buckets in the meantime.
 internal static unsafe class HashIndex
 {
-    /// <summary>Used slots from which on a bucket shares its new keys with their alternates.</summary>
+    /// <summary>The number of used slots at which a bucket begins to share new keys with their alternate buckets.</summary>
     private const int PreferPrimaryBelow = 5;
 
-    /// <summary>Finds a key's entry, for a reader without the lock. True needs Validate; false is already validated.</summary>
+    /// <summary>Finds a key's entry without the lock. The caller must validate true with Validate; false is already validated.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool Find(StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
     {
@@ -56,7 +56,7 @@ internal static unsafe class HashIndex
                 return true;
             }
 
-            // The loads above must be complete before the versions are read again; Arm64 would let them pass.
+            // The loads above must be complete before the versions are read again; Arm64 could reorder them.
             Volatile.ReadBarrier();
             if (isStable && primary->Version == primaryVersion && alternate->Version == alternateVersion)
             {
@@ -73,20 +73,20 @@ internal static unsafe class HashIndex
         }
     }
 
-    /// <summary>True if everything read through <paramref name="located"/> since it was found belonged to the key.</summary>
+    /// <summary>Returns whether all bytes read through <paramref name="located"/> since it was found belonged to the key.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool Validate(in Located located)
     {
         ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
 
-        // Load barrier: the entry's bytes must have been read before the slot is read again. Pairs with the fence that
-        // separates the last clearing of a segment's slots from the reuse of its bytes (SegmentEvictor).
+        // Load barrier: the entry's bytes must be read before the slot is read again. Pairs with the fence between the last
+        // clearing of a segment's slots and the reuse of its bytes (SegmentEvictor).
         Volatile.ReadBarrier();
         return *Bucket.SlotAt(located.Bucket, located.SlotIndex) == located.Slot
             && located.Bucket->Version == located.BucketVersion;
     }
 
-    /// <summary>Finds a key's entry for the holder of the partition's lock: nobody else stores slots meanwhile.</summary>
+    /// <summary>Finds a key's entry for the holder of the partition's lock. No other thread stores slots meanwhile.</summary>
     public static bool FindLocked(StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, out Located located)
     {
         bool isStable = true;
@@ -101,7 +101,7 @@ internal static unsafe class HashIndex
             || (MayBeInOverflow(memory, collection) && FindLockedInOverflow(memory, place, key, keyLength, collection, out located));
     }
 
-    /// <summary>Finds the slot that names exactly <paramref name="offset"/>, if any does.</summary>
+    /// <summary>Finds the slot that names exactly <paramref name="offset"/>. Returns false if there is none.</summary>
     public static bool FindByLocation(
         StoreMemory memory, in KeyPlacement place, long offset, out Bucket* bucket, out int slotIndex, out ulong slot)
     {
@@ -117,13 +117,13 @@ internal static unsafe class HashIndex
     }
 
     /// <summary>
-    /// An empty slot for a new key: in the primary bucket until five of its slots are used, then in the emptier of the
-    /// two. False if both are full.
+    /// Finds an empty slot for a new key: in the primary bucket until five of its slots are used, then in the emptier of the two buckets.
+    /// Returns false if both are full.
     /// </summary>
     /// <remarks>
-    /// A key in its alternate costs each read of it a third cache miss. Sharing from the fourth slot on puts 10 % of the keys
-    /// there at load 0.44, from the fifth 4 %, and from the sixth 2 %, but then some inserts find both buckets full long
-    /// before the store is (docs/decisions/0012).
+    /// Each read of a key in its alternate bucket costs a third cache miss. At load 0.44, sharing from the fourth slot on puts 10 % of the
+    /// keys into alternate buckets, sharing from the fifth 4 %, and sharing from the sixth 2 %. But with the sixth, some inserts find both
+    /// buckets full long before the store is full (docs/decisions/0012).
     /// </remarks>
     public static bool TryFindEmpty(StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
     {
@@ -144,7 +144,7 @@ internal static unsafe class HashIndex
         return empty != 0;
     }
 
-    /// <summary>An empty slot in the emptier of a key's overflow buckets. False if both are full.</summary>
+    /// <summary>Finds an empty slot in the emptier of a key's overflow buckets. Returns false if both are full.</summary>
     public static bool TryFindEmptyInOverflow(StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
     {
         bucket = memory.OverflowBucket(place, 0);
@@ -166,7 +166,7 @@ internal static unsafe class HashIndex
             Sse.Prefetch0(address);
         }
 
-        // Elsewhere there is no prefetch to be had, and a load whose result is not needed would stall.
+        // Other processors have no prefetch here, and a load whose result is not needed would stall.
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -206,7 +206,7 @@ internal static unsafe class HashIndex
     private static bool MayBeInOverflow(StoreMemory memory, uint collection) =>
         collection != 0 && memory.IsKept(collection) && memory.HasOverflow;
 
-    // For a reader that missed in the key's own buckets. Null if something changed: then it begins anew.
+    // For a reader that found nothing in the key's own buckets. Returns null if a bucket has changed; the reader then starts again.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static bool? FindInOverflow(
         StoreMemory memory, in KeyPlacement place, byte* key, int keyLength, uint collection, uint primaryVersion, uint alternateVersion,
@@ -262,7 +262,7 @@ internal static unsafe class HashIndex
         return false;
     }
 
-    // Another key with the same tag, one in thousands; or the entry was moved, and other bytes lie where it was.
+    // Called for another key with the same tag (one in thousands), or for an entry that was moved and whose old place has other bytes.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static bool IsUnchanged(Bucket* bucket, int slotIndex, ulong slot)
     {

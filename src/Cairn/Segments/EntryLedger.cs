@@ -3,13 +3,14 @@ using Cairn.Storage;
 
 namespace Cairn.Segments;
 
-// What a partition and its segments say about the entries that slots name. Every publication is entered here and every
-// retraction taken out, under the partition's lock.
+// The counts that a partition and its segments have of the entries that slots name. Every publication is added and every retraction
+// is subtracted, under the partition's lock.
 //
-//   I1  A segment's LiveBytes is the padded size of the entries in it that slots name. An operation that removes an entry
-//       without the lock leaves it too high; the evictor notices and looks for slots it did not find.
-//   I2  Entries and bytes of a partition and a collection do not count what a watermark has cleared.
-//   I3  What is entered for an entry is what is taken out: of a sliding entry nothing that a use changes.
+//   I1  A segment's LiveBytes is the padded size of those of its entries that slots name. After an operation that removes an entry
+//       without the lock, it is too high. The evictor then detects this and searches for slots that it did not find.
+//   I2  The entries and bytes of a partition and of a collection do not include those that a watermark has cleared.
+//   I3  The amount added for an entry equals the amount subtracted for it. So a field of a sliding entry that a use changes is never
+//       counted.
 internal static unsafe class EntryLedger
 {
     public static void Enter(StoreMemory memory, PartitionBlock* partition, byte* entry, long paddedBytes, uint collection)
@@ -31,7 +32,7 @@ internal static unsafe class EntryLedger
         Count(partition, entry, paddedBytes, collection, sign: -1);
     }
 
-    /// <summary>Enters an entry that is not cleared into the books of its partition and collection, or takes it out of them.</summary>
+    /// <summary>Adds an entry that is not cleared to the counts of its partition and collection, or subtracts it from them.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Count(PartitionBlock* partition, in EntryView entry, long paddedBytes, uint collection, int sign)
     {
@@ -62,7 +63,7 @@ internal static unsafe class EntryLedger
         counters[1] += sign * entry.AbsoluteDeadline;
     }
 
-    /// <summary>True if a clearing of the collection covers the version.</summary>
+    /// <summary>Returns whether a clearing of the collection covers the version.</summary>
     public static bool IsCleared(StoreMemory memory, PartitionBlock* partition, ulong version, uint collection) =>
         collection >= StoreLayout.MaxCollections || version <= memory.WatermarkOf(partition, collection);
 }

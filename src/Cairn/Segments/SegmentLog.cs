@@ -6,20 +6,20 @@ using Cairn.Storage;
 
 namespace Cairn.Segments;
 
-// The logs of a partition: each appends to one open segment and seals it when the next entry does not fit.
+// The logs of a partition. Each log appends to one open segment, and seals it when the next entry does not fit.
 //
-//   small   new keys                                    main   keys that were used again, or came back soon
+//   small   new keys                                 main   keys that were used again or came back soon
 //   keep    entries of collections that are never evicted
 //   TTL     new keys with a time to live, one log for each order of magnitude, so that whole segments expire together
 //
-// TTL logs are opened only while open segments stay under a sixteenth of the partition's: in a small store they would
-// keep too many segments half empty. Sealed, their segments join the small log's queue.
+// TTL logs are opened only while at most a sixteenth of the partition's segments are open. In a small store they would keep too
+// many segments half empty. Their sealed segments join the small log's queue.
 internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
 {
     private static ReadOnlySpan<long> TtlLimitsMs =>
         [10_000, 60_000, 600_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000L];
 
-    /// <summary>The log for a new key: by its time to live if a log for that is or can be opened.</summary>
+    /// <summary>Chooses the log for a new key, by its time to live if the log for that is open or can be opened.</summary>
     public int ChooseLog(PartitionBlock* partition, long deadline, long now)
     {
         if (deadline == long.MaxValue)
@@ -39,7 +39,7 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         return isOpen || (partition->OpenCount + 1) * 16 <= partition->SegmentCount ? log : PartitionBlock.LogSmall;
     }
 
-    /// <summary>Room for <paramref name="bytes"/> (padded) in the log's open segment; null if it has none left.</summary>
+    /// <summary>Returns room for <paramref name="bytes"/> (padded) in the log's open segment; null if there is not enough.</summary>
     public byte* TryReserve(PartitionBlock* partition, int log, long bytes)
     {
         int segment = partition->ActiveSegment[log] - 1;
@@ -53,18 +53,18 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
     }
 
     /// <summary>
-    /// Makes <paramref name="bytes"/> at <paramref name="target"/>, the log's tail, part of the segment. The tail is stored before a slot names them: a recovery
+    /// Adds <paramref name="bytes"/> at <paramref name="target"/>, the log's tail, to the segment. The tail is stored before a slot names them: a recovery
     /// that finds the slot must find the entry below the tail (PartitionBlock I4).
     /// </summary>
     /// <param name="partition">The partition, locked.</param>
     /// <param name="log">The log.</param>
-    /// <param name="target">From <see cref="TryReserve"/>.</param>
-    /// <param name="bytes">Padded.</param>
-    /// <param name="removableAt">When the entry may be taken out at the earliest.</param>
-    /// <param name="deadline">When it has expired at the latest.</param>
+    /// <param name="target">The result of <see cref="TryReserve"/>.</param>
+    /// <param name="bytes">The padded number of bytes.</param>
+    /// <param name="removableAt">The earliest time at which the entry can be removed.</param>
+    /// <param name="deadline">The latest time at which it expires.</param>
     public void Commit(PartitionBlock* partition, int log, byte* target, long bytes, long removableAt, long deadline)
     {
-        // From the address, which was checked, not from the partition again, which somebody may be scribbling over.
+        // From the address, which was checked. The partition's value could be overwritten after the check.
         int segment = memory.SegmentAt(target);
         SegmentHeader* header = memory.Header(segment);
         if (deadline > header->MaxDeadline)
@@ -76,7 +76,7 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         int tail = (int)(target - memory.SegmentStart(segment) + bytes);
         header->Tail = tail;
 
-        // What the next entry will be written to: its lines are on the way while the caller does something else.
+        // Prefetches the lines of the next entry while the caller does other work.
         byte* next = memory.SegmentStart(partition->ActiveSegment[log] - 1) + tail;
         HashIndex.Prefetch(next + 64);
         HashIndex.Prefetch(next + 128);
@@ -85,7 +85,7 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         ProtocolHook.Reach(ProtocolStep.TailStored);
     }
 
-    /// <summary>Lets it be known, before a slot names the entry, when an entry of a segment may be taken out (SegmentEvictor.Sweep S2).</summary>
+    /// <summary>Records when an entry of a segment can be removed, before a slot names the entry (SegmentEvictor.Sweep S2).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void LowerMinDeadline(PartitionBlock* partition, int segment, long removableAt)
     {
@@ -95,14 +95,14 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
             header->MinDeadline = Math.Max(1, removableAt);
         }
 
-        // A sweep may have passed the place by: that of a long value, which was reserved earlier.
+        // A sweep may have passed the entry's place already, if a long value was reserved earlier.
         if (partition->Sweep == segment + 1 && removableAt < partition->SweepEarliest)
         {
             partition->SweepEarliest = Math.Max(1, removableAt);
         }
     }
 
-    /// <summary>The log whose queue a sealed segment of a log joins.</summary>
+    /// <summary>Returns the log whose queue a sealed segment of a log joins.</summary>
     public static int QueuedLog(int log) =>
         log is PartitionBlock.LogMain or PartitionBlock.LogKeep ? log : PartitionBlock.LogSmall;
 

@@ -3,27 +3,27 @@ using Cairn.Storage;
 
 namespace Cairn.Segments;
 
-// Which segments a partition has, and in which order they were sealed; and the segments that nobody has yet.
+// The segments of each partition, in the order in which they were sealed, and the free segments.
 //
 //   I1  A segment is linked into at most one list: spare, retired, or the queue of its log, oldest first.
-//   I2  A list says nothing that segment headers do not say: recovery rebuilds every list from them.
-//   I3  Free segments are taken by compare-and-swap of the state word, which records the partition: a process that dies
-//       right after leaves a segment that the partition's recovery finds.
-//   I4  The count of free segments is a hint. It is raised after a segment became free and lowered before one is taken. A
-//       death in between leaves it too low, which recovery corrects; recovery may leave it too high, which is corrected
-//       by whoever then finds no segment while the word stays the same. Its other half tells that a segment became free.
+//   I2  A list contains no information that segment headers do not contain: recovery rebuilds every list from them.
+//   I3  Free segments are taken by compare-and-swap of the state word, which records the partition. If a process dies directly
+//       afterwards, the partition's recovery finds the segment.
+//   I4  The count of free segments is a hint. It is raised after a segment became free and lowered before one is taken. A death in
+//       between leaves it too low, and recovery corrects it. Recovery can leave it too high. A thread corrects this if it finds no
+//       free segment while the word does not change. The other half of the word changes when a segment becomes free.
 //
-// Links are segment number + 1. Each is read once and checked before use, and no list is followed for more steps than there
-// are segments: a damaged link ends the list or leads in a circle, and costs room, until a recovery.
+// Links are segment number + 1. Each link is read once and checked before use. No list is followed for more steps than there are
+// segments. A damaged link ends the list or leads in a circle, which costs room until a recovery.
 internal sealed unsafe class SegmentPool(StoreMemory memory)
 {
     public const int None = -1;
 
-    /// <summary>Takes a free segment for a partition, or <see cref="None"/>; none of the <paramref name="exceptCount"/> from
-    /// <paramref name="exceptFirst"/> on.</summary>
+    /// <summary>Takes a free segment for a partition; <see cref="None"/> if there is none. Never takes one of the
+    /// <paramref name="exceptCount"/> segments from <paramref name="exceptFirst"/> on.</summary>
     public int TakeFree(int partition, int exceptFirst = 0, int exceptCount = 0)
     {
-        // Counted off first: of the segments that were free by then, as many stay free as are counted to those who seek them.
+        // Lowered first, so that there is a free segment for every thread that has lowered the count.
         Superblock* super = memory.Super;
         long counted;
         do
@@ -56,7 +56,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             }
         }
 
-        // If nobody counted meanwhile, the count was wrong, whatever it was, and there is none (I4). Else a large value took what was ours.
+        // If no other thread has changed the count meanwhile, it was wrong, and no segment is free (I4). Otherwise a large value took this one.
         long left = counted - 1;
         if (exceptCount != 0 || Interlocked.CompareExchange(ref super->FreeWord, left - (int)left, left) != left)
         {
@@ -66,7 +66,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         return None;
     }
 
-    /// <summary>Gives a segment of a partition, named by no slot and pinned by nobody, back to all.</summary>
+    /// <summary>Frees a segment of a partition for all partitions. No slot names it and no process pins it.</summary>
     public void GiveBack(PartitionBlock* partition, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
@@ -86,7 +86,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         partition->SpareCount++;
     }
 
-    /// <summary>One of the partition's spares, or <see cref="None"/> if it has no more than <paramref name="reserve"/>.</summary>
+    /// <summary>Takes one of the partition's spares; <see cref="None"/> if it has no more than <paramref name="reserve"/>.</summary>
     public int PopSpare(PartitionBlock* partition, int reserve)
     {
         int segment = partition->SpareHead - 1;
@@ -100,7 +100,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         return segment;
     }
 
-    /// <summary>Takes one certain segment out of the partition's spares.</summary>
+    /// <summary>Removes a given segment from the partition's spares.</summary>
     public bool TryRemoveSpare(PartitionBlock* partition, int segment)
     {
         int* link = &partition->SpareHead;
@@ -148,7 +148,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         partition->MinWholeDeadline = Math.Min(partition->MinWholeDeadline, header->MaxDeadline);
     }
 
-    /// <summary>Takes a sealed segment out of the queue of its log.</summary>
+    /// <summary>Removes a sealed segment from the queue of its log.</summary>
     public void Unlink(PartitionBlock* partition, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
@@ -180,10 +180,10 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
 
     public bool IsSegment(int segment) => (uint)segment < (uint)memory.SegmentCount || IsNewSegment(segment);
 
-    /// <summary>Counts the free segments anew, while nobody else has the store open.</summary>
+    /// <summary>Counts the free segments again, while no other process has the store open.</summary>
     public void RecountFree() => Volatile.Write(ref memory.Super->FreeWord, CountFree());
 
-    /// <summary>Raises the count of free segments if there are more of them, while others take and free segments (I4).</summary>
+    /// <summary>Raises the count of free segments if it is too low, while other threads take and free segments (I4).</summary>
     public void RevealFree()
     {
         long counted = Volatile.Read(ref memory.Super->FreeWord);
@@ -194,7 +194,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         }
     }
 
-    // Another process may have grown the file and linked the new segments already.
+    // Another process may have already grown the file and linked the new segments.
     private bool IsNewSegment(int segment)
     {
         if ((uint)segment >= (uint)memory.Layout.MaxSegments)
@@ -222,7 +222,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
         SegmentHeader* header = memory.Header(segment);
         if (partition->Sweep == segment + 1)
         {
-            partition->Sweep = 0; // Its cursor is that of other bytes.
+            partition->Sweep = 0; // Its cursor is a position in the old entries.
         }
 
         partition->ExpiredBytes -= header->ExpiredBytes;

@@ -3,27 +3,28 @@ using Cairn.Storage;
 
 namespace Cairn.Leasing;
 
-// Wakes those who wait for a lease. A lease is an entry, so it ends when its entry is replaced, removed, cleared or evicted:
-// whoever retracts an entry that carries one raises the partition's signal word and wakes the sleepers on it. Nobody is
-// woken when the owner of a lease dies; sleepers look at its life now and then.
+// Wakes the threads that wait for a lease. A lease is an entry, so it ends when its entry is replaced, removed, cleared or evicted. A
+// thread that retracts an entry with a lease raises the partition's signal word and wakes the threads that sleep on it. No thread wakes
+// them when the owner of a lease dies, so they regularly check whether it is alive.
 //
 //   31                    1         0
-//   | how often raised    | asleep  |
+//   | count of raises     | asleep  |
 //
-//   I1  Who sleeps has set the asleep bit of the word that he sleeps on, in one step with the look whether it was raised since he
-//       read it; who raises takes the bit away in one step with the raising, and wakes all if it was there. So either the sleeper's
-//       step fails, or the raiser's finds the bit. Nobody asks the kernel to wake where nobody sleeps, which is nearly always.
+//   I1  Before a thread sleeps, one compare-and-swap checks that the word was not raised since the thread read it, and sets the
+//       asleep bit. A thread that raises the word clears the bit in the same step, and wakes all sleepers if the bit was set. So
+//       either the sleeper's step fails, or the raising thread finds the bit. If no thread sleeps, which is nearly always the
+//       case, no call of the kernel is made.
 //
-// A sleeper whose time is up, or who is killed, leaves the bit behind. It costs the next raising one call, and is gone.
+// A sleeper whose time-out has passed, or that is killed, leaves the bit set. The next raise then makes one unnecessary call and clears it.
 internal sealed unsafe class LeaseSignal(StorePlatform platform)
 {
     private const uint Asleep = 1;
     private const uint Step = 2;
 
-    /// <summary>What to sleep on: read before the look at the entry. Acquire; the look must not come first.</summary>
+    /// <summary>Returns the signal to sleep on. Acquire: the entry must be read after it, not before.</summary>
     public static uint Read(PartitionBlock* partition) => Volatile.Read(ref partition->LeaseSignal) & ~Asleep;
 
-    /// <summary>Makes who is about to sleep look again, and wakes nobody.</summary>
+    /// <summary>Makes threads that are about to sleep check again, but wakes none.</summary>
     public static void RaiseSilently(PartitionBlock* partition) => Interlocked.Add(ref partition->LeaseSignal, Step);
 
     public void OnRetracted(PartitionBlock* partition, in EntryView entry)
@@ -49,10 +50,10 @@ internal sealed unsafe class LeaseSignal(StorePlatform platform)
         }
     }
 
-    /// <summary>Sleeps until the signal is no longer <paramref name="seen"/>, or until the time is up.</summary>
+    /// <summary>Sleeps until the signal is no longer <paramref name="seen"/>, or until the time-out has passed.</summary>
     public void Wait(PartitionBlock* partition, uint seen, TimeSpan timeout)
     {
-        // I1. Another sleeper may have set the bit before.
+        // I1. Another sleeper may have already set the bit.
         uint found = Interlocked.CompareExchange(ref partition->LeaseSignal, seen | Asleep, seen);
         if ((found & ~Asleep) == seen)
         {

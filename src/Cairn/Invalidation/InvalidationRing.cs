@@ -3,14 +3,14 @@ using Cairn.Storage;
 
 namespace Cairn.Invalidation;
 
-// Tells other processes which keys changed. Each partition has a ring of key hashes and a position, the number of changes
-// ever posted, which doubles as the generation word that a cache above polls.
+// Reports to other processes which keys changed. Each partition has a ring of key hashes and a position. The position is the number of
+// changes ever posted. A cache above also polls it as a generation number.
 //
 //   I1  Cell (p mod cells) holds change p for every p in [position - cells, position).
-//   I2  The cell is stored before the position that counts it; both under the partition's lock, after the slot store.
-//   I3  What cannot be told by cells raises Overrun: recovery, clearing, removal without the lock.
+//   I2  The cell is stored before the position that counts it. Both are stored under the partition's lock, after the slot store.
+//   I3  A change that cells cannot report raises Overrun: recovery, clearing, removal without the lock.
 //
-// Every set is posted, also of a key that is not here: it may have been evicted here and still be held above.
+// Every set is posted, even if the key is not in the store: its entry may have been evicted here and still exist in a cache above.
 internal static unsafe class InvalidationRing
 {
     public static void Post(StoreMemory memory, PartitionBlock* partition, ulong keyHash)
@@ -19,14 +19,14 @@ internal static unsafe class InvalidationRing
         PartitionBlock.Ring(partition)[position & (ulong)(memory.Layout.RingCells - 1)] = keyHash;
         ProtocolHook.Reach(ProtocolStep.RingCellStored);
 
-        // Release: pairs with the acquire in TryRead (I2).
+        // Release: pairs with the acquires in Now and Read (I2).
         Volatile.Write(ref partition->RingPosition, position + 1);
         ProtocolHook.Reach(ProtocolStep.RingPositionStored);
     }
 
     public static InvalidationCursor Now(PartitionBlock* partition)
     {
-        // Overrun first: one that is raised between the two reads is then reported once more than needed, never lost.
+        // Overrun is read first. If it is raised between the two reads, it is reported once more than needed, but never lost.
         uint overrun = Volatile.Read(ref partition->Overrun);
         return new InvalidationCursor(Volatile.Read(ref partition->RingPosition), overrun);
     }
@@ -58,8 +58,8 @@ internal static unsafe class InvalidationRing
 
         ProtocolHook.Reach(ProtocolStep.RingCellsRead);
 
-        // The cells were read while writers went on: those that may have been overwritten meanwhile are not what they
-        // were. One cell less than the ring has, because a writer stores its cell before it moves the position.
+        // Writers may have overwritten cells while they were read; those cells are invalid. The ring has one valid cell less than its
+        // size, because a writer stores its cell before it advances the position.
         Volatile.ReadBarrier();
         ulong after = partition->RingPosition;
         if (after - cursor.Position >= cells)

@@ -6,19 +6,19 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;
 
-// Puts right what a dead owner left: partitions it had locked, segments it had reserved, hazard cells, unfolded counts.
+// Cleans up after a dead owner: the partitions that it had locked, its reserved segments, its hazard cells, its counts of hits and misses.
 //
-//   I1  Run only by who holds the dead owner's kernel lock: by its next holder, or by TryCleanUpDead.
-//   I2  Idempotent: whoever dies in it is followed by another, because the kernel lock is free again.
-//   I3  One thread of a store at a time: to the kernel, a store's threads are one holder of its locks, so the first to finish
-//       would give the byte away under the second.
+//   I1  Runs only in a process that holds the dead owner's kernel lock: as its next holder, or in TryCleanUpDead.
+//   I2  Idempotent: if the cleaning process dies, another one cleans up, because the kernel lock is free again.
+//   I3  Runs in one thread of a store at a time. To the kernel, a store's threads are one holder of its locks. The first
+//       thread to finish would release the byte while the second still needs it.
 internal sealed unsafe class OwnerCleanup(
     StoreMemory memory, SegmentPool pool, OwnerTable owners, PartitionLock partitionLock, PartitionRecovery recovery, StoreLog log)
 {
     private readonly Lock _seizing = new();
 
     /// <summary>
-    /// Cleans up after <paramref name="slot"/> if its owner is dead. False if it is alive, or somebody else is at it already.
+    /// Cleans up after <paramref name="slot"/> if its owner is dead. Returns false if the owner is alive or another thread or process cleans up.
     /// </summary>
     public bool TryCleanUpDead(int slot)
     {
@@ -44,7 +44,7 @@ internal sealed unsafe class OwnerCleanup(
         }
     }
 
-    /// <summary>Cleans up what the slot's last holder left, before the first use of the slot by its next one.</summary>
+    /// <summary>Cleans up after the slot's last holder, before its next holder uses the slot.</summary>
     public void CleanUp(int slot)
     {
         log.CleanUp(slot);
@@ -70,7 +70,7 @@ internal sealed unsafe class OwnerCleanup(
             }
         }
 
-        // It may have died between adding or freeing segments and counting them.
+        // The owner may have died between adding or freeing segments and counting them.
         pool.RevealFree();
 
         OwnerRecord* record = memory.Owner(slot);
@@ -83,7 +83,7 @@ internal sealed unsafe class OwnerCleanup(
         ProtocolHook.Reach(ProtocolStep.OwnerSlotCleaned);
     }
 
-    /// <summary>Moves an owner's hits and misses to the partitions, where those of all departed owners are kept.</summary>
+    /// <summary>Moves an owner's hits and misses to the partitions, which contain those of all departed owners.</summary>
     public void FoldCounters(int slot)
     {
         OwnerRecord* record = memory.Owner(slot);

@@ -7,24 +7,25 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;
 
-// Makes a partition whole after its lock's holder died, or after an exception left the lock's region half done.
+// Repairs a partition after its lock's holder died, or after an exception left the partition partly changed.
 //
-// What a reader sees needs no repair: slots are published last and one at a time, so at every step the index is right.
-// What may be wrong is bookkeeping, and all of it follows from segment headers and the index:
+// The state that readers see needs no repair: slots are published last and one at a time, so the index is correct after every step.
+// Only the bookkeeping can be wrong, and all of it follows from the segment headers and the index:
 //
 //   1  queues, spares, counts   <- state words and seal orders of the partition's segments
 //   2  open segments            <- a log's segment is open exactly if its header says so; its tail is the partition's
-//   3  slots                    <- a slot that names nothing, or nothing in a segment of this partition below its tail, is cleared
-//   4  logged writes            <- a record that exists is done again (LogRedo)
+//   3  slots                    <- a slot is cleared if it names no entry in a segment of this partition below its tail; slots of damaged
+//                                  kept entries stay
+//   4  logged writes            <- a record that exists is redone (LogRedo)
 //   5  entries, bytes, live     <- counted from the slots
-//   6  watermarks               <- a pair that cannot be believed counts as "everything is cleared"
-//   7  overrun                  <- raised: whoever cached keys of this partition drops them
+//   6  watermarks               <- a pair that is not plausible counts as "everything is cleared"
+//   7  overrun                  <- raised: caches drop the keys of this partition
 //
-//   I1  Idempotent, and run under the lock: a thief that dies in it is followed by another that starts anew.
-//   I2  It never makes an entry readable that was not.
+//   I1  Idempotent, and runs under the lock: if the recovering process dies, another one takes over the lock and starts again.
+//   I2  It never makes an entry readable that was not readable before.
 internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool pool, LogRedo redo)
 {
-    // More than were given to entries that are gone.
+    // More than the number of versions that removed entries may have had.
     private const ulong VersionsToSkip = 1 << 30;
 
     public void Run(int number)
@@ -35,7 +36,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         bool isVersionLost = partition->Version > PartitionBlock.HighestVersion;
         if (isVersionLost)
         {
-            // Near the end of the numbers there would soon be none left to give. Watermarks and entries tell what it must be at least.
+            // Near its maximum, the version would soon be exhausted. Watermarks and entries determine the lowest possible version.
             partition->Version = 0;
         }
 
@@ -57,7 +58,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     }
 
     /// <summary>
-    /// True if what is said of the partition can be believed, while nobody changes it; else it needs <see cref="Run"/>. Costs a look at
+    /// Returns whether the bookkeeping of the partition is plausible, while no thread changes it. Otherwise it needs <see cref="Run"/>. Reads
     /// every segment header.
     /// </summary>
     public bool IsPlausible(int number)
@@ -69,7 +70,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return IsPlausible(number, sums[number]);
     }
 
-    /// <summary>The same for a partition whose segments have been counted.</summary>
+    /// <summary>Like the other overload, for a partition whose segments have been counted.</summary>
     public bool IsPlausible(int number, SegmentSums sums)
     {
         PartitionBlock* partition = memory.Partition(number);
@@ -96,7 +97,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 continue;
             }
 
-            // A tail too low would have published entries overwritten, one between two multiples of 8 entries that no slot can name.
+            // With a tail that is too low, new entries would overwrite published ones. With a tail that is not a multiple of 8, no slot could name them.
             int tail = partition->ActiveTail[log];
             if (!pool.IsSegment(segment) || tail < 0 || tail > memory.SegmentBytes || tail % EntryView.Alignment != 0
                 || memory.Header(segment)->StateWord != SegmentHeader.Word(SegmentState.Open, log, number)
@@ -109,7 +110,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return AreListsPlausible(partition, number);
     }
 
-    /// <summary>What the headers say that each partition has. Each word is read once: free segments may be taken meanwhile.</summary>
+    /// <summary>Sums up the segment headers by partition. Each word is read once, because other threads can take free segments meanwhile.</summary>
     public void SumSegments(Span<SegmentSums> sums)
     {
         for (int segment = 0; segment < memory.SegmentCount; segment++)
@@ -125,7 +126,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         }
     }
 
-    // Every segment of the partition is in one list: then no link leads astray or in a circle.
+    // Checks that every segment of the partition is in one list. Then no link leads to a wrong segment or in a circle.
     private bool AreListsPlausible(PartitionBlock* partition, int number)
     {
         int open = 0;
@@ -157,7 +158,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             && spares + retired + small + main + kept + open + victims == partition->SegmentCount;
     }
 
-    /// <summary>The segments of a list, runs in full; -1 if a link leads to what does not belong there, or in a circle.</summary>
+    /// <summary>Counts the segments of a list, with all segments of each run; -1 if a link leads to a wrong segment or in a circle.</summary>
     private int CountLinked(int head, SegmentState state, int number)
     {
         int linked = 0;
@@ -175,7 +176,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return linked;
     }
 
-    // The evictor looks no further than a segment that seems to be younger than the youngest.
+    // Also checks the seal orders, because the evictor stops at a segment that seems younger than the youngest.
     private int CountQueued(PartitionBlock* partition, int head, int tail, int log, int number)
     {
         int queued = 0;
@@ -198,7 +199,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return last == tail ? queued : -1;
     }
 
-    // Copied, because somebody may be scribbling over the file: what was checked must be what is used.
+    // Copies the header, so that the checked values are the used ones even if a process overwrites the file.
     private bool TryRead(int link, SegmentState state, int number, int before, out SegmentHeader header)
     {
         int segment = link - 1;
@@ -213,9 +214,9 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             && header.RunLength >= 1 && header.RunLength <= memory.SegmentCount - segment;
     }
 
-    // A pair is torn when its writer died between the two: then the first is new, the second old, and neither is above
-    // the version. A pair that agrees is whole, even if it is the version that was damaged: but for one that no version can have been,
-    // which is from a clearing after that damage.
+    // A pair is torn if its writer died between the two stores. Then the first is new and the second old, and neither is above the
+    // version. A consistent pair is whole, even if it is above the version, because the version may be damaged. The exception is a
+    // pair above the highest possible version: it comes from a clearing after the version was damaged.
     private static bool IsBelievable(PartitionBlock* partition, uint collection)
     {
         ulong* pair = PartitionBlock.Watermark(partition, collection);
@@ -224,8 +225,8 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
 
     private static bool IsWhole(ulong* pair) => pair[0] == ~pair[1] && pair[0] <= PartitionBlock.HighestVersion;
 
-    // The slots go before the pair is repaired: whoever follows a thief that dies in between still sees it damaged (I1). A new
-    // watermark would not do, because the version, which it would have to reach, may be damaged with it.
+    // The slots are cleared before the pair is repaired. If the process dies in between, the next recovery still sees the damaged pair
+    // (I1). A new watermark would not suffice, because it depends on the version, which may be damaged too.
     private void DropDistrusted(PartitionBlock* partition, int number)
     {
         bool isAnyDistrusted = false;
@@ -308,7 +309,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         int count = memory.SegmentCount;
         for (int segment = 0; segment < count; segment++)
         {
-            // Read once: a free segment, which names partition 0, may become another partition's between two looks.
+            // Read once: a free segment, which names partition 0, can join another partition between two reads.
             SegmentHeader* header = memory.Header(segment);
             uint word = Volatile.Read(ref header->StateWord);
             SegmentState state = SegmentHeader.StateOf(word);
@@ -325,7 +326,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
 
                 case SegmentState.Sealed:
                 case SegmentState.Open:
-                    // An open segment that is no log's was on its way in or out: nothing was published in it, or all of it was.
+                    // An open segment that belongs to no log was being opened or sealed. None or all of its entries were published.
                     header->RunLength = RunLengthByBodies(segment, number);
                     header->Tail = Math.Clamp(header->Tail, 0, memory.SegmentBytes);
                     sealedSegments.Add(segment);
@@ -363,7 +364,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         }
     }
 
-    // What the bodies say, each of which names its head, and not what one number says.
+    // Each body names its head, so the bodies determine the length. A single number could be damaged.
     private int RunLengthByBodies(int head, int number)
     {
         int end = head + 1;
@@ -389,7 +390,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             && head + RunLengthByBodies(head, number) > segment;
     }
 
-    /// <summary>Counts what the slots name, and clears those that name nothing. Under the partition's lock.</summary>
+    /// <summary>Counts the entries that slots name, and clears slots that name none. The caller holds the partition's lock.</summary>
     public void RecountEntries(PartitionBlock* partition, int number)
     {
         partition->ExpiredBytes = 0;
@@ -424,7 +425,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 {
                     if (memory.IsKeptSlot(slot) && IsBelowTail(slot, number))
                     {
-                        // A kept entry that was damaged: nobody but its owner may give it up (SegmentEvictor.Keep K1).
+                        // A damaged kept entry: only the application may give it up (SegmentEvictor.Keep K1).
                         CountDamaged(partition, slot, isEntry, entry);
                         continue;
                     }
@@ -437,7 +438,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 Count(partition, entry);
                 if (i >= memory.Layout.HomeBuckets)
                 {
-                    memory.RaiseOverflow(); // Should it have been damaged.
+                    memory.RaiseOverflow(); // In case the mark was damaged.
                 }
             }
 
@@ -463,7 +464,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         EntryLedger.Count(partition, entry, bytes, collection, sign: 1);
     }
 
-    // Its segment must not seem empty; for the rest, what cannot be parsed counts for nothing.
+    // Counts a damaged entry in its segment, so that the segment does not seem empty. An entry that cannot be parsed is counted nowhere else.
     private void CountDamaged(PartitionBlock* partition, ulong slot, bool isEntry, in EntryView entry)
     {
         partition->Corrupt++;
@@ -485,7 +486,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         return header->Partition == number && memory.Base + Bucket.LocationOf(slot) < memory.SegmentStart(segment) + end;
     }
 
-    // A version above the partition's was never handed out: either is damaged, and the entry's checksum tells which.
+    // A version above the partition's was never assigned, so one of the two is damaged. The entry's checksum shows which one.
     private bool IsVersionPlausible(PartitionBlock* partition, in EntryView entry)
     {
         if (entry.Version <= partition->Version)
@@ -527,7 +528,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
     }
 }
 
-/// <summary>What the segment headers say that a partition has.</summary>
+/// <summary>The sums of a partition's segment headers.</summary>
 internal struct SegmentSums
 {
     public int Segments;

@@ -2,17 +2,17 @@ using Cairn.Storage;
 
 namespace Cairn.Collections;
 
-/// <summary>Tells the evictor which collections have more than their share.</summary>
+/// <summary>Decides which collections exceed their budgets.</summary>
 /// <remarks>
-/// Where entries are evicted, a budget is soft: a collection may grow past it while there is room, but while it is past it, its entries
-/// do not survive an eviction. Keys spread evenly, so each partition enforces its share by itself. Where they are kept it is hard, and all
-/// partitions are summed up; only what several write at the same moment may go beyond it together.
+/// The budget of a collection whose entries can be evicted is soft. The collection can exceed it while there is room, but then its entries
+/// do not survive an eviction. Keys are distributed evenly, so each partition enforces its own share. The budget of a kept collection is
+/// hard and counts all partitions together. Only concurrent writes can exceed it together.
 /// </remarks>
 internal sealed unsafe class CollectionBudgets(StoreMemory memory)
 {
     public long BudgetOf(uint collection) => ((CollectionRecord*)memory.CollectionRecord((int)collection))->BudgetBytes;
 
-    /// <summary>True if a kept collection may grow by so many bytes.</summary>
+    /// <summary>Returns whether a kept collection can grow by <paramref name="addedBytes"/> bytes.</summary>
     public bool Allows(uint collection, long addedBytes)
     {
         long budget = BudgetOf(collection);

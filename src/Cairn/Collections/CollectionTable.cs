@@ -3,14 +3,14 @@ using Cairn.Storage;
 
 namespace Cairn.Collections;
 
-// The named collections of a store: a table in the file that only grows, changed under the lock of partition 0.
+// The named collections of a store: a table in the file that only grows. It is changed under the lock of partition 0.
 internal static unsafe class CollectionTable
 {
     /// <summary>The partition whose lock guards the table.</summary>
     public const int LockingPartition = 0;
 
-    /// <summary>The name as the table keeps it.</summary>
-    /// <exception cref="ArgumentException">No collection can have it.</exception>
+    /// <summary>Returns the name as the table stores it.</summary>
+    /// <exception cref="ArgumentException">The name is not valid for a collection.</exception>
     public static byte[] EncodeName(string name)
     {
         byte[] bytes;
@@ -28,8 +28,8 @@ internal static unsafe class CollectionTable
     }
 
     /// <summary>
-    /// Lets a table that counts more collections than have a name count fewer, while nobody else has the store open: a count that is too high
-    /// would leave no room for others.
+    /// Removes trailing records without a name from the table's count, while no other process has the store open. With a count that is too high,
+    /// there would be no room for new collections.
     /// </summary>
     public static void DropUnnamed(StoreMemory memory)
     {
@@ -44,7 +44,7 @@ internal static unsafe class CollectionTable
 
     public static IReadOnlyList<string> Names(StoreMemory memory) => [.. NamesByNumber(memory).Skip(1)];
 
-    /// <summary>Names by collection number; the first is the store's own, which is empty.</summary>
+    /// <summary>Returns the names by collection number. The first is the name of the store's own collection, which is empty.</summary>
     public static IReadOnlyList<string> NamesByNumber(StoreMemory memory) =>
         [string.Empty, .. Enumerable.Range(1, Count(memory)).Select(number => NameOf(memory, (uint)number))];
 
@@ -65,7 +65,7 @@ internal static unsafe class CollectionTable
         return new CollectionStatistics(NameOf(memory, number), entries, bytes, Record(memory, number)->BudgetBytes, memory.RegionOf(number));
     }
 
-    /// <summary>Makes a record of the table what it is said to be, and counts it.</summary>
+    /// <summary>Overwrites a record of the table and counts it.</summary>
     public static void Redefine(StoreMemory memory, uint number, ReadOnlySpan<byte> bytes)
     {
         if (number is 0 or >= StoreLayout.MaxCollections || bytes.Length != StoreLayout.CollectionRecordBytes)
@@ -79,7 +79,7 @@ internal static unsafe class CollectionTable
         Volatile.Write(ref memory.Super->CollectionCount, Math.Max(Count(memory), (int)number));
     }
 
-    // The number after the last, or of a record that counts but has no name: damage made it so.
+    // Returns the number after the last one, or that of a counted record without a name, which only damage causes.
     public static uint FindUnnamed(StoreMemory memory, int count)
     {
         uint number = 1;
@@ -124,7 +124,7 @@ internal static unsafe class CollectionTable
     public static int Count(StoreMemory memory) =>
         Math.Clamp(Volatile.Read(ref memory.Super->CollectionCount), 0, StoreLayout.MaxCollections - 1);
 
-    // Copied first: decoding counts the characters before it writes them, and somebody may be scribbling over the name in between.
+    // Copied first: decoding counts the characters before it writes them, and another process could overwrite the name in between.
     public static string NameOf(StoreMemory memory, uint number)
     {
         ReadOnlySpan<byte> name = NameBytes(memory, number);

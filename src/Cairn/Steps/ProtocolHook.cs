@@ -2,15 +2,15 @@ using System.Runtime.CompilerServices;
 
 namespace Cairn.Steps;
 
-// A seam for tests: a schedule that decides which thread takes the next step, or a death at exactly one step. It is
-// switched on by the runtime setting "Cairn.ProtocolHooks", which is read once; while off, IsActive is a constant to
-// the optimising compiler and a step costs nothing.
+// Lets tests control the steps of protocols: a schedule decides which thread takes the next step, or a process dies at exactly one step.
+// The runtime setting "Cairn.ProtocolHooks" activates it and is read once. While it is off, IsActive is a constant for the
+// optimizing compiler, and a step costs nothing.
 internal static class ProtocolHook
 {
     private static readonly bool IsActive =
         AppContext.TryGetSwitch("Cairn.ProtocolHooks", out bool isEnabled) && isEnabled;
 
-    /// <summary>Called at each step, on the thread that takes it. Set before the store under test is opened.</summary>
+    /// <summary>Gets or sets the action called at each step, on the thread that takes it. Set it before the tested store is opened.</summary>
     public static Action<ProtocolStep>? Handler { get; set; }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

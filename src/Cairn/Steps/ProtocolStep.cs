@@ -1,7 +1,7 @@
 namespace Cairn.Steps;
 
-/// <summary>The points between which a protocol can be interrupted: by another thread, or by the death of the process.</summary>
-/// <remarks>docs/concurrency.md tells what each protocol promises whichever step is the last.</remarks>
+/// <summary>The points at which another thread or the death of the process can interrupt a protocol.</summary>
+/// <remarks>docs/concurrency.md describes the guarantees of each protocol if it ends after any of its steps.</remarks>
 internal enum ProtocolStep
 {
     None = 0,

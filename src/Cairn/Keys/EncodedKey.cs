@@ -5,16 +5,16 @@ using Cairn.Storage;
 
 namespace Cairn.Keys;
 
-/// <summary>A key as bytes: the caller's own, or text encoded into a small buffer on the stack or a rented one.</summary>
+/// <summary>A key as bytes: the caller's bytes, or text encoded into a small buffer on the stack or a rented one.</summary>
 internal ref struct EncodedKey
 {
-    /// <summary>Bytes of stack that an operation offers for the encoding of text.</summary>
+    /// <summary>The number of bytes on the stack that an operation provides for the encoding of text.</summary>
     public const int StackBytes = 256;
 
     private byte[]? _rented;
 
     /// <summary>Checks and encodes a key.</summary>
-    /// <exception cref="ArgumentException">The key is empty, too long, or holds a lone surrogate.</exception>
+    /// <exception cref="ArgumentException">The key is empty, too long, or contains a lone surrogate.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public EncodedKey(CacheKey key, Span<byte> buffer)
     {
@@ -30,7 +30,7 @@ internal ref struct EncodedKey
             return;
         }
 
-        // Up to a length for which the buffer is certainly enough: three bytes for a character, two for half a surrogate pair.
+        // Only up to a length for which the buffer always suffices: a character has at most three bytes, and half of a surrogate pair has two.
         ReadOnlySpan<char> text = key.Text;
         if (text.Length <= StackBytes / 3 && text.Length != 0
             && Utf8.FromUtf16(text, buffer, out _, out int written, replaceInvalidSequences: false) == OperationStatus.Done)

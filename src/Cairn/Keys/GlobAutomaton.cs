@@ -1,22 +1,22 @@
 namespace Cairn.Keys;
 
-// Matches what follows a star in one pass over the text. The elements of the pattern that the text so far can have matched are the bits of a
-// few words, and each byte of the text moves all of them at once (R. Baeza-Yates and G. H. Gonnet, "A New Approach to Text Searching",
+// Matches the part of a pattern after a star in one pass over the text. Each bit of a few words stands for the elements of the pattern that the
+// text can have matched so far. Each byte of the text moves all bits at once (R. Baeza-Yates and G. H. Gonnet, "A New Approach to Text Searching",
 // Communications of the ACM 35(10), 1992):
 //
-//   bit i of now            the first i elements, stars aside, match the text up to here
+//   bit i of now            the first i elements, without stars, match the text up to here
 //   bit i of matches[b]     element i matches the byte b
 //   bit i of stays          a star is before element i, or behind the last one
 //   next = ((now & matches[b]) << 1) | (now & stays)
 internal static class GlobAutomaton
 {
-    /// <summary>The longest pattern, in bytes: its tables are on the stack.</summary>
+    /// <summary>The maximum length of a pattern in bytes. It is limited because the tables are on the stack.</summary>
     public const int LongestPattern = 256;
 
     private const int Bytes = 256;
     private const int Words = (LongestPattern / 64) + 1;
 
-    /// <summary>Whether a text matches a star and then this pattern.</summary>
+    /// <summary>Returns whether a text matches a star followed by this pattern.</summary>
     public static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {
         Span<ulong> matches = stackalloc ulong[Bytes * Words];

@@ -1,11 +1,12 @@
 namespace Cairn.Keys;
 
-// Matching with wildcards in time proportional to pattern times text at worst: when a part after a star does not match, only
-// the last star is tried again, one byte further. Earlier stars need not be, because the last one can take what they would. Where that takes
-// long, GlobAutomaton matches the rest in one pass: it prepares tables first, which would cost more than a usual match.
+// Matches text with wildcards, in time proportional to the length of the pattern times that of the text in the worst case. If a part after a star
+// does not match, only the last star is tried again, one byte further. Earlier stars need not be tried again, because the last one can match
+// the same bytes. If this takes long, GlobAutomaton matches the rest in one pass. It first prepares tables, which cost more than an
+// ordinary match.
 internal static class GlobPattern
 {
-    // About as long as the tables take.
+    // With this number of retried elements, a match takes about as long as the preparation of the tables.
     private const int MostRetried = 256 << 10;
 
     public static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
@@ -14,7 +15,7 @@ internal static class GlobPattern
         int t = 0;
         int starPattern = -1;
         int starText = 0;
-        long retried = 0; // Elements that were matched for nothing.
+        long retried = 0; // The number of elements that were matched and then tried again.
         while (t < text.Length)
         {
             if (p < pattern.Length && pattern[p] == '*')
@@ -51,7 +52,7 @@ internal static class GlobPattern
         return p == pattern.Length;
     }
 
-    // Matches one byte against one element of the pattern, and moves behind the element if it does.
+    // Matches one byte against one element of the pattern. If they match, moves the position behind the element.
     internal static bool MatchOne(ReadOnlySpan<byte> pattern, ref int position, byte value)
     {
         switch (pattern[position])
@@ -107,7 +108,7 @@ internal static class GlobPattern
             return false;
         }
 
-        // A set that is never closed reaches to the pattern's end.
+        // A set without a closing bracket extends to the pattern's end.
         position = Math.Min(p + 1, pattern.Length);
         return true;
     }

@@ -1,6 +1,6 @@
 namespace Cairn.Keys;
 
-/// <summary>A checked key while an operation runs: pinned bytes, the collection it belongs to, and where it is placed.</summary>
+/// <summary>A checked key during an operation: its pinned bytes, its collection, and its place in the index.</summary>
 internal readonly unsafe struct KeyRef(byte* bytes, int length, uint collection, Storage.KeyPlacement place)
 {
     public readonly byte* Bytes = bytes;

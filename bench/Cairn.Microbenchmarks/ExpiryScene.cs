@@ -25,7 +25,7 @@ internal sealed class ExpiryScene : IDisposable
                 FlushOnClose = false,
                 PreTouch = true,
                 RemovesExpired = removes,
-                Clock = clock,
+                TimeProvider = clock,
             }),
             clock);
     }

@@ -68,7 +68,7 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
             throw;
         }
 
-        _clock = _handle.Store.Options.Clock;
+        _clock = _handle.Store.Options.TimeProvider;
         _dropped = new DroppedWrites(_handle.Store.Path, (ILogger?)logger ?? NullLogger.Instance);
     }
 

@@ -59,7 +59,7 @@ public class CairnStoreFileOptions
     public StoreEncryption? Encryption { get; set; } = Defaults.Encryption;
 
     /// <summary>The source of time for expiration; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider Clock { get; set; } = Defaults.Clock;
+    public TimeProvider TimeProvider { get; set; } = Defaults.TimeProvider;
 
     /// <summary>Opens the store that the options describe.</summary>
     /// <exception cref="ArgumentException">An option is outside its range, or both a path and a store are set.</exception>
@@ -78,7 +78,7 @@ public class CairnStoreFileOptions
                 LockTimeout = LockTimeout,
                 FlushOnClose = FlushOnClose,
                 Encryption = Encryption,
-                Clock = Clock,
+                TimeProvider = TimeProvider,
             });
         }
 

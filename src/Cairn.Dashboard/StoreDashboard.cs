@@ -46,7 +46,7 @@ public sealed class StoreDashboard : IAsyncDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(options.Port, nameof(options));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(options.Port, IPEndPoint.MaxPort, nameof(options));
         string secret = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SecretBytes));
-        var subject = new StoreSubject(store, options.Clock, options.LogError ?? (_ => { }));
+        var subject = new StoreSubject(store, options.TimeProvider, options.LogError ?? (_ => { }));
         WebApplicationBuilder builder = WebHosts.CreateBuilder(kestrel => WebHosts.Listen(kestrel, new IPEndPoint(IPAddress.Loopback, options.Port)));
         builder.WebHost.UseSockets();
         WebApplication application = builder.Build();

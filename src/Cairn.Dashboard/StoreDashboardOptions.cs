@@ -13,5 +13,5 @@ public sealed record StoreDashboardOptions
     public Action<string>? LogError { get; init; }
 
     /// <summary>Source of time. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider Clock { get; init; } = TimeProvider.System;
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 }

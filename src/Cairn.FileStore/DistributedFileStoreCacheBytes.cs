@@ -15,7 +15,7 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
     {
         ArgumentNullException.ThrowIfNull(fileStoreCacheOptions);
         _isSlidingAllowed = fileStoreCacheOptions.AllowSlidingExpiration;
-        _clock = fileStoreCacheOptions.Clock;
+        _clock = fileStoreCacheOptions.TimeProvider;
         _strings = new DistributedFileStoreCacheString(fileStoreCacheOptions);
     }
 

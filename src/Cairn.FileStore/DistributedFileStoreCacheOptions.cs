@@ -113,7 +113,7 @@ public class DistributedFileStoreCacheOptions
     public Func<IServiceProvider, IDistributedCache>? DistributedCache { get; set; }
 
     /// <summary>Gets or sets the source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider Clock { get; set; } = TimeProvider.System;
+    public TimeProvider TimeProvider { get; set; } = TimeProvider.System;
 
     /// <summary>Sets <see cref="MaxBytesInJsonCacheFile"/> to the size that the given number of entries needs.</summary>
     /// <param name="maxEntries">The number of entries.</param>
@@ -168,7 +168,7 @@ public class DistributedFileStoreCacheOptions
         Require(NumTriesOnUnauthorizedAccess >= 1, nameof(NumTriesOnUnauthorizedAccess), NumTriesOnUnauthorizedAccess, "1 or more");
         RequireInterval(nameof(ChangePollInterval), ChangePollInterval);
         RequireInterval(nameof(LockTimeout), LockTimeout);
-        ArgumentNullException.ThrowIfNull(Clock);
+        ArgumentNullException.ThrowIfNull(TimeProvider);
         return new EngineOptions
         {
             Path = FormCacheFilePath(),
@@ -179,7 +179,7 @@ public class DistributedFileStoreCacheOptions
             LockTimeout = LockTimeout,
             Tries = NumTriesOnUnauthorizedAccess,
             Delay = TimeSpan.FromMilliseconds(DelayMillisecondsOnUnauthorizedAccess),
-            Clock = Clock,
+            Clock = TimeProvider,
             IsPolledOnly = UsePolling,
         };
     }

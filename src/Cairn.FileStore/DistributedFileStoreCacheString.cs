@@ -23,7 +23,7 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
         ArgumentNullException.ThrowIfNull(fileStoreCacheOptions);
         _isSlidingAllowed = fileStoreCacheOptions.AllowSlidingExpiration;
         _isFlushed = fileStoreCacheOptions.Durability == FileStoreDurability.PowerLoss;
-        _clock = fileStoreCacheOptions.Clock;
+        _clock = fileStoreCacheOptions.TimeProvider;
         Engine = new FileEngine(fileStoreCacheOptions.ToEngineOptions());
     }
 

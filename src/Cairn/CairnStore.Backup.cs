@@ -49,7 +49,7 @@ public sealed unsafe partial class CairnStore
         ArgumentException.ThrowIfNullOrWhiteSpace(destinationPath);
         Engine.ThrowIfClosed();
         return _opened.Checkpointer.Alone(
-            token => new BackupWriter(Engine, _opened.Checkpointer.Platform, Options.Clock).Write(
+            token => new BackupWriter(Engine, _opened.Checkpointer.Platform, Options.TimeProvider).Write(
                 System.IO.Path.GetFullPath(destinationPath), options ?? new BackupOptions(), progress, token),
             cancellationToken);
     }

@@ -82,7 +82,7 @@ public sealed unsafe partial class CairnStore
 
     /// <summary>Visits every entry, or as many entries as the given time allows.</summary>
     internal StoreSurvey Survey(SurveyRequest request, CancellationToken cancellationToken) =>
-        StoreSurvey.Take(VisitAll, NamesByNumber(), Options.Clock, request, cancellationToken);
+        StoreSurvey.Take(VisitAll, NamesByNumber(), Options.TimeProvider, request, cancellationToken);
 
     /// <summary>
     /// Returns the use of every segment. The call takes microseconds and blocks no other thread. A segment that changes meanwhile is reported in its old or

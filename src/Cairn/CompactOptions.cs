@@ -24,7 +24,7 @@ public sealed record CompactOptions
     public int? AverageEntryBytes { get; init; }
 
     /// <summary>The source of time, by which expired entries are recognized. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider Clock { get; init; } = TimeProvider.System;
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     internal void Validate()
     {
@@ -32,7 +32,7 @@ public sealed record CompactOptions
         ThrowIfOutside(
             MaxCapacityBytes, CapacityBytes ?? StoreOptions.SmallestCapacityBytes, StoreOptions.LargestCapacityBytes, nameof(MaxCapacityBytes));
         ThrowIfOutside(AverageEntryBytes, StoreOptions.MinAverageEntryBytes, StoreOptions.MaxAverageEntryBytes, nameof(AverageEntryBytes));
-        ArgumentNullException.ThrowIfNull(Clock);
+        ArgumentNullException.ThrowIfNull(TimeProvider);
     }
 
     private static void ThrowIfOutside(long? value, long least, long most, string name)

@@ -115,7 +115,7 @@ public sealed record StoreOptions
     public long LogFileBytes { get; init; } = 64L << 20;
 
     /// <summary>The source of time for expiration. Tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider Clock { get; init; } = TimeProvider.System;
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>
     /// Whether the file can be smaller than <see cref="SmallestCapacityBytes"/>. Replays of recorded requests need it, because they simulate caches with
@@ -172,7 +172,7 @@ public sealed record StoreOptions
         }
 
         ThrowIfOutside(LogFileBytes, SmallestLogFileBytes, LargestLogFileBytes, nameof(LogFileBytes));
-        ArgumentNullException.ThrowIfNull(Clock);
+        ArgumentNullException.ThrowIfNull(TimeProvider);
     }
 
     private static void ThrowIfOutside(long value, long least, long most, string name, string otherwise = "")

@@ -10,7 +10,7 @@ public sealed record VerifyOptions
     public int MaxFindings { get; init; } = 1_000;
 
     /// <summary>The source of time, by which expired entries are recognized. Default <see cref="TimeProvider.System"/>.</summary>
-    public TimeProvider Clock { get; init; } = TimeProvider.System;
+    public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     internal void Validate()
     {
@@ -20,6 +20,6 @@ public sealed record VerifyOptions
                 nameof(MaxFindings), MaxFindings, $"{nameof(VerifyOptions)}.{nameof(MaxFindings)} must be 0 to 1,000,000.");
         }
 
-        ArgumentNullException.ThrowIfNull(Clock);
+        ArgumentNullException.ThrowIfNull(TimeProvider);
     }
 }

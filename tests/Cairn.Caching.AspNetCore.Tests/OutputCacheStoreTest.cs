@@ -20,7 +20,7 @@ public abstract class OutputCacheStoreTest : IDisposable
         Path = FilePath,
         CapacityBytes = StoreDirectory.SmallCapacityBytes,
         FlushOnClose = false,
-        Clock = Clock,
+        TimeProvider = Clock,
         LockTimeout = TimeSpan.FromMilliseconds(50),
     };
 
@@ -29,7 +29,7 @@ public abstract class OutputCacheStoreTest : IDisposable
     internal CairnOutputCacheStore Store => _store ??= new CairnOutputCacheStore(StoreOptions, Requests);
 
     /// <summary>Opens the file again, as another process does.</summary>
-    internal CairnStore OpenBeside() => CairnStore.Open(new StoreOptions { Path = FilePath, FlushOnClose = false, Clock = Clock });
+    internal CairnStore OpenBeside() => CairnStore.Open(new StoreOptions { Path = FilePath, FlushOnClose = false, TimeProvider = Clock });
 
     public void Dispose()
     {

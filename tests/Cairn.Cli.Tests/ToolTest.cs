@@ -28,7 +28,7 @@ public abstract class ToolTest : IDisposable
 
     private protected string StorePath => _directory.FilePath;
 
-    private protected StoreOptions Options => _directory.Options with { Clock = Clock };
+    private protected StoreOptions Options => _directory.Options with { TimeProvider = Clock };
 
     public void Dispose() => _directory.Dispose();
 

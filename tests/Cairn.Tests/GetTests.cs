@@ -194,7 +194,7 @@ public sealed class GetTests : StoreTest
     public void Only_the_value_that_was_read_is_touched()
     {
         var clock = new ScriptedClock();
-        CairnStore store = Open(Options with { Clock = clock });
+        CairnStore store = Open(Options with { TimeProvider = clock });
         store.Set("key", "old"u8);
         var destination = new byte[8];
         clock.AtNextLook(() => store.Set("key", "newer"u8));

@@ -46,7 +46,7 @@ public sealed class StoreOptionsTests : StoreTest
     {
         Assert.Throws<ArgumentNullException>(() => CairnStore.Open(null!));
         Assert.Throws<ArgumentNullException>(() => Open(Options with { Path = null! }));
-        Assert.Throws<ArgumentNullException>(() => Open(Options with { Clock = null! }));
+        Assert.Throws<ArgumentNullException>(() => Open(Options with { TimeProvider = null! }));
     }
 
     [Theory]

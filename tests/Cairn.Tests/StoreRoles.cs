@@ -86,7 +86,7 @@ internal static class StoreRoles
     /// <summary>PATH KEY: requests the lease of the key, prints the result, and keeps the lease until the input ends.</summary>
     public static void HoldLease(string[] args)
     {
-        CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { Clock = new ManualClock() });
+        CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { TimeProvider = new ManualClock() });
         Console.WriteLine(store.AcquireLease(args[1], TimeSpan.Zero, out _));
         Console.ReadLine();
     }

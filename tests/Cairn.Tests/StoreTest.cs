@@ -13,7 +13,7 @@ public abstract class StoreTest : IDisposable
 
     private protected string DirectoryPath => _directory.Path;
 
-    private protected StoreOptions Options => _directory.Options with { Clock = Clock };
+    private protected StoreOptions Options => _directory.Options with { TimeProvider = Clock };
 
     private protected CairnStore Store => _store ??= Open(Options);
 

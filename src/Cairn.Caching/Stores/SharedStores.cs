@@ -28,7 +28,7 @@ internal static class SharedStores
             return StoreHandle.Own(CairnStore.Open(options));
         }
 
-        var identity = new Identity(Path.GetFullPath(options.Path), options.LockTimeout, options.Clock, options.FlushOnClose, options.Encryption);
+        var identity = new Identity(Path.GetFullPath(options.Path), options.LockTimeout, options.TimeProvider, options.FlushOnClose, options.Encryption);
         SharedStore shared = Join(identity);
         try
         {

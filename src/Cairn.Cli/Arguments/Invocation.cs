@@ -52,7 +52,7 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     {
         Path = StorePath,
         OpenMode = StoreOpenMode.OpenExisting,
-        Clock = console.Clock,
+        TimeProvider = console.Clock,
     });
 
     /// <summary>Opens the store, or creates it with the requested capacity.</summary>
@@ -65,7 +65,7 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
         {
             Path = path,
             CapacityBytes = capacity ?? SharedOptions.DefaultCapacityBytes,
-            Clock = console.Clock,
+            TimeProvider = console.Clock,
         });
         if (isThere && capacity is { } wanted && store.GetStatistics() is var found
             && StoreExamination.DescribeOtherSize(store.Path, found.MaxCapacityBytes, found.FileBytes, wanted, wanted) is { } difference)

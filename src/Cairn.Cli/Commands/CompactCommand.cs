@@ -46,7 +46,7 @@ internal sealed class CompactCommand : ToolCommand
             CapacityBytes = capacity,
             MaxCapacityBytes = most,
             AverageEntryBytes = (int?)average,
-            Clock = invocation.Console.Clock,
+            TimeProvider = invocation.Console.Clock,
         };
 
         CompactReport report;

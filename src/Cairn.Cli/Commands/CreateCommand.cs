@@ -50,7 +50,7 @@ internal sealed class CreateCommand : ToolCommand
             OpenMode = StoreOpenMode.CreateNew,
             CapacityBytes = capacity,
             MaxCapacityBytes = most ?? 0,
-            Clock = invocation.Console.Clock,
+            TimeProvider = invocation.Console.Clock,
         };
         using CairnStore store = invocation.Open(average is { } bytes ? options with { AverageEntryBytes = (int)bytes } : options);
         Report(invocation, path, store);

@@ -57,7 +57,7 @@ internal sealed class OpenCommand : ToolCommand
     {
         using CairnStore store = invocation.Open(new StoreOptions
         {
-            Path = path, OpenMode = StoreOpenMode.OpenExisting, Clock = invocation.Console.Clock,
+            Path = path, OpenMode = StoreOpenMode.OpenExisting, TimeProvider = invocation.Console.Clock,
         });
         StoreDashboard dashboard;
         try

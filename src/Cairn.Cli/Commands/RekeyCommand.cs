@@ -67,7 +67,7 @@ internal sealed class RekeyCommand : ToolCommand
             report = Invocation.OnStore(
                 path,
                 () => CairnStore.Reencrypt(
-                    path, current, replacement, new CompactOptions { Clock = invocation.Console.Clock }, progress, invocation.Console.Interruption));
+                    path, current, replacement, new CompactOptions { TimeProvider = invocation.Console.Clock }, progress, invocation.Console.Interruption));
         }
         else
         {

@@ -52,7 +52,7 @@ internal sealed class RestoreCommand : ToolCommand
         long? most = invocation.Get(_maxCapacity);
         long? average = invocation.Get(_averageEntry);
         CreateCommand.RequireSizes(capacity, most, average);
-        var options = new StoreOptions { Path = invocation.StorePath, Clock = invocation.Console.Clock };
+        var options = new StoreOptions { Path = invocation.StorePath, TimeProvider = invocation.Console.Clock };
         options = options with
         {
             CapacityBytes = capacity ?? DefaultCapacity(path),

@@ -33,7 +33,7 @@ internal sealed class VerifyCommand : ToolCommand
     public override int Run(Invocation invocation)
     {
         string path = invocation.StorePath;
-        var options = new VerifyOptions { Clock = invocation.Console.Clock };
+        var options = new VerifyOptions { TimeProvider = invocation.Console.Clock };
         if (invocation.Get(_maxFindings) is { } most)
         {
             options = options with { MaxFindings = most };

@@ -56,7 +56,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 
         // The present time is read before the walk reads it. So an entry that is live for the walk has not expired for the target either.
         _now = target.Clock.NowMs();
-        _walk = new PartitionWalk(image, options.Clock);
+        _walk = new PartitionWalk(image, options.TimeProvider);
         _progress = progress;
         _cancellationToken = cancellationToken;
     }
@@ -81,9 +81,9 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         var image = new StoreImage(source, oldLayout, super.HashSeed);
         StoreLayout layout = Plan(image, options, reencryption?.AddedBytes ?? 0, out int segments);
         using StoreFile target = StoreFormatter.CreateUnpublished(
-            platform, path, layout, segments, options.Clock, super.HashSeed, key);
+            platform, path, layout, segments, options.TimeProvider, super.HashSeed, key);
         var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), LockTimeout, default);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider), LockTimeout, default);
         using var compactor = new Compactor(image, engine, options, reencryption, progress, cancellationToken);
         compactor.CopyAll(&super);
 

@@ -48,7 +48,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         _isInUse = isInUse;
         _progress = progress;
         _cancellationToken = cancellationToken;
-        _walk = new PartitionWalk(image, options.Clock);
+        _walk = new PartitionWalk(image, options.TimeProvider);
     }
 
     private bool IsInUse => _isInUse || OwnerCheck.IsAnybodyThere(_image);

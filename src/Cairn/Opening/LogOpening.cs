@@ -158,7 +158,7 @@ internal static unsafe class LogOpening
     {
         LogBlock* block = &engine.Memory.Super->Log;
         Disown(engine.Memory);
-        using var checkpointer = new Checkpointer(engine, platform, options.Clock);
+        using var checkpointer = new Checkpointer(engine, platform, options.TimeProvider);
         block->Checkpoint = checkpointer.RunAlone(isWritten: false, progress: null, CancellationToken.None);
         BeginPiece(engine, platform, files, block->Tail, options);
         ProtocolHook.Reach(ProtocolStep.LogEstablished);
@@ -182,7 +182,7 @@ internal static unsafe class LogOpening
         LogBlock* block = &engine.Memory.Super->Log;
         block->File0 = LogFiles.Create(
             platform, engine.Memory, block->LogId, Math.Max(files.HighestSequence, Math.Max(block->File0.Sequence, block->File1.Sequence)) + 1, position, options.LogFileBytes,
-            options.Clock.GetUtcNow().ToUnixTimeMilliseconds());
+            options.TimeProvider.GetUtcNow().ToUnixTimeMilliseconds());
         block->File1 = default;
         block->Current = 0;
         block->Tail = position;

@@ -21,7 +21,7 @@ internal static unsafe class StoreFormatter
         // The first page is durable before the name is. So after a restart of the machine the page identifies the file, and its boot id shows that the
         // store was not closed. The other pages need only be complete in memory.
         KeyBlock? key = options.Encryption is { } encryption ? StoreKeys.Create(encryption) : null;
-        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), key);
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), key);
         file.FlushData();
         if (!file.TryPublish(path, replace))
         {
@@ -95,7 +95,7 @@ internal static unsafe class StoreFormatter
         super->CollectionCount = 0;
         super->OwnerHighWater = 0;
         super->HasOverflow = 0;
-        Initialise(super, layout, options.Clock, bootId, RandomBits.Next());
+        Initialise(super, layout, options.TimeProvider, bootId, RandomBits.Next());
     }
 
     /// <summary>
@@ -107,7 +107,7 @@ internal static unsafe class StoreFormatter
         StoreLayout layout = StoreLayout.Plan(options.PlannedCapacityBytes, options.AverageEntryBytes);
         int least = Math.Min(layout.MaxSegments, layout.PartitionCount * (StoreLayout.ReservedSegmentsPerPartition + 2));
         int segments = Math.Max(least, layout.SegmentsWithin(options.CapacityBytes));
-        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.Clock, RandomBits.Next(), StoreKeys.Require(old, path));
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), StoreKeys.Require(old, path));
         file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.State)), BitConverter.GetBytes(Superblock.StateResetting));
         LogBlock log = old->Log.Emptied(old->Log.LogId);
         file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)), MemoryMarshal.AsBytes(new ReadOnlySpan<LogBlock>(in log)));

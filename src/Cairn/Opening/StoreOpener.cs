@@ -334,7 +334,7 @@ internal static unsafe class StoreOpener
     {
         StoreLayout layout = memory.Layout;
         string bootId = platform.BootId;
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options))
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider), options.LockTimeout, LogOptions.From(options))
         {
             Cipher = cipher,
             ExpiredRetentionMs = (long)options.ExpiredRetention.TotalMilliseconds,
@@ -383,7 +383,7 @@ internal static unsafe class StoreOpener
                 "It will work, but at the speed of the disk. Make the store smaller or the limit larger.");
         }
 
-        return new OpenedStore(engine, options with { Path = path }, warnings, new Checkpointer(engine, platform, options.Clock));
+        return new OpenedStore(engine, options with { Path = path }, warnings, new Checkpointer(engine, platform, options.TimeProvider));
     }
 
     // The state is durable before anything else changes (Superblock I2).
@@ -406,7 +406,7 @@ internal static unsafe class StoreOpener
         {
             region = memory.File.MapCopy(memory.Layout.MappedBytes);
             var copy = new StoreMemory(memory.File, region, memory.Layout, ownsFile: false);
-            engine = new StoreEngine(copy, platform, new StoreClock(options.Clock), options.LockTimeout, LogOptions.From(options));
+            engine = new StoreEngine(copy, platform, new StoreClock(options.TimeProvider), options.LockTimeout, LogOptions.From(options));
             if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
             {
                 throw new InvalidOperationException("A store that nobody has open has owners.");

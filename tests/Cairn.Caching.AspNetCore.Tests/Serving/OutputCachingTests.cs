@@ -270,7 +270,7 @@ public sealed class OutputCachingTests : IDisposable
             options =>
             {
                 Configure(options);
-                options.Clock = systemClock ? TimeProvider.System : _clock;
+                options.TimeProvider = systemClock ? TimeProvider.System : _clock;
             },
             configureCaching);
 

@@ -19,7 +19,7 @@ public abstract class DistributedCacheTest : IDisposable
         Path = FilePath,
         CapacityBytes = StoreDirectory.SmallCapacityBytes,
         FlushOnClose = false,
-        Clock = Clock,
+        TimeProvider = Clock,
         LockTimeout = TimeSpan.FromMilliseconds(50),
     };
 

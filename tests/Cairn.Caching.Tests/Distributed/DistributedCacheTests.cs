@@ -265,7 +265,7 @@ public sealed class DistributedCacheTests : DistributedCacheTest
     {
         var clock = new LookedAtClock(Clock);
         CairnDistributedCacheOptions options = CacheOptions;
-        options.Clock = clock;
+        options.TimeProvider = clock;
         using var cache = new CairnDistributedCache(options);
         using var other = CairnStore.Open(new StoreOptions { Path = FilePath, FlushOnClose = false });
         cache.Set("key", Dune, Sliding(8 * Second));
@@ -351,7 +351,7 @@ public sealed class DistributedCacheTests : DistributedCacheTest
     [Fact]
     public void Store_of_the_application_is_used_as_it_is_and_stays_open()
     {
-        using var store = CairnStore.Open(new StoreOptions { Path = FilePath, CapacityBytes = 1 << 20, FlushOnClose = false, Clock = Clock });
+        using var store = CairnStore.Open(new StoreOptions { Path = FilePath, CapacityBytes = 1 << 20, FlushOnClose = false, TimeProvider = Clock });
 
         using (var cache = new CairnDistributedCache(new CairnDistributedCacheOptions { Store = store }))
         {

@@ -77,7 +77,7 @@ internal sealed class CachesUnderTest : IAsyncDisposable
                 {
                     file.CapacityBytes = 4 * StoreDirectory.SmallCapacityBytes;
                     file.FlushOnClose = false;
-                    file.Clock = Clock;
+                    file.TimeProvider = Clock;
                 });
                 break;
             default:

@@ -181,7 +181,7 @@ public sealed class ChangesMeanwhileTests : IDisposable
             {
                 file.CapacityBytes = StoreDirectory.SmallCapacityBytes;
                 file.FlushOnClose = false;
-                file.Clock = _clock;
+                file.TimeProvider = _clock;
             });
         }
 

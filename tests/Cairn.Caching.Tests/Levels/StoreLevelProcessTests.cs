@@ -12,7 +12,7 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
     private static readonly byte[] Dune = [.. "Dune"u8];
 
     private protected override StoreOptions Options =>
-        base.Options with { Clock = TimeProvider.System, LockTimeout = TimeSpan.FromMilliseconds(20) };
+        base.Options with { TimeProvider = TimeProvider.System, LockTimeout = TimeSpan.FromMilliseconds(20) };
 
     [Fact]
     public async Task Lease_of_a_killed_process_goes_to_who_waits_for_it()

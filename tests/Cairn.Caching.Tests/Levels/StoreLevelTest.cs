@@ -16,7 +16,7 @@ public abstract class StoreLevelTest : IAsyncLifetime, IDisposable
 
     private protected ManualClock Clock { get; } = new();
 
-    private protected virtual StoreOptions Options => _directory.Options with { Clock = Clock };
+    private protected virtual StoreOptions Options => _directory.Options with { TimeProvider = Clock };
 
     private protected static LevelExpiration Never => new(long.MaxValue, 0);
 

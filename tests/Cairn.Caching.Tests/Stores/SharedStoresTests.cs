@@ -41,7 +41,7 @@ public sealed class SharedStoresTests : IDisposable
         using StoreHandle first = SharedStores.Open(_directory.Options);
         StoreOptions[] others =
         [
-            _directory.Options with { Clock = new ManualClock() },
+            _directory.Options with { TimeProvider = new ManualClock() },
             _directory.Options with { LockTimeout = TimeSpan.FromSeconds(2) },
             _directory.Options with { FlushOnClose = true },
         ];

@@ -71,7 +71,7 @@ public class ModelTests(ITestOutputHelper output)
             }
         }
 
-        DistributedFileStoreCacheString Open() => file.Open(options => options.Clock = clock);
+        DistributedFileStoreCacheString Open() => file.Open(options => options.TimeProvider = clock);
 
         string? ValueOf(string key) => model.TryGetValue(key, out (string Value, DateTimeOffset Expires) entry) && clock.Now < entry.Expires ? entry.Value : null;
 

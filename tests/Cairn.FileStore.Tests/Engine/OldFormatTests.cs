@@ -84,5 +84,5 @@ public sealed class OldFormatTests : IDisposable
         Assert.Equal(Torn, _file.Text);
     }
 
-    private DistributedFileStoreCacheString Open() => _file.Open(options => options.Clock = _clock);
+    private DistributedFileStoreCacheString Open() => _file.Open(options => options.TimeProvider = _clock);
 }

@@ -81,7 +81,7 @@ public sealed class BytesTests : IDisposable
         var clock = new ManualClock();
         DistributedFileStoreCacheBytes cache = _file.OpenBytes(options =>
         {
-            options.Clock = clock;
+            options.TimeProvider = clock;
             options.AllowSlidingExpiration = true;
         });
         cache.Set("a", [1], new DistributedCacheEntryOptions { SlidingExpiration = TimeSpan.FromMinutes(1) });

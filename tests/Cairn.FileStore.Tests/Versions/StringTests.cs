@@ -88,7 +88,7 @@ public sealed class StringTests : IDisposable
     public void Entry_is_gone_at_its_expiration_at_once()
     {
         var clock = new ManualClock();
-        DistributedFileStoreCacheString cache = _file.Open(options => options.Clock = clock);
+        DistributedFileStoreCacheString cache = _file.Open(options => options.TimeProvider = clock);
         cache.Set("a", "1", CacheFile.For(TimeSpan.FromSeconds(10)));
         cache.Set("b", "2", new DistributedCacheEntryOptions { AbsoluteExpiration = clock.Now.AddSeconds(20) });
 
@@ -100,14 +100,14 @@ public sealed class StringTests : IDisposable
         Assert.Null(cache.Get("a"));
         Assert.Equal("2", Assert.Single(cache.GetAllKeyValues()).Value);
         Assert.Equal("b", Assert.Single(cache.GetMany(["a", "b"])).Key);
-        Assert.Null(_file.Open(options => options.Clock = clock).Get("a"));
+        Assert.Null(_file.Open(options => options.TimeProvider = clock).Get("a"));
     }
 
     [Fact]
     public void Setting_a_key_again_without_an_expiration_takes_its_expiration_away()
     {
         var clock = new ManualClock();
-        DistributedFileStoreCacheString cache = _file.Open(options => options.Clock = clock);
+        DistributedFileStoreCacheString cache = _file.Open(options => options.TimeProvider = clock);
         cache.Set("a", "1", CacheFile.For(TimeSpan.FromSeconds(10)));
 
         cache.Set("a", "2");
@@ -120,7 +120,7 @@ public sealed class StringTests : IDisposable
     public void Expired_entries_leave_the_file_with_the_next_change()
     {
         var clock = new ManualClock();
-        DistributedFileStoreCacheString cache = _file.Open(options => options.Clock = clock);
+        DistributedFileStoreCacheString cache = _file.Open(options => options.TimeProvider = clock);
         cache.SetMany([new("old1", "x"), new("old2", "x")], CacheFile.For(TimeSpan.FromSeconds(10)));
         cache.Set("new", "y", CacheFile.For(TimeSpan.FromSeconds(20)));
         clock.Advance(TimeSpan.FromSeconds(10));
@@ -130,15 +130,15 @@ public sealed class StringTests : IDisposable
 
         Assert.DoesNotContain("old", _file.Text, StringComparison.Ordinal);
         Assert.Equal(["new", "other"], cache.GetAllKeyValues().Keys.Order(StringComparer.Ordinal));
-        Assert.Equal(2, _file.Open(options => options.Clock = clock).GetAllKeyValues().Count);
+        Assert.Equal(2, _file.Open(options => options.TimeProvider = clock).GetAllKeyValues().Count);
     }
 
     [Fact]
     public void Entries_that_expire_all_the_time_have_the_file_rewritten_once_a_second()
     {
         var clock = new ManualClock();
-        DistributedFileStoreCacheString cache = _file.Open(options => options.Clock = clock);
-        DistributedFileStoreCacheString other = _file.Open(options => options.Clock = clock);
+        DistributedFileStoreCacheString cache = _file.Open(options => options.TimeProvider = clock);
+        DistributedFileStoreCacheString other = _file.Open(options => options.TimeProvider = clock);
         var files = new HashSet<ulong>();
 
         for (int i = 0; i < 100; i++)
@@ -157,7 +157,7 @@ public sealed class StringTests : IDisposable
     {
         using TestMount mount = TestMount.Tmpfs(128 << 10);
         var clock = new ManualClock();
-        using var cache = new DistributedFileStoreCacheString(CacheFile.Options(mount.Path, options => options.Clock = clock));
+        using var cache = new DistributedFileStoreCacheString(CacheFile.Options(mount.Path, options => options.TimeProvider = clock));
         cache.Set("large", new string('x', 90_000));
         cache.Set("old", "x", CacheFile.For(TimeSpan.FromSeconds(10)));
         clock.Advance(TimeSpan.FromSeconds(10));
@@ -261,7 +261,7 @@ public sealed class StringTests : IDisposable
         var clock = new ManualClock();
         Action<DistributedFileStoreCacheOptions> configure = options =>
         {
-            options.Clock = clock;
+            options.TimeProvider = clock;
             options.AllowSlidingExpiration = true;
         };
         DistributedFileStoreCacheString cache = _file.Open(configure);

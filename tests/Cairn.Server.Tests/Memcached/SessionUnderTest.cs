@@ -16,7 +16,7 @@ internal sealed class SessionUnderTest : IDisposable
     public SessionUnderTest(Func<MemcachedOptions, MemcachedOptions>? configure = null, long capacityBytes = 64 << 20)
     {
         Clock = new ManualClock();
-        Store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, Clock = Clock, FlushOnClose = false, RemovesExpired = false });
+        Store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, TimeProvider = Clock, FlushOnClose = false, RemovesExpired = false });
         var options = new MemcachedOptions { Clock = Clock };
         _sessions = new MemcachedSessions(Store, configure?.Invoke(options) ?? options);
         Session = _sessions.CreateDetached();

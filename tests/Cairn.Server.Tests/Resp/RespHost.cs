@@ -20,7 +20,7 @@ internal sealed class RespHost : IDisposable
             CapacityBytes = 32 << 20,
             FlushOnClose = false,
             RemovesExpired = false,
-            Clock = clock ?? TimeProvider.System,
+            TimeProvider = clock ?? TimeProvider.System,
         });
         Server = new RespServer(Store, clock) { MaxValueBytes = maxValueBytes, MaxKeyBytes = maxKeyBytes };
     }

@@ -87,7 +87,7 @@ public sealed class EncryptedLogTests : StoreTest
             Keep(store).Set("book:42", "Dune"u8);
         }
 
-        CairnStore.Reencrypt(FilePath, Encrypted.Encryption, changed, new CompactOptions { Clock = Clock });
+        CairnStore.Reencrypt(FilePath, Encrypted.Encryption, changed, new CompactOptions { TimeProvider = Clock });
         CairnStore.Open(Encrypted with { Encryption = changed }).Dispose();
         LosePower();
 

@@ -100,7 +100,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         store.Dispose();
         Assert.Empty(CairnStore.Verify(FilePath).Findings);
 
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { Clock = Clock });
+        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
 
         Assert.Equal(2_000, report.EntriesKept);
         store = Open(Options with { Encryption = ByKey(1) });
@@ -174,7 +174,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         HashSet<string> tags = [];
         for (int i = 1; i < steps.Length; i++)
         {
-            CompactReport report = CairnStore.Reencrypt(FilePath, steps[i - 1], steps[i], new CompactOptions { Clock = Clock });
+            CompactReport report = CairnStore.Reencrypt(FilePath, steps[i - 1], steps[i], new CompactOptions { TimeProvider = Clock });
 
             Assert.Equal((2, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
             using CairnStore store = CairnStore.Open(Options with { Encryption = steps[i] });

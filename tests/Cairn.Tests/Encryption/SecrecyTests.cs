@@ -65,7 +65,7 @@ public sealed unsafe class SecrecyTests : StoreTest
 
         store.Set("hidden number", "12345678901234567"u8);
         store.Dispose();
-        CairnStore.Compact(FilePath, new CompactOptions { Clock = Clock });
+        CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
         CairnStore.Rekey(FilePath, Key, Key);
 
         foreach (string file in Directory.GetFiles(DirectoryPath, "*", SearchOption.AllDirectories))

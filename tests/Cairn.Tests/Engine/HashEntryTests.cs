@@ -55,9 +55,9 @@ public sealed class HashEntryTests : StoreTest
         HashEntry.Set(Store, "long", expected["long"]);
         Store.Dispose();
 
-        VerifyReport before = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { Clock = Clock });
-        VerifyReport after = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+        VerifyReport before = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
+        VerifyReport after = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
         Assert.True(before.IsSound);
         Assert.Empty(before.Findings);

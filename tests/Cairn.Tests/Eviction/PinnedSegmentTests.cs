@@ -30,7 +30,7 @@ public sealed class PinnedSegmentTests : IDisposable
     public void Pinned_segment_whose_entries_have_expired_does_not_keep_others_from_being_evicted()
     {
         var clock = new ManualClock();
-        using var store = CairnStore.Open(_options with { Clock = clock });
+        using var store = CairnStore.Open(_options with { TimeProvider = clock });
         store.Set("pinned", Filled(3_000, 1), TimeSpan.FromSeconds(1));
         Assert.True(store.TryPin("pinned", out PinnedValue? pinned));
         clock.Advance(TimeSpan.FromSeconds(2));

@@ -409,7 +409,7 @@ public sealed class SweepTests : StoreTest
     [Fact]
     public void Store_sweeps_by_itself_unless_told_not_to()
     {
-        CairnStore store = Open(Options with { Path = PathOf("by itself.cairn"), Clock = TimeProvider.System, RemovesExpired = true });
+        CairnStore store = Open(Options with { Path = PathOf("by itself.cairn"), TimeProvider = TimeProvider.System, RemovesExpired = true });
         store.Set("key", "value"u8, TimeSpan.FromMilliseconds(1));
 
         Assert.True(SpinWait.SpinUntil(() => store.GetStatistics().Entries == 0, TimeSpan.FromMinutes(2)));
@@ -419,7 +419,7 @@ public sealed class SweepTests : StoreTest
     // A sweep needs several turns. A segment that was just swept waits two seconds, and a pause follows a turn without result.
     private static void Sweep(CairnStore store)
     {
-        var clock = (ManualClock)store.Options.Clock;
+        var clock = (ManualClock)store.Options.TimeProvider;
         store.SweepExpired();
         clock.Advance(TimeSpan.FromSeconds(2.5));
         store.SweepExpired();

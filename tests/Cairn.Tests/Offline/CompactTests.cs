@@ -22,7 +22,7 @@ public sealed class CompactTests : StoreTest
 
         CompactReport report = Compact();
 
-        VerifyReport verified = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+        VerifyReport verified = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
         CairnStore after = OpenAgain();
         Assert.Equal(before, Read(after));
         Assert.Equal((before.Count, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
@@ -81,7 +81,7 @@ public sealed class CompactTests : StoreTest
         Store.Dispose();
 
         CompactReport report = CairnStore.Compact(
-            FilePath, new CompactOptions { CapacityBytes = 20 << 20, MaxCapacityBytes = 40 << 20, AverageEntryBytes = 1_000, Clock = Clock });
+            FilePath, new CompactOptions { CapacityBytes = 20 << 20, MaxCapacityBytes = 40 << 20, AverageEntryBytes = 1_000, TimeProvider = Clock });
 
         Assert.Equal((40L << 20, 1_000), (report.MaxCapacityBytes, report.AverageEntryBytes));
         Assert.InRange(report.BytesAfter, 19 << 20, 20 << 20);
@@ -100,7 +100,7 @@ public sealed class CompactTests : StoreTest
         long entries = Store.GetStatistics().Entries;
         Store.Dispose();
 
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, Clock = Clock });
+        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, TimeProvider = Clock });
 
         Assert.Equal(entries, report.EntriesKept + report.EntriesEvicted);
         Assert.InRange(report.EntriesKept, 600, 2_000);
@@ -127,7 +127,7 @@ public sealed class CompactTests : StoreTest
 
         store.Dispose();
 
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { CapacityBytes = 2 << 20, Clock = Clock });
+        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { CapacityBytes = 2 << 20, TimeProvider = Clock });
 
         Assert.Equal(1_000, report.EntriesKept);
         CairnStore after = OpenAgain();
@@ -213,7 +213,7 @@ public sealed class CompactTests : StoreTest
 
         Assert.Equal(3, Compact().EntriesKept);
 
-        Assert.True(CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock }).IsSound);
+        Assert.True(CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock }).IsSound);
         CairnStore after = OpenAgain();
         Assert.Equal(["damaged collection 1", "second", "damaged collection 3"], after.CollectionNames);
         Assert.Equal("value", after.Collection("second").GetString("second"));
@@ -274,7 +274,7 @@ public sealed class CompactTests : StoreTest
         });
 
         CompactReport report = CairnStore.Compact(
-            FilePath, new CompactOptions { Clock = Clock }, new ActionProgress(_ => start.Set()));
+            FilePath, new CompactOptions { TimeProvider = Clock }, new ActionProgress(_ => start.Set()));
 
         CairnStore opened = await opening;
         Assert.Equal("value", opened.GetString("key"));
@@ -290,7 +290,7 @@ public sealed class CompactTests : StoreTest
         using var cancellation = new CancellationTokenSource();
 
         Assert.Throws<OperationCanceledException>(() => CairnStore.Compact(
-            FilePath, new CompactOptions { Clock = Clock }, new ActionProgress(_ => cancellation.Cancel()), cancellation.Token));
+            FilePath, new CompactOptions { TimeProvider = Clock }, new ActionProgress(_ => cancellation.Cancel()), cancellation.Token));
 
         AssertUntouched(before);
     }
@@ -302,7 +302,7 @@ public sealed class CompactTests : StoreTest
         byte[] before = Hash();
         var progress = new ActionProgress(told => throw new InvalidOperationException(told.What));
 
-        Assert.Throws<InvalidOperationException>(() => CairnStore.Compact(FilePath, new CompactOptions { Clock = Clock }, progress));
+        Assert.Throws<InvalidOperationException>(() => CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock }, progress));
 
         AssertUntouched(before);
     }
@@ -316,7 +316,7 @@ public sealed class CompactTests : StoreTest
         byte[] before = Hash(mount["store"]);
 
         StoreException full = Assert.Throws<StoreException>(
-            () => CairnStore.Compact(mount["store"], new CompactOptions { CapacityBytes = 8 << 20, Clock = Clock }));
+            () => CairnStore.Compact(mount["store"], new CompactOptions { CapacityBytes = 8 << 20, TimeProvider = Clock }));
 
         Assert.Contains("is full", full.Message, StringComparison.Ordinal);
         Assert.Equal(before, Hash(mount["store"]));
@@ -340,7 +340,7 @@ public sealed class CompactTests : StoreTest
 
         byte[] before = Hash(mount["store"]);
 
-        StoreException full = Assert.Throws<StoreException>(() => CairnStore.Compact(mount["store"], new CompactOptions { Clock = Clock }));
+        StoreException full = Assert.Throws<StoreException>(() => CairnStore.Compact(mount["store"], new CompactOptions { TimeProvider = Clock }));
 
         Assert.Contains("stays as it was", full.Message, StringComparison.Ordinal);
         Assert.Equal(before, Hash(mount["store"]));
@@ -367,7 +367,7 @@ public sealed class CompactTests : StoreTest
         Directory.CreateDirectory(PathOf("elsewhere"));
         File.CreateSymbolicLink(PathOf("elsewhere/link"), FilePath);
 
-        CairnStore.Compact(PathOf("elsewhere/link"), new CompactOptions { Clock = Clock });
+        CairnStore.Compact(PathOf("elsewhere/link"), new CompactOptions { TimeProvider = Clock });
 
         Assert.NotNull(new FileInfo(PathOf("elsewhere/link")).LinkTarget);
         Assert.True(CairnStore.Verify(FilePath).IsSound);
@@ -445,7 +445,7 @@ public sealed class CompactTests : StoreTest
         Store.Dispose();
     }
 
-    private CompactReport Compact() => CairnStore.Compact(FilePath, new CompactOptions { Clock = Clock });
+    private CompactReport Compact() => CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
 
     private sealed record Kept(string Collection, string Key, string Value, uint Flags, DateTimeOffset? ExpiresAt, TimeSpan? Sliding)
     {

@@ -110,10 +110,10 @@ public sealed class KeptDamageTests : StoreTest
             accounts.Set($"{i}", new byte[30], Expiration.After(TimeSpan.FromMinutes(i + 1)));
         }
 
-        VerifyReport inUse = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+        VerifyReport inUse = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
         Assert.True(store.Engine.Memory.HasOverflow);
         store.Dispose();
-        VerifyReport closed = CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+        VerifyReport closed = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
         Assert.Empty(inUse.Findings);
         Assert.Empty(closed.Findings);

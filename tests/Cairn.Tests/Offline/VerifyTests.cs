@@ -234,5 +234,5 @@ public sealed class VerifyTests : StoreTest
     private static void AssertSound(VerifyReport report) =>
         Assert.True(report.IsSound, string.Join('\n', report.Findings.Select(finding => finding.ToString())));
 
-    private VerifyReport Verify() => CairnStore.Verify(FilePath, new VerifyOptions { Clock = Clock });
+    private VerifyReport Verify() => CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 }

@@ -12,7 +12,7 @@ public sealed class ClosingTests : StoreTest
     public async Task Thread_that_takes_a_lock_after_closing_does_not_give_away_the_lock_of_who_stole_it()
     {
         var clock = new ScriptedClock();
-        CairnStore closing = Open(Options with { Clock = clock });
+        CairnStore closing = Open(Options with { TimeProvider = clock });
         CairnStore thief = Open(Options);
         using var isInside = new ManualResetEventSlim();
         using var mayLeave = new ManualResetEventSlim();

@@ -37,7 +37,7 @@ internal sealed class DamageScene
             AverageEntryBytes = _random.Next(2) == 0 ? 128 : 600,
             FlushOnClose = _random.Next(4) == 0,
             LockTimeout = TimeSpan.FromMilliseconds(200),
-            Clock = Clock,
+            TimeProvider = Clock,
         };
         Sizes = new KillSizes(ShortBytes: 700, LeastLongBytes: 3_000, MostLongBytes: 60_000, LongPerMille: 25);
         Bytes = Fill();

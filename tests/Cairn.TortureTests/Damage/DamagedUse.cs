@@ -53,7 +53,7 @@ internal sealed class DamagedUse
         File.WriteAllBytes(path, bytes);
         var clock = new ManualClock();
         clock.Set(scene.Clock.Now);
-        new DamagedUse(scene.Options with { Clock = clock }, scene.Values.Copy(), scene.Sizes, new Random(seed), tally)
+        new DamagedUse(scene.Options with { TimeProvider = clock }, scene.Values.Copy(), scene.Sizes, new Random(seed), tally)
             .Run(string.Create(
                 CultureInfo.InvariantCulture,
                 $"seed {seed}, a store of {scene.Options.CapacityBytes >> 20} MiB, {scene.Ending}: {description}"));
@@ -150,7 +150,7 @@ internal sealed class DamagedUse
     private DamageWork WorkOn(CairnStore store, string what)
     {
         _doing = what;
-        return new DamageWork(store, _values, _options.Clock, _random, _sizes);
+        return new DamageWork(store, _values, _options.TimeProvider, _random, _sizes);
     }
 
     // A store that opens must work.
@@ -167,7 +167,7 @@ internal sealed class DamagedUse
     private void Verify()
     {
         _doing = "verifying";
-        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { Clock = _options.Clock, MaxFindings = 5 });
+        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { TimeProvider = _options.TimeProvider, MaxFindings = 5 });
         Assert.Equal(report.DamageCount == 0, report.IsSound);
     }
 
@@ -175,7 +175,7 @@ internal sealed class DamagedUse
     private bool Compact()
     {
         _doing = "compacting";
-        if (!Try(() => CairnStore.Compact(_options.Path, new CompactOptions { Clock = _options.Clock }), out CompactReport? _))
+        if (!Try(() => CairnStore.Compact(_options.Path, new CompactOptions { TimeProvider = _options.TimeProvider }), out CompactReport? _))
         {
             _tally.Refused++;
             return false;
@@ -183,7 +183,7 @@ internal sealed class DamagedUse
 
         _tally.Compacted++;
         _doing = "verifying what was compacted";
-        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { Clock = _options.Clock });
+        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { TimeProvider = _options.TimeProvider });
         Assert.True(report.IsSound, string.Join(" | ", report.Findings));
         return true;
     }

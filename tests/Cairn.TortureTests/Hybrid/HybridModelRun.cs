@@ -106,7 +106,7 @@ internal sealed class HybridModelRun : IDisposable
                 options.DistributedCache = memory;
                 break;
             default:
-                _stores.Add(CairnStore.Open(_directory.Options with { Clock = _clock }));
+                _stores.Add(CairnStore.Open(_directory.Options with { TimeProvider = _clock }));
                 options.StoreFile = new CairnStoreFileOptions { Store = _stores[^1] };
                 break;
         }

@@ -41,7 +41,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
             OpenMode = StoreOpenMode.OpenExisting,
             LockTimeout = lockTimeout,
             FlushOnClose = false,
-            Clock = new ManualClock(),
+            TimeProvider = new ManualClock(),
             RemovesExpired = false, // Only the actors take steps.
         };
         Stage.Create(options, (ulong)torture.Seed);

@@ -37,7 +37,7 @@ internal sealed unsafe class Stage : IDisposable
             CheckpointsByItself = false,
             RemovesExpired = false,
             LockTimeout = TimeSpan.FromHours(1),
-            Clock = Clock,
+            TimeProvider = Clock,
         };
         Create(Options, HashSeed);
         _stores = [.. Enumerable.Range(0, openings).Select(_ => ScheduledPlatform.OpenStore(Options))];
@@ -67,7 +67,7 @@ internal sealed unsafe class Stage : IDisposable
     {
         StoreLayout layout = StoreLayout.Plan(options.CapacityBytes, options.AverageEntryBytes);
         using StoreFile file = StoreFormatter.CreateUnpublished(
-            HostPlatform.Current, options.Path, layout, layout.SegmentsWithin(options.CapacityBytes), options.Clock, hashSeed);
+            HostPlatform.Current, options.Path, layout, layout.SegmentsWithin(options.CapacityBytes), options.TimeProvider, hashSeed);
         Assert.True(file.TryPublish(options.Path, replace: false));
     }
 

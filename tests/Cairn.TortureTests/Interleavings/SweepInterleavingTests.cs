@@ -120,7 +120,7 @@ public sealed class SweepInterleavingTests : IDisposable
     // Sweeps in the order of the segments, independently of the sweeps in other runs.
     private static void Sweep(CairnStore store)
     {
-        long now = store.Options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+        long now = store.Options.TimeProvider.GetUtcNow().ToUnixTimeMilliseconds();
         for (int segment = 0; segment < store.Engine.Memory.SegmentCount; segment++)
         {
             while (store.Engine.IsDueToSweep(segment, now, out int partition)

@@ -59,7 +59,7 @@ internal sealed class ReferenceRun : IDisposable
             AverageEntryBytes = _random.Next(2) == 0 ? 128 : 2048,
             FlushOnClose = _random.Next(4) == 0,
             RemovesExpired = false, // Only the run itself sweeps, so that a seed repeats it.
-            Clock = _clock,
+            TimeProvider = _clock,
             Encryption = encryption,
         };
         _names = [.. Enumerable.Range(0, Keys).Select(i => i switch

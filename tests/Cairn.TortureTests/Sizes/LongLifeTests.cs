@@ -204,7 +204,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
         MaxCapacityBytes = MaxCapacityBytes,
         LogFileBytes = StoreOptions.SmallestLogFileBytes,
         CheckpointsByItself = false,
-        Clock = _clock,
+        TimeProvider = _clock,
     };
 
     private static string Key(Random random) => random.Next(Keys).ToString(CultureInfo.InvariantCulture);

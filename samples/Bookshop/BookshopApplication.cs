@@ -141,7 +141,7 @@ internal static class BookshopApplication
         if (options.ReadPath is ReadPath.OutputCache)
         {
             // The first middleware, so that a cached response needs no other one.
-            application.UseHybridOutput();
+            application.UseCairnHybridOutput();
         }
 
         application.UseExceptionHandler();

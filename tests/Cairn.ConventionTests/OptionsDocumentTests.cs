@@ -20,7 +20,7 @@ public partial class OptionsDocumentTests
         [nameof(CairnStoreFileOptions)] = new CairnStoreFileOptions(),
         [nameof(CairnDistributedCacheOptions)] = new CairnDistributedCacheOptions(),
         [nameof(CairnOutputCacheOptions)] = new CairnOutputCacheOptions(),
-        [nameof(HybridOutputOptions)] = new HybridOutputOptions(),
+        [nameof(CairnHybridOutputOptions)] = new CairnHybridOutputOptions(),
         [nameof(CairnHybridCacheOptions)] = new CairnHybridCacheOptions(),
         [nameof(CairnEntryOptions)] = new CairnEntryOptions(),
         [nameof(DistributedFileStoreCacheOptions)] = new DistributedFileStoreCacheOptions(),

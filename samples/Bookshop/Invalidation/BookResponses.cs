@@ -17,7 +17,7 @@ internal static class BookResponses
         switch (options.ReadPath)
         {
             case ReadPath.OutputCache:
-                endpoint.AddEndpointFilter(AddTagsAsync).CacheOutputInHybrid(output =>
+                endpoint.AddEndpointFilter(AddTagsAsync).CacheOutputInCairnHybrid(output =>
                 {
                     output.Expiration = options.CacheFor;
                     output.VaryByHost = false;
@@ -39,7 +39,7 @@ internal static class BookResponses
             var features = invocation.HttpContext.Features;
             foreach (var tag in (string[])[CacheTags.Everything, CacheTags.Book(book.Id), CacheTags.Author(book.Author.Id)])
             {
-                features.Get<IHybridOutputFeature>()?.AddTag(tag);
+                features.Get<ICairnHybridOutputFeature>()?.AddTag(tag);
                 features.Get<IOutputCacheFeature>()?.Context.Tags.Add(tag);
             }
         }

@@ -7,7 +7,7 @@ using Microsoft.Net.Http.Headers;
 namespace Cairn.Caching.AspNetCore.HybridOutput;
 
 /// <summary>One run of an endpoint. Its response is either kept for all requests, or sent to this request's client and not kept.</summary>
-internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoint, ResponsePolicy policy, TimeProvider clock) : IHybridOutputFeature
+internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoint, ResponsePolicy policy, TimeProvider clock) : ICairnHybridOutputFeature
 {
     private const int EntityTagBytes = 16;
 
@@ -40,7 +40,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
         var recording = new ResponseRecording(target, policy.MaximumBodyBytes);
         var body = new RecordingBodyFeature(recording, target);
         features.Set<IHttpResponseBodyFeature>(body);
-        features.Set<IHybridOutputFeature>(this);
+        features.Set<ICairnHybridOutputFeature>(this);
 
         // The endpoint must make the whole response, even if this client already has it or disconnects.
         asked.IfNoneMatch = default;
@@ -66,7 +66,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
             asked.IfModifiedSince = modifiedSince;
             context.RequestAborted = aborted;
             features.Set(target);
-            features.Set<IHybridOutputFeature>(null);
+            features.Set<ICairnHybridOutputFeature>(null);
             recording.Release();
             _entry = null;
         }

@@ -13,7 +13,7 @@ namespace Cairn.Caching.AspNetCore.HybridOutput;
 /// <summary>The checked and immutable options of an endpoint.</summary>
 internal sealed record ResponsePolicy
 {
-    public ResponsePolicy(HybridOutputOptions options)
+    public ResponsePolicy(CairnHybridOutputOptions options)
     {
         if (options.Expiration is { } expiration)
         {
@@ -21,7 +21,7 @@ internal sealed record ResponsePolicy
         }
 
         ArgumentOutOfRangeException.ThrowIfNegative(options.MaximumBodyBytes, nameof(options.MaximumBodyBytes));
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(options.MaximumBodyBytes, HybridOutputOptions.LargestBodyBytes, nameof(options.MaximumBodyBytes));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(options.MaximumBodyBytes, CairnHybridOutputOptions.LargestBodyBytes, nameof(options.MaximumBodyBytes));
         foreach (string tag in options.Tags)
         {
             TagNames.Check(tag);

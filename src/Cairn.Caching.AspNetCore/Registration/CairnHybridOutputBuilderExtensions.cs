@@ -36,11 +36,11 @@ public static class CairnHybridOutputBuilderExtensions
     /// no-cache, and its Vary names only headers of the options. The request must have no Authorization header and no authenticated user. A
     /// HEAD request is answered with the response kept for GET.
     /// </remarks>
-    public static TBuilder CacheOutputInHybrid<TBuilder>(this TBuilder endpoint, Action<HybridOutputOptions>? configure = null)
+    public static TBuilder CacheOutputInCairnHybrid<TBuilder>(this TBuilder endpoint, Action<CairnHybridOutputOptions>? configure = null)
         where TBuilder : IEndpointConventionBuilder
     {
         ArgumentNullException.ThrowIfNull(endpoint);
-        var options = new HybridOutputOptions();
+        var options = new CairnHybridOutputOptions();
         configure?.Invoke(options);
         var policy = new ResponsePolicy(options);
         endpoint.Finally(built =>
@@ -63,10 +63,10 @@ public static class CairnHybridOutputBuilderExtensions
     /// <exception cref="InvalidOperationException"><see cref="AddHybridOutput"/> was not called.</exception>
     /// <remarks>
     /// Not answered here are requests with a query, endpoints with metadata of authorization, CORS or rate limiting, and endpoints with
-    /// <see cref="HybridOutputOptions.VaryByHost"/>, headers or a <see cref="HybridOutputOptions.VaryBy"/>. Caching also works without this
+    /// <see cref="CairnHybridOutputOptions.VaryByHost"/>, headers or a <see cref="CairnHybridOutputOptions.VaryBy"/>. Caching also works without this
     /// call; a kept response then takes a few more steps.
     /// </remarks>
-    public static IApplicationBuilder UseHybridOutput(this IApplicationBuilder application)
+    public static IApplicationBuilder UseCairnHybridOutput(this IApplicationBuilder application)
     {
         ArgumentNullException.ThrowIfNull(application);
         CairnHybridCache cache = CacheOf(application.ApplicationServices);

@@ -500,9 +500,9 @@ public sealed class HybridOutputTests
         await Assert.ThrowsAsync<ArgumentException>(() => GetAsync(output => output.Tags.Add("*")));
 
         await using WebApplication without = WebApplication.CreateSlimBuilder().Build();
-        Assert.Contains("AddHybridOutput", Assert.Throws<InvalidOperationException>(() => without.UseHybridOutput()).Message, StringComparison.Ordinal);
+        Assert.Contains("AddHybridOutput", Assert.Throws<InvalidOperationException>(() => without.UseCairnHybridOutput()).Message, StringComparison.Ordinal);
 
-        static async Task GetAsync(Action<HybridOutputOptions> configure)
+        static async Task GetAsync(Action<CairnHybridOutputOptions> configure)
         {
             await using HybridShop shop = await HybridShop.StartAsync(books: configure);
         }

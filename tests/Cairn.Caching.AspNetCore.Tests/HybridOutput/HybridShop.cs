@@ -39,7 +39,7 @@ internal sealed class HybridShop : IAsyncDisposable
     public CairnHybridCache Cache => _application.Services.GetRequiredService<CairnHybridCache>();
 
     public static async Task<HybridShop> StartAsync(
-        Action<CairnHybridCacheOptions>? configure = null, Action<HybridOutputOptions>? books = null, bool isEarly = false, bool isAuthenticated = false)
+        Action<CairnHybridCacheOptions>? configure = null, Action<CairnHybridOutputOptions>? books = null, bool isEarly = false, bool isAuthenticated = false)
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
@@ -85,7 +85,7 @@ internal sealed class HybridShop : IAsyncDisposable
         await _application.DisposeAsync();
     }
 
-    private void Map(Action<HybridOutputOptions> books, bool isEarly, bool isAuthenticated)
+    private void Map(Action<CairnHybridOutputOptions> books, bool isEarly, bool isAuthenticated)
     {
         _application.Use((context, next) =>
         {
@@ -94,7 +94,7 @@ internal sealed class HybridShop : IAsyncDisposable
         });
         if (isEarly)
         {
-            _application.UseHybridOutput();
+            _application.UseCairnHybridOutput();
         }
 
         _application.Use((context, next) =>
@@ -110,21 +110,21 @@ internal sealed class HybridShop : IAsyncDisposable
         _application.UseRouting();
         _application.MapGet("/books/{**id}", (string id, HttpContext context) =>
         {
-            context.Features.Get<IHybridOutputFeature>()?.AddTag($"book:{id}");
+            context.Features.Get<ICairnHybridOutputFeature>()?.AddTag($"book:{id}");
             context.Response.Headers["X-Author"] = new(["Ueda", "Falk"]);
             return Make();
-        }).CacheOutputInHybrid(output =>
+        }).CacheOutputInCairnHybrid(output =>
         {
             output.VaryByHost = false;
             output.Tags.Add("books");
             books(output);
         });
-        _application.MapMethods("/both", ["GET", "HEAD"], () => Make()).CacheOutputInHybrid(Everywhere);
-        _application.MapGet("/hosted", () => Make()).CacheOutputInHybrid();
-        _application.MapGet("/limited", () => Make()).WithMetadata(new EnableRateLimitingAttribute("few")).CacheOutputInHybrid(Everywhere);
+        _application.MapMethods("/both", ["GET", "HEAD"], () => Make()).CacheOutputInCairnHybrid(Everywhere);
+        _application.MapGet("/hosted", () => Make()).CacheOutputInCairnHybrid();
+        _application.MapGet("/limited", () => Make()).WithMetadata(new EnableRateLimitingAttribute("few")).CacheOutputInCairnHybrid(Everywhere);
         foreach (string host in new[] { "one.example", "two.example" })
         {
-            _application.MapGet("/named", () => $"{host} {Make()}").RequireHost(host).CacheOutputInHybrid(Everywhere);
+            _application.MapGet("/named", () => $"{host} {Make()}").RequireHost(host).CacheOutputInCairnHybrid(Everywhere);
         }
 
         _application.MapGet("/gated", async (HttpContext context) =>
@@ -132,23 +132,23 @@ internal sealed class HybridShop : IAsyncDisposable
             string response = Make();
             await Gate(Made);
             context.RequestAborted.ThrowIfCancellationRequested();
-            context.Features.Get<IHybridOutputFeature>()!.AddTag("gated");
+            context.Features.Get<ICairnHybridOutputFeature>()!.AddTag("gated");
             return response;
-        }).CacheOutputInHybrid(Everywhere);
+        }).CacheOutputInCairnHybrid(Everywhere);
         _application.MapGet("/fails/{how}", async (string how, HttpContext context) =>
         {
             string response = Make();
             await Gate(Made);
             Spoil(how, context);
             return response;
-        }).CacheOutputInHybrid(Everywhere);
+        }).CacheOutputInCairnHybrid(Everywhere);
         _application.MapGet("/says/{header}", (string header, string value, HttpContext context) =>
         {
             context.Response.Headers[header] = value;
             return Make();
-        }).CacheOutputInHybrid(output => Everywhere(output));
+        }).CacheOutputInCairnHybrid(output => Everywhere(output));
         _application.MapGet("/long/{length}", (int length) => $"{Make()} {new string('x', length)}")
-            .CacheOutputInHybrid(output =>
+            .CacheOutputInCairnHybrid(output =>
             {
                 Everywhere(output);
                 output.MaximumBodyBytes = 10_000;
@@ -160,10 +160,10 @@ internal sealed class HybridShop : IAsyncDisposable
             await context.Response.Body.FlushAsync();
             await Gate(Made);
             await context.Response.WriteAsync(" end");
-        }).CacheOutputInHybrid(Everywhere);
+        }).CacheOutputInCairnHybrid(Everywhere);
     }
 
-    private static void Everywhere(HybridOutputOptions output) => output.VaryByHost = false;
+    private static void Everywhere(CairnHybridOutputOptions output) => output.VaryByHost = false;
 
     private static void Spoil(string how, HttpContext context)
     {
@@ -176,7 +176,7 @@ internal sealed class HybridShop : IAsyncDisposable
                 context.Response.Cookies.Append("session", "secret");
                 break;
             case "says-no":
-                context.Features.Get<IHybridOutputFeature>()!.DoNotCache();
+                context.Features.Get<ICairnHybridOutputFeature>()!.DoNotCache();
                 break;
             case "throws":
                 throw new InvalidOperationException("The endpoint throws.");

@@ -184,14 +184,14 @@ public sealed class RegistrationSamples : SampleTest
         builder.Services.AddCairnHybridCache(cache => cache.UseStoreFile("cache.cairn")).AddHybridOutput();
 
         var app = builder.Build();
-        app.UseHybridOutput(); // Answers what is kept before anything else looks at the request.
+        app.UseCairnHybridOutput(); // Answers what is kept before anything else looks at the request.
         app.UseRouting();
 
         app.MapGet("/books/{id:int}", (int id, HttpContext context) =>
         {
-            context.Features.Get<IHybridOutputFeature>()?.AddTag($"book:{id}");
+            context.Features.Get<ICairnHybridOutputFeature>()?.AddTag($"book:{id}");
             return Results.Ok(new Book(id, "Dune", 9.99m));
-        }).CacheOutputInHybrid(output =>
+        }).CacheOutputInCairnHybrid(output =>
         {
             output.Expiration = TimeSpan.FromMinutes(10);
             output.VaryByHost = false; // Nothing in it depends on the name by which the shop is asked.
@@ -210,10 +210,10 @@ public sealed class RegistrationSamples : SampleTest
         builder.Services.AddCairnHybridCache(o => o.UseStoreFile("responses.cairn")).AddHybridOutput();
 
         var app = builder.Build();
-        app.UseHybridOutput();
+        app.UseCairnHybridOutput();
         app.UseRouting();
 
-        app.MapGet("/books/{id}", FindBook).CacheOutputInHybrid(o => o.Tags.Add("books"));
+        app.MapGet("/books/{id}", FindBook).CacheOutputInCairnHybrid(o => o.Tags.Add("books"));
 
         Assert.Single(((IEndpointRouteBuilder)app).DataSources.Single().Endpoints);
         await app.DisposeAsync();

@@ -5,14 +5,14 @@ namespace Cairn.Caching.AspNetCore;
 /// <summary>
 /// Options for keeping the responses of an endpoint in the hybrid cache. They are read and checked once, when the endpoint is mapped.
 /// </summary>
-public sealed class HybridOutputOptions
+public sealed class CairnHybridOutputOptions
 {
     /// <summary>The time to live of a response, above zero. Default null: the cache's own default applies.</summary>
     public TimeSpan? Expiration { get; set; }
 
     /// <summary>
     /// The tags of all responses of the endpoint; not empty, and not <c>*</c>. Invalidating a tag removes its responses. The endpoint adds
-    /// tags that depend on the request or on its result with <see cref="IHybridOutputFeature.AddTag"/>. Default none.
+    /// tags that depend on the request or on its result with <see cref="ICairnHybridOutputFeature.AddTag"/>. Default none.
     /// </summary>
     public IList<string> Tags { get; } = [];
 

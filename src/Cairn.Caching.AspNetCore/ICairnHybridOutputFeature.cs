@@ -4,7 +4,7 @@ namespace Cairn.Caching.AspNetCore;
 /// Lets an endpoint control how its response is kept in the hybrid cache. The request has this feature while the endpoint runs, and does
 /// not have it if the response is not kept.
 /// </summary>
-public interface IHybridOutputFeature
+public interface ICairnHybridOutputFeature
 {
     /// <summary>Adds a tag to the response. If the tag was invalidated since the endpoint began, the response is not kept.</summary>
     /// <param name="tag">The tag; not empty, and not <c>*</c>.</param>

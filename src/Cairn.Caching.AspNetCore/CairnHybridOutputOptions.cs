@@ -45,9 +45,9 @@ public sealed class CairnHybridOutputOptions
     /// The largest body in bytes that is kept, 0 to 64 MiB. A larger body is passed to the client while the endpoint writes it. Default 1
     /// MiB less 16 KiB: with its headers, such a response fits into the hybrid cache's limit for values in the second level.
     /// </summary>
-    public int MaximumBodyBytes { get; set; } = DefaultMaximumBodyBytes;
+    public int MaxBodyBytes { get; set; } = DefaultMaxBodyBytes;
 
-    internal const int DefaultMaximumBodyBytes = (1 << 20) - (16 << 10);
+    internal const int DefaultMaxBodyBytes = (1 << 20) - (16 << 10);
 
     internal const int LargestBodyBytes = 64 << 20;
 }

@@ -99,13 +99,13 @@ public sealed class CairnHybridCacheOptions
     /// How long the circuit breaker stays open at first: above zero, up to a day. Then one call tests whether the cache works again. Each
     /// failed test doubles the time. Default 5 seconds: about as long as a server takes to restart.
     /// </summary>
-    public TimeSpan DistributedFirstBreak { get; set; } = DistributedLevelOptions.Default.FirstBreak;
+    public TimeSpan DistributedMinBreak { get; set; } = DistributedLevelOptions.Default.MinBreak;
 
     /// <summary>
-    /// How long the circuit breaker stays open at most: <see cref="DistributedFirstBreak"/> or more, up to a day. Default 60 seconds: the
+    /// How long the circuit breaker stays open at most: <see cref="DistributedMinBreak"/> or more, up to a day. Default 60 seconds: the
     /// longest delay until a recovery is noticed.
     /// </summary>
-    public TimeSpan DistributedLongestBreak { get; set; } = DistributedLevelOptions.Default.LongestBreak;
+    public TimeSpan DistributedMaxBreak { get; set; } = DistributedLevelOptions.Default.MaxBreak;
 
     /// <summary>
     /// The maximum number of values in the write-behind queue, which holds them in memory while the second level does not work: 0 or more.
@@ -194,9 +194,9 @@ public sealed class CairnHybridCacheOptions
         ThrowIfNoTimeout(DistributedReadTimeout, nameof(DistributedReadTimeout));
         ThrowIfNoTimeout(DistributedWriteTimeout, nameof(DistributedWriteTimeout));
         ArgumentOutOfRangeException.ThrowIfLessThan(DistributedBreakAfterFailures, 1, nameof(DistributedBreakAfterFailures));
-        ThrowIfNoTimeout(DistributedFirstBreak, nameof(DistributedFirstBreak));
-        ThrowIfNoTimeout(DistributedLongestBreak, nameof(DistributedLongestBreak));
-        ArgumentOutOfRangeException.ThrowIfLessThan(DistributedLongestBreak, DistributedFirstBreak, nameof(DistributedLongestBreak));
+        ThrowIfNoTimeout(DistributedMinBreak, nameof(DistributedMinBreak));
+        ThrowIfNoTimeout(DistributedMaxBreak, nameof(DistributedMaxBreak));
+        ArgumentOutOfRangeException.ThrowIfLessThan(DistributedMaxBreak, DistributedMinBreak, nameof(DistributedMaxBreak));
         ArgumentOutOfRangeException.ThrowIfNegative(DistributedMaxPendingWrites, nameof(DistributedMaxPendingWrites));
         ArgumentOutOfRangeException.ThrowIfNegative(DistributedMaxPendingBytes, nameof(DistributedMaxPendingBytes));
         if (string.IsNullOrEmpty(Name) || Name.Length > 100)

@@ -20,14 +20,14 @@ internal static class LibraryTerms
         (nameof(ServerOptions.MaxKeyBytes), "--max-key"),
         (nameof(ServerOptions.SlowThreshold), "--slow"),
         (nameof(ServerOptions.StopTimeout), "--stop-timeout"),
-        (nameof(ConnectionLimits.Connections), "--max-connections (-c)"),
-        (nameof(ConnectionLimits.InputBytesPerConnection), "--max-request"),
-        (nameof(ConnectionLimits.OutputBytesPerConnection), "--max-waiting"),
-        (nameof(ConnectionLimits.BufferBytes), "--buffer-memory"),
+        (nameof(ConnectionLimits.MaxConnections), "--max-connections (-c)"),
+        (nameof(ConnectionLimits.MaxInputBytesPerConnection), "--max-request"),
+        (nameof(ConnectionLimits.MaxOutputBytesPerConnection), "--max-waiting"),
+        (nameof(ConnectionLimits.MaxBufferBytes), "--buffer-memory"),
         (nameof(ConnectionLimits.IdleTimeout), "--idle-timeout"),
         (nameof(ConnectionLimits.RequestTimeout), "--request-timeout"),
         (nameof(ConnectionLimits.SlowReaderTimeout), "--slow-reader-timeout"),
-        (nameof(ConnectionLimits.RequestsPerTurn), "--requests-per-turn (-R)"),
+        (nameof(ConnectionLimits.MaxRequestsPerTurn), "--requests-per-turn (-R)"),
     ];
 
     /// <summary>Returns a message of the library with the option names of the command line.</summary>

@@ -6,21 +6,21 @@ namespace Cairn.Server;
 /// the protocol has one. Other connections are not affected.</summary>
 public sealed record ConnectionLimits
 {
-    /// <summary>The minimum of <see cref="InputBytesPerConnection"/> and <see cref="OutputBytesPerConnection"/>: 64 KiB.</summary>
-    public const int SmallestBytesPerConnection = 64 << 10;
+    /// <summary>The minimum of <see cref="MaxInputBytesPerConnection"/> and <see cref="MaxOutputBytesPerConnection"/>: 64 KiB.</summary>
+    public const int MinBytesPerConnection = 64 << 10;
 
     private const long SmallestBufferBytes = 1 << 20;
 
     /// <summary>Gets the maximum number of open connections over all listeners, 1 to 1,000,000. Default 10,000. Each connection needs a
     /// file descriptor.</summary>
-    public int Connections { get; init; } = 10_000;
+    public int MaxConnections { get; init; } = 10_000;
 
     /// <summary>
     /// Gets the maximum size in bytes of an incomplete request that the server holds for a connection; 64 KiB to 1 GiB. Default 65 MiB:
     /// the longest value of a store and room for its key. The same limit applies to the requests that a connection queues between MULTI
     /// and EXEC.
     /// </summary>
-    public int InputBytesPerConnection { get; init; } = 65 << 20;
+    public int MaxInputBytesPerConnection { get; init; } = 65 << 20;
 
     /// <summary>
     /// Gets the maximum size in bytes of the messages that wait for a connection whose client reads slowly; 64 KiB to 1 GiB. Default 128
@@ -28,7 +28,7 @@ public sealed record ConnectionLimits
     /// replies need no limit: the server stops executing a connection's requests when 64 KiB of its replies are unread. The server copies
     /// values that it cannot read in place only within this limit.
     /// </summary>
-    public int OutputBytesPerConnection { get; init; } = 128 << 20;
+    public int MaxOutputBytesPerConnection { get; init; } = 128 << 20;
 
     /// <summary>
     /// Gets the maximum number of bytes that all connections together may hold, in buffers and elsewhere; 1 MiB or more. Default 512 MiB.
@@ -37,7 +37,7 @@ public sealed record ConnectionLimits
     /// for clients that have read as many bytes without delay leave an eighth free. A connection that needs more waits. While a client
     /// that reads without delay waits, the server closes clients that have read nothing for five seconds.
     /// </summary>
-    public long BufferBytes { get; init; } = 512L << 20;
+    public long MaxBufferBytes { get; init; } = 512L << 20;
 
     /// <summary>Gets the time that a connection may stay silent; above zero, or <see cref="Timeout.InfiniteTimeSpan"/>. Default infinite:
     /// clients keep pools of idle connections, which cost almost nothing.</summary>
@@ -60,24 +60,24 @@ public sealed record ConnectionLimits
     /// Gets the maximum number of requests of one connection that a worker executes before it serves other connections; 1 to 1,000,000.
     /// Default 256: they take less than a millisecond, and clients commonly send that many at once.
     /// </summary>
-    public int RequestsPerTurn { get; init; } = 256;
+    public int MaxRequestsPerTurn { get; init; } = 256;
 
     internal void Validate()
     {
-        ThrowIfOutside(Connections, 1, 1_000_000, nameof(Connections));
-        ThrowIfSizeOutside(InputBytesPerConnection, SmallestBytesPerConnection, 1 << 30, nameof(InputBytesPerConnection));
-        ThrowIfSizeOutside(OutputBytesPerConnection, SmallestBytesPerConnection, 1 << 30, nameof(OutputBytesPerConnection));
-        if (BufferBytes < SmallestBufferBytes)
+        ThrowIfOutside(MaxConnections, 1, 1_000_000, nameof(MaxConnections));
+        ThrowIfSizeOutside(MaxInputBytesPerConnection, MinBytesPerConnection, 1 << 30, nameof(MaxInputBytesPerConnection));
+        ThrowIfSizeOutside(MaxOutputBytesPerConnection, MinBytesPerConnection, 1 << 30, nameof(MaxOutputBytesPerConnection));
+        if (MaxBufferBytes < SmallestBufferBytes)
         {
             throw new ArgumentOutOfRangeException(
-                nameof(BufferBytes), BufferBytes,
-                $"{nameof(ConnectionLimits)}.{nameof(BufferBytes)} must be {ByteText.Of(SmallestBufferBytes)} or more, not {ByteText.Of(BufferBytes)}.");
+                nameof(MaxBufferBytes), MaxBufferBytes,
+                $"{nameof(ConnectionLimits)}.{nameof(MaxBufferBytes)} must be {ByteText.Of(SmallestBufferBytes)} or more, not {ByteText.Of(MaxBufferBytes)}.");
         }
 
         ThrowIfNoTimeout(IdleTimeout, nameof(IdleTimeout));
         ThrowIfNoTimeout(RequestTimeout, nameof(RequestTimeout));
         ThrowIfNoTimeout(SlowReaderTimeout, nameof(SlowReaderTimeout));
-        ThrowIfOutside(RequestsPerTurn, 1, 1_000_000, nameof(RequestsPerTurn));
+        ThrowIfOutside(MaxRequestsPerTurn, 1, 1_000_000, nameof(MaxRequestsPerTurn));
     }
 
     private static void ThrowIfOutside(long value, long least, long most, string name)

@@ -28,10 +28,10 @@ public sealed record CompactOptions
 
     internal void Validate()
     {
-        ThrowIfOutside(CapacityBytes, StoreOptions.SmallestCapacityBytes, StoreOptions.LargestCapacityBytes, nameof(CapacityBytes));
+        ThrowIfOutside(CapacityBytes, StoreLimits.MinCapacityBytes, StoreLimits.MaxCapacityBytes, nameof(CapacityBytes));
         ThrowIfOutside(
-            MaxCapacityBytes, CapacityBytes ?? StoreOptions.SmallestCapacityBytes, StoreOptions.LargestCapacityBytes, nameof(MaxCapacityBytes));
-        ThrowIfOutside(AverageEntryBytes, StoreOptions.MinAverageEntryBytes, StoreOptions.MaxAverageEntryBytes, nameof(AverageEntryBytes));
+            MaxCapacityBytes, CapacityBytes ?? StoreLimits.MinCapacityBytes, StoreLimits.MaxCapacityBytes, nameof(MaxCapacityBytes));
+        ThrowIfOutside(AverageEntryBytes, StoreLimits.MinAverageEntryBytes, StoreLimits.MaxAverageEntryBytes, nameof(AverageEntryBytes));
         ArgumentNullException.ThrowIfNull(TimeProvider);
     }
 

@@ -9,27 +9,6 @@ namespace Cairn;
 /// </remarks>
 public sealed record StoreOptions
 {
-    /// <summary>The smallest capacity of a store: 1 MiB.</summary>
-    public const long SmallestCapacityBytes = 1L << 20;
-
-    /// <summary>The largest capacity of a store: 1 TiB.</summary>
-    public const long LargestCapacityBytes = 1L << 40;
-
-    /// <summary>The longest value in any store: 64 MiB. The limit of a store is an eighth of its capacity, if that is less.</summary>
-    public const int LargestValueBytes = 64 << 20;
-
-    /// <summary>The minimum of <see cref="AverageEntryBytes"/>.</summary>
-    public const int MinAverageEntryBytes = 32;
-
-    /// <summary>The maximum of <see cref="AverageEntryBytes"/>.</summary>
-    public const int MaxAverageEntryBytes = 1 << 20;
-
-    /// <summary>The minimum of <see cref="LogFileBytes"/>: 64 KiB.</summary>
-    public const long SmallestLogFileBytes = 64L << 10;
-
-    /// <summary>The maximum of <see cref="LogFileBytes"/>: 1 GiB.</summary>
-    public const long LargestLogFileBytes = 1L << 30;
-
     /// <summary>The store's file. It is created if it does not exist. Its directory must exist, on a local file system.</summary>
     public required string Path { get; init; }
 
@@ -57,9 +36,6 @@ public sealed record StoreOptions
     /// wait this long only if a process was stopped while it held a lock.
     /// </summary>
     public TimeSpan LockTimeout { get; init; } = TimeSpan.FromSeconds(1);
-
-    /// <summary>The maximum of <see cref="CommitDelay"/>: 100 milliseconds.</summary>
-    public static readonly TimeSpan LargestCommitDelay = TimeSpan.FromMilliseconds(100);
 
     /// <summary>
     /// How long a write with <see cref="Durability.GroupCommit"/> waits for other writers to share its synchronization of the disk; zero to 100
@@ -104,9 +80,6 @@ public sealed record StoreOptions
     /// </summary>
     public TimeSpan ExpiredRetention { get; init; }
 
-    /// <summary>The maximum of <see cref="ExpiredRetention"/>: 24 days.</summary>
-    public static readonly TimeSpan LargestExpiredRetention = TimeSpan.FromDays(24);
-
     /// <summary>
     /// The size in bytes of each file of the log, 64 KiB to 1 GiB. It applies if a collection is logged (<see cref="CollectionOptions.Durability"/>).
     /// Default 64 MiB: the creation of a file costs milliseconds, and it reserves this many bytes on the disk in advance. A longer record gets a file of
@@ -118,7 +91,7 @@ public sealed record StoreOptions
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>
-    /// Whether the file can be smaller than <see cref="SmallestCapacityBytes"/>. Replays of recorded requests need it, because they simulate caches with
+    /// Whether the file can be smaller than <see cref="StoreLimits.MinCapacityBytes"/>. Replays of recorded requests need it, because they simulate caches with
     /// very few entries.
     /// </summary>
     internal bool AllowsTinyCapacity { get; init; }
@@ -139,31 +112,31 @@ public sealed record StoreOptions
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(Path);
         ThrowIfOutside(
-            CapacityBytes, AllowsTinyCapacity ? 1 : SmallestCapacityBytes, LargestCapacityBytes, nameof(CapacityBytes));
+            CapacityBytes, AllowsTinyCapacity ? 1 : StoreLimits.MinCapacityBytes, StoreLimits.MaxCapacityBytes, nameof(CapacityBytes));
         if (MaxCapacityBytes != 0)
         {
-            ThrowIfOutside(MaxCapacityBytes, CapacityBytes, LargestCapacityBytes, nameof(MaxCapacityBytes), ", or 0 for no growth");
+            ThrowIfOutside(MaxCapacityBytes, CapacityBytes, StoreLimits.MaxCapacityBytes, nameof(MaxCapacityBytes), ", or 0 for no growth");
         }
 
-        ThrowIfOutside(AverageEntryBytes, MinAverageEntryBytes, MaxAverageEntryBytes, nameof(AverageEntryBytes));
+        ThrowIfOutside(AverageEntryBytes, StoreLimits.MinAverageEntryBytes, StoreLimits.MaxAverageEntryBytes, nameof(AverageEntryBytes));
         if (LockTimeout <= TimeSpan.Zero || LockTimeout > TimeSpan.FromHours(1))
         {
             throw new ArgumentOutOfRangeException(
                 nameof(LockTimeout), LockTimeout, $"{nameof(StoreOptions)}.{nameof(LockTimeout)} must be above zero and at most an hour.");
         }
 
-        if (CommitDelay < TimeSpan.Zero || CommitDelay > LargestCommitDelay)
+        if (CommitDelay < TimeSpan.Zero || CommitDelay > StoreLimits.MaxCommitDelay)
         {
             throw new ArgumentOutOfRangeException(
                 nameof(CommitDelay), CommitDelay,
-                $"{nameof(StoreOptions)}.{nameof(CommitDelay)} must be zero to {LargestCommitDelay.TotalMilliseconds:N0} ms.");
+                $"{nameof(StoreOptions)}.{nameof(CommitDelay)} must be zero to {StoreLimits.MaxCommitDelay.TotalMilliseconds:N0} ms.");
         }
 
-        if (ExpiredRetention < TimeSpan.Zero || ExpiredRetention > LargestExpiredRetention)
+        if (ExpiredRetention < TimeSpan.Zero || ExpiredRetention > StoreLimits.MaxExpiredRetention)
         {
             throw new ArgumentOutOfRangeException(
                 nameof(ExpiredRetention), ExpiredRetention,
-                $"{nameof(StoreOptions)}.{nameof(ExpiredRetention)} must be zero to {LargestExpiredRetention.TotalDays:N0} days.");
+                $"{nameof(StoreOptions)}.{nameof(ExpiredRetention)} must be zero to {StoreLimits.MaxExpiredRetention.TotalDays:N0} days.");
         }
 
         if (OpenMode is < StoreOpenMode.OpenOrCreate or > StoreOpenMode.CreateNew)
@@ -171,7 +144,7 @@ public sealed record StoreOptions
             throw new ArgumentOutOfRangeException(nameof(OpenMode), OpenMode, $"{nameof(StoreOptions)}.{nameof(OpenMode)} is not one of its values.");
         }
 
-        ThrowIfOutside(LogFileBytes, SmallestLogFileBytes, LargestLogFileBytes, nameof(LogFileBytes));
+        ThrowIfOutside(LogFileBytes, StoreLimits.MinLogFileBytes, StoreLimits.MaxLogFileBytes, nameof(LogFileBytes));
         ArgumentNullException.ThrowIfNull(TimeProvider);
     }
 

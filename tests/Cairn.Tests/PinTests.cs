@@ -145,7 +145,7 @@ public sealed class PinTests : StoreTest
     [Fact]
     public void Segments_are_used_again_when_they_are_no_longer_pinned()
     {
-        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
         for (int round = 0; round < 50; round++)
         {
             var pins = new List<PinnedValue>();

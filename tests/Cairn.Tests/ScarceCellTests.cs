@@ -27,7 +27,7 @@ public sealed class ScarceCellTests : StoreTest
     [Fact]
     public void Shared_cell_protects_its_segment_until_the_last_pin_is_given_up()
     {
-        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
         byte[] value = TestBytes.Of(3000);
         store.Set("key", value);
         Assert.True(store.TryPin("key", out PinnedValue? first));
@@ -194,7 +194,7 @@ public sealed class ScarceCellTests : StoreTest
     public async Task Values_stay_whole_while_threads_share_cells_under_eviction()
     {
         const int Keys = 40;
-        using CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        using CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
         static byte[] ValueOf(int key) => TestBytes.Of(700, seed: key);
 
         await Task.WhenAll(Enumerable.Range(0, 4).Select(thread => OwnThread.Run(() =>

@@ -20,19 +20,19 @@ public sealed class StoreOptionsTests : StoreTest
         {
             "path empty" => Options with { Path = "" },
             "path blank" => Options with { Path = " " },
-            "capacity too small" => Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes - 1 },
-            "capacity too large" => Options with { CapacityBytes = StoreOptions.LargestCapacityBytes + 1 },
+            "capacity too small" => Options with { CapacityBytes = StoreLimits.MinCapacityBytes - 1 },
+            "capacity too large" => Options with { CapacityBytes = StoreLimits.MaxCapacityBytes + 1 },
             "capacity negative" => Options with { CapacityBytes = -1 },
             "maximum below capacity" => Options with { MaxCapacityBytes = Options.CapacityBytes - 1 },
             "maximum negative" => Options with { MaxCapacityBytes = -1 },
-            "maximum too large" => Options with { MaxCapacityBytes = StoreOptions.LargestCapacityBytes + 1 },
-            "entries too small" => Options with { AverageEntryBytes = StoreOptions.MinAverageEntryBytes - 1 },
-            "entries too large" => Options with { AverageEntryBytes = StoreOptions.MaxAverageEntryBytes + 1 },
+            "maximum too large" => Options with { MaxCapacityBytes = StoreLimits.MaxCapacityBytes + 1 },
+            "entries too small" => Options with { AverageEntryBytes = StoreLimits.MinAverageEntryBytes - 1 },
+            "entries too large" => Options with { AverageEntryBytes = StoreLimits.MaxAverageEntryBytes + 1 },
             "time-out zero" => Options with { LockTimeout = TimeSpan.Zero },
             "time-out negative" => Options with { LockTimeout = TimeSpan.FromSeconds(-1) },
             "time-out too long" => Options with { LockTimeout = TimeSpan.FromHours(1) + TimeSpan.FromTicks(1) },
-            "log files too small" => Options with { LogFileBytes = StoreOptions.SmallestLogFileBytes - 1 },
-            "log files too large" => Options with { LogFileBytes = StoreOptions.LargestLogFileBytes + 1 },
+            "log files too small" => Options with { LogFileBytes = StoreLimits.MinLogFileBytes - 1 },
+            "log files too large" => Options with { LogFileBytes = StoreLimits.MaxLogFileBytes + 1 },
             _ => Options with { OpenMode = (StoreOpenMode)9 },
         };
 
@@ -50,11 +50,11 @@ public sealed class StoreOptionsTests : StoreTest
     }
 
     [Theory]
-    [InlineData(StoreOptions.SmallestCapacityBytes, StoreOptions.MinAverageEntryBytes)]
-    [InlineData(StoreOptions.SmallestCapacityBytes, 128)]
-    [InlineData(StoreOptions.SmallestCapacityBytes, StoreOptions.MaxAverageEntryBytes)]
-    [InlineData(8L << 20, StoreOptions.MinAverageEntryBytes)]
-    [InlineData(8L << 20, StoreOptions.MaxAverageEntryBytes)]
+    [InlineData(StoreLimits.MinCapacityBytes, StoreLimits.MinAverageEntryBytes)]
+    [InlineData(StoreLimits.MinCapacityBytes, 128)]
+    [InlineData(StoreLimits.MinCapacityBytes, StoreLimits.MaxAverageEntryBytes)]
+    [InlineData(8L << 20, StoreLimits.MinAverageEntryBytes)]
+    [InlineData(8L << 20, StoreLimits.MaxAverageEntryBytes)]
     [InlineData((64L << 20) + 12_345, 1000)]
     public void File_is_no_larger_than_its_capacity_and_not_much_smaller(long capacityBytes, int averageEntryBytes)
     {
@@ -63,7 +63,7 @@ public sealed class StoreOptionsTests : StoreTest
         long length = new FileInfo(FilePath).Length;
 
         Assert.InRange(length, capacityBytes - (2L * store.GetStatistics().BytesPerSegment), capacityBytes);
-        Assert.Equal(Math.Min(capacityBytes / 8, StoreOptions.LargestValueBytes), store.MaxValueBytes);
+        Assert.Equal(Math.Min(capacityBytes / 8, StoreLimits.MaxValueBytes), store.MaxValueBytes);
         Assert.True(store.Set("key", new byte[store.MaxValueBytes]));
     }
 
@@ -72,7 +72,7 @@ public sealed class StoreOptionsTests : StoreTest
     {
         StoreOptions options = Options with
         {
-            CapacityBytes = StoreOptions.SmallestCapacityBytes,
+            CapacityBytes = StoreLimits.MinCapacityBytes,
             MaxCapacityBytes = 1L << 30,
         };
 
@@ -137,7 +137,7 @@ public sealed class StoreOptionsTests : StoreTest
     {
         using var onDisk = new TestDirectory();
         long limit = Cairn.Platform.HostPlatform.Current.MemoryLimitBytes!.Value;
-        long beyond = Math.Min(StoreOptions.LargestCapacityBytes, limit + (1L << 30));
+        long beyond = Math.Min(StoreLimits.MaxCapacityBytes, limit + (1L << 30));
         Assert.True(beyond > limit);
 
         // A file that may grow to this size, and is now as small as such a file can be.
@@ -146,7 +146,7 @@ public sealed class StoreOptionsTests : StoreTest
             Path = onDisk["large.cairn"],
             CapacityBytes = Math.Min(beyond, 512L << 20),
             MaxCapacityBytes = beyond,
-            AverageEntryBytes = StoreOptions.MaxAverageEntryBytes,
+            AverageEntryBytes = StoreLimits.MaxAverageEntryBytes,
         });
 
         string warning = Assert.Single(store.Warnings);

@@ -29,7 +29,7 @@ internal static class BenchmarkStore
         {
             Path = path,
             CapacityBytes = capacityBytes,
-            AverageEntryBytes = Math.Max(StoreOptions.MinAverageEntryBytes, EntryHeaderBytes + keyBytes + valueBytes),
+            AverageEntryBytes = Math.Max(StoreLimits.MinAverageEntryBytes, EntryHeaderBytes + keyBytes + valueBytes),
             FlushOnClose = false,
             Encryption = encryption,
         });

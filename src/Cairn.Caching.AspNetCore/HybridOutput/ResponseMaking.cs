@@ -37,7 +37,7 @@ internal sealed class ResponseMaking(HttpContext context, RequestDelegate endpoi
         IHeaderDictionary asked = context.Request.Headers;
         (StringValues noneMatch, StringValues modifiedSince, CancellationToken aborted) = (asked.IfNoneMatch, asked.IfModifiedSince, context.RequestAborted);
         KeyValuePair<string, StringValues>[] before = [.. context.Response.Headers];
-        var recording = new ResponseRecording(target, policy.MaximumBodyBytes);
+        var recording = new ResponseRecording(target, policy.MaxBodyBytes);
         var body = new RecordingBodyFeature(recording, target);
         features.Set<IHttpResponseBodyFeature>(body);
         features.Set<ICairnHybridOutputFeature>(this);

@@ -20,8 +20,8 @@ internal sealed record ResponsePolicy
             ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(expiration, TimeSpan.Zero, nameof(options.Expiration));
         }
 
-        ArgumentOutOfRangeException.ThrowIfNegative(options.MaximumBodyBytes, nameof(options.MaximumBodyBytes));
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(options.MaximumBodyBytes, CairnHybridOutputOptions.LargestBodyBytes, nameof(options.MaximumBodyBytes));
+        ArgumentOutOfRangeException.ThrowIfNegative(options.MaxBodyBytes, nameof(options.MaxBodyBytes));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(options.MaxBodyBytes, CairnHybridOutputOptions.LargestBodyBytes, nameof(options.MaxBodyBytes));
         foreach (string tag in options.Tags)
         {
             TagNames.Check(tag);
@@ -31,7 +31,7 @@ internal sealed record ResponsePolicy
         Query = options.VaryByQuery is null ? null : [.. options.VaryByQuery];
         Headers = [.. options.VaryByHeader];
         VaryBy = options.VaryBy;
-        MaximumBodyBytes = options.MaximumBodyBytes;
+        MaxBodyBytes = options.MaxBodyBytes;
         VaryByHost = options.VaryByHost;
 
         // The endpoint runs within the request, so it must not run at another time, and the request must wait until it has ended.
@@ -59,7 +59,7 @@ internal sealed record ResponsePolicy
 
     public bool VaryByHost { get; private init; }
 
-    public int MaximumBodyBytes { get; }
+    public int MaxBodyBytes { get; }
 
     public bool IsAnsweredEarly { get; private init; } = true;
 

@@ -102,8 +102,8 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
                 return false;
             }
 
-            long longestMs = (long)options.LongestBreak.TotalMilliseconds;
-            _breakMs = _breakMs == 0 ? Math.Min((long)options.FirstBreak.TotalMilliseconds, longestMs) : Math.Min(_breakMs * 2, longestMs);
+            long longestMs = (long)options.MaxBreak.TotalMilliseconds;
+            _breakMs = _breakMs == 0 ? Math.Min((long)options.MinBreak.TotalMilliseconds, longestMs) : Math.Min(_breakMs * 2, longestMs);
 
             // Up to a fifth less, so that many processes do not call a recovering server at the same moment.
             _openUntil = _clock.NowMs + (long)(_breakMs * (1 - (0.2 * options.Jitter())));

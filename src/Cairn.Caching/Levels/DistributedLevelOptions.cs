@@ -24,10 +24,10 @@ internal sealed record DistributedLevelOptions
     public int BreakAfterFailures { get; init; } = 5;
 
     /// <summary>How long the circuit stays open at first. Doubles with each failed probe. Default 5 seconds.</summary>
-    public TimeSpan FirstBreak { get; init; } = TimeSpan.FromSeconds(5);
+    public TimeSpan MinBreak { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>How long the circuit stays open at most. Default 60 seconds.</summary>
-    public TimeSpan LongestBreak { get; init; } = TimeSpan.FromSeconds(60);
+    public TimeSpan MaxBreak { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>The maximum number of pending writes; above it, the oldest becomes a removal of its key. Default 10,000.</summary>
     public int MaxPendingWrites { get; init; } = 10_000;

@@ -69,10 +69,10 @@ internal sealed class CreateCommand : ToolCommand
                 $"--max-capacity must be at least the capacity, which is {Figures.Bytes(capacity.Value)}; it is {Figures.Bytes(maxCapacity.Value)}");
         }
 
-        if (averageEntry is < StoreOptions.MinAverageEntryBytes or > StoreOptions.MaxAverageEntryBytes)
+        if (averageEntry is < StoreLimits.MinAverageEntryBytes or > StoreLimits.MaxAverageEntryBytes)
         {
             throw ToolException.Usage(
-                $"--average-entry must be {StoreOptions.MinAverageEntryBytes} B to {Figures.Bytes(StoreOptions.MaxAverageEntryBytes)}");
+                $"--average-entry must be {StoreLimits.MinAverageEntryBytes} B to {Figures.Bytes(StoreLimits.MaxAverageEntryBytes)}");
         }
     }
 
@@ -80,10 +80,10 @@ internal sealed class CreateCommand : ToolCommand
     /// <exception cref="ToolException">The capacity is out of the range of stores.</exception>
     public static void RequireCapacity(string option, long? capacity)
     {
-        if (capacity is < StoreOptions.SmallestCapacityBytes or > StoreOptions.LargestCapacityBytes)
+        if (capacity is < StoreLimits.MinCapacityBytes or > StoreLimits.MaxCapacityBytes)
         {
             throw ToolException.Usage(
-                $"{option} must be {Figures.Bytes(StoreOptions.SmallestCapacityBytes)} to {Figures.Bytes(StoreOptions.LargestCapacityBytes)}, not {Figures.Bytes(capacity.Value)}");
+                $"{option} must be {Figures.Bytes(StoreLimits.MinCapacityBytes)} to {Figures.Bytes(StoreLimits.MaxCapacityBytes)}, not {Figures.Bytes(capacity.Value)}");
         }
     }
 

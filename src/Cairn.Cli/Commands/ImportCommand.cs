@@ -146,7 +146,7 @@ internal sealed class ImportCommand : ToolCommand
         /// <summary>Stores the entry of the line. Returns the reason if the store cannot take it.</summary>
         private string? Store()
         {
-            int most = store?.MaxValueBytes ?? StoreOptions.LargestValueBytes;
+            int most = store?.MaxValueBytes ?? StoreLimits.MaxValueBytes;
             if (_entry.Value.Length > most)
             {
                 return $"the value has {Figures.Count(_entry.Value.Length)} bytes, more than the {Figures.Count(most)} that this store takes";

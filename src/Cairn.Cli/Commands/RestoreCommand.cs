@@ -101,6 +101,6 @@ internal sealed class RestoreCommand : ToolCommand
     {
         long bytes = File.Exists(backupPath) ? new FileInfo(backupPath).Length : 0;
         long wanted = (2 * bytes) + CapacityStep - ((2 * bytes) % CapacityStep);
-        return Math.Clamp(wanted, SharedOptions.DefaultCapacityBytes, StoreOptions.LargestCapacityBytes);
+        return Math.Clamp(wanted, SharedOptions.DefaultCapacityBytes, StoreLimits.MaxCapacityBytes);
     }
 }

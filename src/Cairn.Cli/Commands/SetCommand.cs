@@ -128,7 +128,7 @@ internal sealed class SetCommand : ToolCommand
     // Reads at most 1.5 times the longest value, which is enough for Base64. A longer input is not read to its end.
     private static byte[] ReadAll(Stream stream)
     {
-        const int Most = StoreOptions.LargestValueBytes / 2 * 3;
+        const int Most = StoreLimits.MaxValueBytes / 2 * 3;
         var all = new MemoryStream();
         var buffer = new byte[64 * 1024];
         while (stream.Read(buffer, 0, buffer.Length) is > 0 and var read)
@@ -136,7 +136,7 @@ internal sealed class SetCommand : ToolCommand
             all.Write(buffer, 0, read);
             if (all.Length > Most)
             {
-                throw new ToolException(ExitCode.Store, $"the value is too long: no store takes more than {Figures.Bytes(StoreOptions.LargestValueBytes)}");
+                throw new ToolException(ExitCode.Store, $"the value is too long: no store takes more than {Figures.Bytes(StoreLimits.MaxValueBytes)}");
             }
         }
 

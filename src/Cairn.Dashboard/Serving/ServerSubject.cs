@@ -68,7 +68,7 @@ internal sealed class ServerSubject : IDashboardSubject
         var process = ProcessFigures.Take();
         writer.WriteStartObject("server"u8);
         writer.WriteNumber("connections"u8, source.Engine.ConnectionCount);
-        writer.WriteNumber("connectionLimit"u8, source.Engine.Limits.Connections);
+        writer.WriteNumber("connectionLimit"u8, source.Engine.Limits.MaxConnections);
         writer.WriteNumber("workers"u8, source.Engine.WorkerCount);
         writer.WriteString("io"u8, source.Engine.Io.ToString().ToLowerInvariant());
         writer.WriteNumber("startedMs"u8, (long)(process.StartUnixSeconds * 1000));

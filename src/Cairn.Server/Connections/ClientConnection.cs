@@ -243,7 +243,7 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
 
     /// <summary>Gets the maximum length of an entry that its session may copy because no cell is free.</summary>
     public long MostCopied => Math.Min(
-        _worker.Limits.OutputBytesPerConnection - Output.UnsentBytes - CopiedBytes, Held.RoomForCopy);
+        _worker.Limits.MaxOutputBytesPerConnection - Output.UnsentBytes - CopiedBytes, Held.RoomForCopy);
 
     /// <summary>Makes the connection wait until a cell or memory may be free. The session either does not consume the request or
     /// remembers where its reply continues, and is then called again.</summary>
@@ -425,7 +425,7 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
         // no memory before the value arrives.
         long atLeast = (long)length + more;
         long step = Math.Max(FirstStepBytes, StepFactor * (long)(_rest?.Length ?? 0));
-        long wanted = Math.Max(atLeast, Math.Min(Math.Min(Session.NeededBytes, step), _worker.Limits.InputBytesPerConnection));
+        long wanted = Math.Max(atLeast, Math.Min(Math.Min(Session.NeededBytes, step), _worker.Limits.MaxInputBytesPerConnection));
         if (_rest is { } rest)
         {
             if (wanted <= rest.Length)
@@ -436,7 +436,7 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
             {
                 if (wanted == atLeast)
                 {
-                    wanted = Math.Max(wanted, Math.Min(2L * rest.Length, _worker.Limits.InputBytesPerConnection));
+                    wanted = Math.Max(wanted, Math.Min(2L * rest.Length, _worker.Limits.MaxInputBytesPerConnection));
                 }
 
                 Block larger = _worker.Pool.Rent(checked((int)wanted));

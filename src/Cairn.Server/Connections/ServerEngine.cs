@@ -42,7 +42,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     private ServerEngine(EngineOptions options)
     {
         _options = options;
-        Memory = new MemoryAccount(options.Limits.BufferBytes);
+        Memory = new MemoryAccount(options.Limits.MaxBufferBytes);
         _limiter = new LogLimiter(options.Clock);
         ForeignClients = new ForeignClients(options.Log, options.Clock);
         _idleCollector = new IdleCollector(Memory);
@@ -152,7 +152,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     /// <summary>Assigns an accepted client to a worker, or refuses it.</summary>
     public void Deal(Listener listener, AcceptedSocket socket)
     {
-        if (Interlocked.Increment(ref _connectionCount) > Limits.Connections)
+        if (Interlocked.Increment(ref _connectionCount) > Limits.MaxConnections)
         {
             OnGone();
             Interlocked.Increment(ref _refused);
@@ -218,7 +218,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     /// <summary>Closes clients that have read nothing for long, the longest first, until a share of the memory is free.</summary>
     public void CloseStalled(long now)
     {
-        long wanted = Limits.BufferBytes / 16;
+        long wanted = Limits.MaxBufferBytes / 16;
         foreach (ClientConnection connection in _connections.Values
             .Where(connection => connection.IsOpen && connection.StalledMs(now) >= MostStalledMs)
             .OrderByDescending(connection => connection.StalledMs(now)))
@@ -377,12 +377,12 @@ internal sealed class ServerEngine : IAsyncDisposable
     {
         (LogSubject Subject, string What)? misbehaviour = connection.CloseReason switch
         {
-            CloseReason.RequestTooLarge => (LogSubject.RequestTooLarge, $"its request is longer than {ByteText.Of(Limits.InputBytesPerConnection)}"),
+            CloseReason.RequestTooLarge => (LogSubject.RequestTooLarge, $"its request is longer than {ByteText.Of(Limits.MaxInputBytesPerConnection)}"),
             CloseReason.RequestTooSlow => (LogSubject.RequestTooSlow, $"its request was not complete after {Limits.RequestTimeout}"),
             CloseReason.ReaderStalled => (LogSubject.ReaderStalled, $"it read nothing for {MostStalledMs / 1000} seconds while others needed the memory of its replies"),
             CloseReason.ReaderTooSlow => (LogSubject.ReaderTooSlow, $"it did not read its replies for {Limits.SlowReaderTimeout}"),
-            CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {ByteText.Of(Limits.OutputBytesPerConnection)} unread"),
-            CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {ByteText.Of(Limits.BufferBytes)}"),
+            CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {ByteText.Of(Limits.MaxOutputBytesPerConnection)} unread"),
+            CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {ByteText.Of(Limits.MaxBufferBytes)}"),
             _ => null,
         };
         if (misbehaviour is { } known && _limiter.MayTell(known.Subject, out string others))
@@ -412,7 +412,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         {
             Log.Write(
                 ServerLogLevel.Warning,
-                $"There are {Limits.Connections} connections, as many as allowed; clients are turned away ({RefusedCount} so far). Raise the limit, or find who does not close.");
+                $"There are {Limits.MaxConnections} connections, as many as allowed; clients are turned away ({RefusedCount} so far). Raise the limit, or find who does not close.");
         }
     }
 }

@@ -398,7 +398,7 @@ internal sealed unsafe partial class Worker
         {
             Session session = connection.Session;
             int there = connection.InputBytes;
-            int consumed = session.Execute(connection.Input, connection.Output, Limits.RequestsPerTurn);
+            int consumed = session.Execute(connection.Input, connection.Output, Limits.MaxRequestsPerTurn);
             if ((uint)consumed > (uint)there)
             {
                 throw new InvalidOperationException($"{session.GetType()} consumed {consumed} of {there} bytes.");
@@ -422,7 +422,7 @@ internal sealed unsafe partial class Worker
             return;
         }
 
-        int limit = Limits.InputBytesPerConnection;
+        int limit = Limits.MaxInputBytesPerConnection;
         if (connection.Session.NeededBytes > limit || left >= limit)
         {
             Fail(connection, CloseReason.RequestTooLarge);
@@ -483,7 +483,7 @@ internal sealed unsafe partial class Worker
 
         // A full output stops replies, but not messages.
         connection.PostedBytes = Math.Min(connection.PostedBytes, unsent);
-        if (connection.PostedBytes > Limits.OutputBytesPerConnection)
+        if (connection.PostedBytes > Limits.MaxOutputBytesPerConnection)
         {
             Fail(connection, CloseReason.TooMuchOutput);
             return;
@@ -549,7 +549,7 @@ internal sealed unsafe partial class Worker
 
     // Returns whether it holds more memory that cannot wait than a request usually needs.
     private static bool HoldsMuch(ClientConnection connection) =>
-        connection.HeldBytes >= ConnectionLimits.SmallestBytesPerConnection / 4;
+        connection.HeldBytes >= ConnectionLimits.MinBytesPerConnection / 4;
 
     private void NoteBlocked(ClientConnection connection, long unsent)
     {

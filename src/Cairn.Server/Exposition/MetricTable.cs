@@ -23,14 +23,14 @@ internal static class MetricTable
 
         // --- Connections ---
         Gauge("cairn.connections", "", "Connections now.", s => s.Engine.ConnectionCount),
-        Gauge("cairn.connections.limit", "", "Connections that are allowed at once.", s => s.Engine.Limits.Connections),
+        Gauge("cairn.connections.limit", "", "Connections that are allowed at once.", s => s.Engine.Limits.MaxConnections),
         Counter("cairn.connections.accepted", "", "Connections since the start.", s => s.Engine.AcceptedCount),
         Counter("cairn.connections.refused", "", "Clients that were turned away because there were too many connections.", s => s.Engine.RefusedCount),
         Counter("cairn.connections.closed", "", "Connections that have ended, by reason.", ClosedConnections),
         Counter("cairn.network.received", "By", "Bytes that arrived from clients.", s => s.Total(recorder => Volatile.Read(ref recorder.BytesReceived))),
         Counter("cairn.network.sent", "By", "Bytes sent to clients.", s => s.Total(recorder => Volatile.Read(ref recorder.BytesSent))),
         Gauge("cairn.buffers.size", "By", "Memory in the buffers of connections.", s => s.Engine.Memory.Bytes),
-        Gauge("cairn.buffers.limit", "By", "Memory that the buffers of connections may take.", s => s.Engine.Limits.BufferBytes),
+        Gauge("cairn.buffers.limit", "By", "Memory that the buffers of connections may take.", s => s.Engine.Limits.MaxBufferBytes),
         Counter("cairn.authentication.failures", "", "Clients of memcached's protocol that gave a wrong user or password.", s => s.Memcached.AuthenticationErrors),
 
         // --- The store, with the operations of all processes ---

@@ -36,8 +36,8 @@ internal static class DescriptorBudget
     public static ConnectionLimits Fit(ConnectionLimits limits, bool hasHttp, long descriptors, ServerLog log)
     {
         long wanted = Wanted(limits, hasHttp);
-        long left = descriptors - (wanted - limits.Connections);
-        if (left >= limits.Connections)
+        long left = descriptors - (wanted - limits.MaxConnections);
+        if (left >= limits.MaxConnections)
         {
             return limits;
         }
@@ -47,18 +47,18 @@ internal static class DescriptorBudget
             string withoutHttp = hasHttp ? string.Create(CultureInfo.InvariantCulture, $" (without the dashboard, --http off, {Own + 1})") : "";
             throw new ServerException(string.Create(
                 CultureInfo.InvariantCulture,
-                $"This process may have {descriptors} files open, too few to serve: {wanted - limits.Connections + 1} is the least{withoutHttp}, and {wanted} are needed for {limits.Connections} connections. {Advice(wanted)}"));
+                $"This process may have {descriptors} files open, too few to serve: {wanted - limits.MaxConnections + 1} is the least{withoutHttp}, and {wanted} are needed for {limits.MaxConnections} connections. {Advice(wanted)}"));
         }
 
         log.Write(
             ServerLogLevel.Warning,
             string.Create(
                 CultureInfo.InvariantCulture,
-                $"This process may have {descriptors} files open, too few for {limits.Connections} connections: at most {left} are accepted. {Advice(wanted)}"));
-        return limits with { Connections = (int)left };
+                $"This process may have {descriptors} files open, too few for {limits.MaxConnections} connections: at most {left} are accepted. {Advice(wanted)}"));
+        return limits with { MaxConnections = (int)left };
     }
 
-    private static long Wanted(ConnectionLimits limits, bool hasHttp) => limits.Connections + Own + (hasHttp ? Http : 0);
+    private static long Wanted(ConnectionLimits limits, bool hasHttp) => limits.MaxConnections + Own + (hasHttp ? Http : 0);
 
     private static string Advice(long wanted) => string.Create(
         CultureInfo.InvariantCulture,

@@ -162,11 +162,11 @@ internal sealed class ServerPlan
                 nameof(options), options.Workers, $"{nameof(ServerOptions)}.{nameof(ServerOptions.Workers)} must be 0 to {MostWorkers:N0}.");
         }
 
-        if (options.MaxValueBytes is < 0 or > StoreOptions.LargestValueBytes)
+        if (options.MaxValueBytes is < 0 or > StoreLimits.MaxValueBytes)
         {
             throw new ArgumentOutOfRangeException(
                 nameof(options), options.MaxValueBytes,
-                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxValueBytes)} must be at most {ByteText.Of(StoreOptions.LargestValueBytes)}, not {ByteText.Of(options.MaxValueBytes)}.");
+                $"{nameof(ServerOptions)}.{nameof(ServerOptions.MaxValueBytes)} must be at most {ByteText.Of(StoreLimits.MaxValueBytes)}, not {ByteText.Of(options.MaxValueBytes)}.");
         }
 
         if (options.SlowThreshold < TimeSpan.Zero && options.SlowThreshold != Timeout.InfiniteTimeSpan)

@@ -119,7 +119,7 @@ internal sealed unsafe partial class MemcachedSession
             ("pointer_size", Text(8 * IntPtr.Size)),
             ("rusage_user", Seconds(processor.UserTime)),
             ("rusage_system", Seconds(processor.PrivilegedTime)),
-            ("max_connections", Text(engine?.Limits.Connections ?? 0)),
+            ("max_connections", Text(engine?.Limits.MaxConnections ?? 0)),
             ("curr_connections", Text(engine?.ConnectionCount ?? 1)),
             ("total_connections", Text(engine?.AcceptedCount ?? 1)),
             ("rejected_connections", Text(engine?.RefusedCount ?? 0)),
@@ -215,7 +215,7 @@ internal sealed unsafe partial class MemcachedSession
         return
         [
             ("maxbytes", Text(store.FileBytes)),
-            ("maxconns", Text(surroundings.Engine?.Limits.Connections ?? 0)),
+            ("maxconns", Text(surroundings.Engine?.Limits.MaxConnections ?? 0)),
             ("tcpport", Text(surroundings.Port)),
             ("udpport", "0"),
             ("inter", surroundings.Address.Length == 0 ? "NULL" : surroundings.Address),
@@ -231,7 +231,7 @@ internal sealed unsafe partial class MemcachedSession
             ("num_threads_per_udp", "0"),
             ("stat_key_prefix", ":"),
             ("detail_enabled", YesNo(_sessions.Prefixes.IsOn)),
-            ("reqs_per_event", Text(surroundings.Engine?.Limits.RequestsPerTurn ?? 0)),
+            ("reqs_per_event", Text(surroundings.Engine?.Limits.MaxRequestsPerTurn ?? 0)),
             ("cas_enabled", "yes"),
             ("tcp_backlog", "1024"),
             ("binding_protocol", "ascii"),

@@ -39,7 +39,7 @@ internal sealed partial class RespSession
     public ReplySource ReplySource { get; }
 
     /// <summary>Gets the maximum length in bytes of a reply that is created as a whole.</summary>
-    public long MaxReplyBytes => Peer.Limits.OutputBytesPerConnection;
+    public long MaxReplyBytes => Peer.Limits.MaxOutputBytesPerConnection;
 
     private bool IsPaused => _pausedCommand is not null;
 

@@ -210,7 +210,7 @@ internal sealed partial class RespSession
     private void Queue(ReadOnlySpan<byte> request, int arguments, ref RespWriter writer)
     {
         _queued ??= new QueuedRequests(Peer.Held);
-        long limit = Peer.Limits.InputBytesPerConnection;
+        long limit = Peer.Limits.MaxInputBytesPerConnection;
         bool isTooLong = _queued.Bytes + request.Length > limit;
         _queuedArguments += arguments;
         if (isTooLong || _queuedArguments > MostQueuedArguments)

@@ -219,7 +219,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     {
         ReadCounters(image, out long entries, out long bytes);
         bytes = Math.Max(0, bytes + (entries * addedBytes));
-        long average = Math.Clamp(bytes / Math.Max(1, entries), StoreOptions.MinAverageEntryBytes, StoreOptions.MaxAverageEntryBytes);
+        long average = Math.Clamp(bytes / Math.Max(1, entries), StoreLimits.MinAverageEntryBytes, StoreLimits.MaxAverageEntryBytes);
         int averageEntryBytes = options.AverageEntryBytes
             ?? (entries >= FewestEntriesToAverage ? (int)average : image.Layout.AverageEntryBytes);
         long maxCapacityBytes = options.MaxCapacityBytes ?? Math.Max(image.Layout.MaxCapacityBytes, options.CapacityBytes ?? 0);

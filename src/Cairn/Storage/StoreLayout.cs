@@ -115,7 +115,7 @@ internal sealed class StoreLayout
     public int MaxSegmentEntryBytes => SegmentBytes;
 
     /// <summary>Returns the length in bytes of the longest value of a store that can grow to this capacity.</summary>
-    public static int MaxValueBytesOf(long maxCapacityBytes) => (int)Math.Min(StoreOptions.LargestValueBytes, maxCapacityBytes / 8);
+    public static int MaxValueBytesOf(long maxCapacityBytes) => (int)Math.Min(StoreLimits.MaxValueBytes, maxCapacityBytes / 8);
 
     /// <summary>Gets the length in bytes of the longest value: the smaller of 64 MiB and an eighth of the capacity.</summary>
     public int MaxValueBytes => MaxValueBytesOf(MaxCapacityBytes);
@@ -171,11 +171,11 @@ internal sealed class StoreLayout
     /// </summary>
     public static StoreLayout? Restore(long maxCapacityBytes, int averageEntryBytes, int segmentBytes, int partitionCount, int maxSegments)
     {
-        bool isPossible = averageEntryBytes is >= StoreOptions.MinAverageEntryBytes and <= StoreOptions.MaxAverageEntryBytes
+        bool isPossible = averageEntryBytes is >= StoreLimits.MinAverageEntryBytes and <= StoreLimits.MaxAverageEntryBytes
             && segmentBytes is >= MinSegmentBytes and <= MaxSegmentBytes && BitOperations.IsPow2(segmentBytes)
             && partitionCount is >= 1 and <= MaxPartitions && BitOperations.IsPow2(partitionCount)
             && maxSegments >= partitionCount * ReservedSegmentsPerPartition
-            && maxCapacityBytes is > 0 and <= StoreOptions.LargestCapacityBytes
+            && maxCapacityBytes is > 0 and <= StoreLimits.MaxCapacityBytes
             && (long)maxSegments * segmentBytes <= maxCapacityBytes;
         return isPossible ? new StoreLayout(maxCapacityBytes, averageEntryBytes, segmentBytes, partitionCount, maxSegments) : null;
     }

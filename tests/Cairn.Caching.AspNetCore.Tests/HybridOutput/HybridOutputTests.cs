@@ -495,8 +495,8 @@ public sealed class HybridOutputTests
     public async Task Options_out_of_range_and_a_missing_cache_are_told_when_the_application_starts()
     {
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.Expiration = TimeSpan.Zero));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.MaximumBodyBytes = -1));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.MaximumBodyBytes = (64 << 20) + 1));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.MaxBodyBytes = -1));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.MaxBodyBytes = (64 << 20) + 1));
         await Assert.ThrowsAsync<ArgumentException>(() => GetAsync(output => output.Tags.Add("*")));
 
         await using WebApplication without = WebApplication.CreateSlimBuilder().Build();

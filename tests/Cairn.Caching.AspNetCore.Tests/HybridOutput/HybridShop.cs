@@ -151,7 +151,7 @@ internal sealed class HybridShop : IAsyncDisposable
             .CacheOutputInCairnHybrid(output =>
             {
                 Everywhere(output);
-                output.MaximumBodyBytes = 10_000;
+                output.MaxBodyBytes = 10_000;
             });
         _application.MapGet("/stream", async (HttpContext context) =>
         {

@@ -40,8 +40,8 @@ public class HybridOverFaultyCacheTests
         {
             DistributedCache = cache,
             DistributedBreakAfterFailures = breakAfterFailures,
-            DistributedFirstBreak = TimeSpan.FromHours(1),
-            DistributedLongestBreak = TimeSpan.FromHours(1),
+            DistributedMinBreak = TimeSpan.FromHours(1),
+            DistributedMaxBreak = TimeSpan.FromHours(1),
         });
         await hybrid.GetAsync<string>("one");
         int calls = cache.Calls.Count;

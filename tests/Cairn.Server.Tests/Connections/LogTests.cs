@@ -13,7 +13,7 @@ public sealed class LogTests
     public async Task Client_that_is_disconnected_for_what_it_did_is_told_of_and_so_is_what_it_did()
     {
         await using var server = await TestServer.StartAsync(
-            LoopUnderTest.Sockets, options => options with { Limits = new ConnectionLimits { InputBytesPerConnection = 100_000 } });
+            LoopUnderTest.Sockets, options => options with { Limits = new ConnectionLimits { MaxInputBytesPerConnection = 100_000 } });
         using TestClient client = server.Connect();
         string address = client.Socket.LocalEndPoint!.ToString()!;
 

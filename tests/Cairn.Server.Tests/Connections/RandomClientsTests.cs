@@ -53,7 +53,7 @@ public class RandomClientsTests
         const int Lives = 40;
         await using var server = await TestServer.StartAsync(loop, options => options with
         {
-            Limits = new ConnectionLimits { RequestsPerTurn = 3 },
+            Limits = new ConnectionLimits { MaxRequestsPerTurn = 3 },
             Clock = new TestClock(), // No client is too slow, even on a busy machine.
         });
 

@@ -69,7 +69,7 @@ public sealed class StalledReaderTests : IDisposable
     {
         StoreServer server = await StoreServer.StartAsync(configure: options => options with
         {
-            Limits = new ConnectionLimits { BufferBytes = 16 << 20 },
+            Limits = new ConnectionLimits { MaxBufferBytes = 16 << 20 },
             Clock = _clock,
         });
         Assert.True(server.Store.Set("big", TestBytes.Of(BigBytes)));

@@ -190,7 +190,7 @@ public sealed class TurnTests : IAsyncDisposable
     {
         await StartAsync(new ConnectionLimits { IdleTimeout = TimeSpan.FromSeconds(10) });
         ClientConnection client = _loop.Connect();
-        long taken = _engine!.Limits.BufferBytes;
+        long taken = _engine!.Limits.MaxBufferBytes;
         _engine.Memory.Add(taken);
         _engine.Memory.AddReply(taken);
         _loop.Turn(() => _loop.Receive(client, "l"));

@@ -19,7 +19,7 @@ public sealed class DescriptorBudgetTests
     {
         ConnectionLimits limits = DescriptorBudget.Fit(new ConnectionLimits(), hasHttp, descriptors, _log);
 
-        Assert.Equal(connections, limits.Connections);
+        Assert.Equal(connections, limits.MaxConnections);
         Assert.Equal(connections == 10_000 ? 0 : 1, _log.Lines.Count);
         Assert.All(_log.Lines, line => Assert.Contains($"at most {connections} are accepted. Raise the limit to 10", line.Message, StringComparison.Ordinal));
     }

@@ -30,7 +30,7 @@ public partial class DescriptorTests
             await using var server = await TestServer.StartAsync(loop, options => options with
             {
                 Workers = 1,
-                Limits = new ConnectionLimits { Connections = 100 },
+                Limits = new ConnectionLimits { MaxConnections = 100 },
             });
 
             ServeWithoutDescriptors(server);

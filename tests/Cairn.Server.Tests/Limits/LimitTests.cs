@@ -14,7 +14,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task One_connection_too_many_is_told_so_and_closed(LoopUnderTest loop)
     {
-        await using var server = await Start(loop, new ConnectionLimits { Connections = 2 });
+        await using var server = await Start(loop, new ConnectionLimits { MaxConnections = 2 });
         using var first = server.Connect();
         TestClient second = server.Connect();
         Assert.Equal("a", Echo(first, "a"));
@@ -37,7 +37,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Request_of_known_length_beyond_the_limit_is_an_error(LoopUnderTest loop)
     {
-        await using var server = await Start(loop, new ConnectionLimits { InputBytesPerConnection = 100_000 });
+        await using var server = await Start(loop, new ConnectionLimits { MaxInputBytesPerConnection = 100_000 });
         using var client = server.Connect();
 
         client.Send("put 100000\n");
@@ -54,7 +54,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Request_that_never_ends_is_an_error_that_reaches_the_client(LoopUnderTest loop)
     {
-        await using var server = await Start(loop, new ConnectionLimits { InputBytesPerConnection = 100_000 });
+        await using var server = await Start(loop, new ConnectionLimits { MaxInputBytesPerConnection = 100_000 });
         using var client = server.Connect();
 
         client.Send(new byte[150_000]);
@@ -66,7 +66,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Client_that_does_not_read_what_others_send_it_is_closed(LoopUnderTest loop)
     {
-        await using var server = await Start(loop, new ConnectionLimits { OutputBytesPerConnection = 1 << 20 });
+        await using var server = await Start(loop, new ConnectionLimits { MaxOutputBytesPerConnection = 1 << 20 });
         using var client = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
         ClientConnection connection = server.Sessions.Connected.Take();
         byte[] message = new byte[100_000];
@@ -83,7 +83,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task When_memory_is_used_up_those_who_ask_for_more_are_closed_and_small_requests_go_on(LoopUnderTest loop)
     {
-        await using var server = await Start(loop, new ConnectionLimits { BufferBytes = 6 << 20 }, workers: 1);
+        await using var server = await Start(loop, new ConnectionLimits { MaxBufferBytes = 6 << 20 }, workers: 1);
         using var modest = server.Connect();
         Assert.Equal("a", Echo(modest, "a"));
         using var greedy = server.Connect();
@@ -219,7 +219,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Turn_executes_no_more_requests_of_a_connection_than_allowed(LoopUnderTest loop)
     {
-        await using var server = await Start(loop, new ConnectionLimits { RequestsPerTurn = 10 });
+        await using var server = await Start(loop, new ConnectionLimits { MaxRequestsPerTurn = 10 });
         using var client = server.Connect();
 
         client.Send(string.Concat(Enumerable.Repeat("echo x\n", 1000)));
@@ -236,14 +236,14 @@ public class LimitTests
     {
         ConnectionLimits[] wrong =
         [
-            new() { Connections = 0 },
-            new() { InputBytesPerConnection = (64 << 10) - 1 },
-            new() { OutputBytesPerConnection = (64 << 10) - 1 },
-            new() { BufferBytes = (1 << 20) - 1 },
+            new() { MaxConnections = 0 },
+            new() { MaxInputBytesPerConnection = (64 << 10) - 1 },
+            new() { MaxOutputBytesPerConnection = (64 << 10) - 1 },
+            new() { MaxBufferBytes = (1 << 20) - 1 },
             new() { IdleTimeout = TimeSpan.Zero },
             new() { RequestTimeout = TimeSpan.FromDays(366) },
             new() { SlowReaderTimeout = TimeSpan.FromSeconds(-2) },
-            new() { RequestsPerTurn = 0 },
+            new() { MaxRequestsPerTurn = 0 },
         ];
 
         Assert.Equal(

@@ -17,7 +17,7 @@ public class RunOutTests
     [InlineData(WireProtocol.Resp, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4000000\r\n", "")]
     public async Task Requests_beyond_the_limit_hold_nothing_and_others_are_served(WireProtocol protocol, string request, string reply)
     {
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { InputBytesPerConnection = 1 << 20 });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxInputBytesPerConnection = 1 << 20 });
         byte[] begun = [.. Encoding.ASCII.GetBytes(request), .. new byte[1 << 20]];
 
         for (int i = 0; i < 20; i++)
@@ -70,7 +70,7 @@ public class RunOutTests
     [Fact]
     public async Task Reply_that_must_be_made_at_once_is_refused_while_others_are_served()
     {
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { OutputBytesPerConnection = 64 << 10 });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxOutputBytesPerConnection = 64 << 10 });
         TestClient client = runOut.Greedy();
         for (int part = 0; part < 3; part++)
         {
@@ -94,7 +94,7 @@ public class RunOutTests
     [Fact]
     public async Task Transactions_with_replies_beyond_the_limit_hold_nothing_and_others_are_served()
     {
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { OutputBytesPerConnection = 1 << 20 });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxOutputBytesPerConnection = 1 << 20 });
         Assert.True(runOut.Server.Store.Set("long", TestBytes.Of(100_000)));
         string transaction = $"MULTI\r\n{string.Concat(Enumerable.Repeat("GET long\r\n", 20))}EXEC\r\n";
         TestClient client = runOut.Greedy();
@@ -119,7 +119,7 @@ public class RunOutTests
     [Fact]
     public async Task Client_that_reads_no_messages_is_closed_and_others_are_served()
     {
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { OutputBytesPerConnection = 1 << 20 });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxOutputBytesPerConnection = 1 << 20 });
         TestClient subscriber = runOut.Greedy();
         subscriber.Send("SUBSCRIBE news\r\n");
         Assert.Equal("*3\r", subscriber.ReadLine());
@@ -142,7 +142,7 @@ public class RunOutTests
     public async Task Short_messages_that_wait_behind_a_reply_cost_at_most_the_memory_of_all_connections()
     {
         const int Limit = 8 << 20;
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { BufferBytes = Limit });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });
         Assert.True(runOut.Server.Store.Set("long", TestBytes.Of(1 << 20)));
         TestClient subscriber = runOut.Greedy();
         subscriber.Send($"HELLO 3\r\nSUBSCRIBE c\r\nMGET{string.Concat(Enumerable.Repeat(" long", 64))}\r\n");
@@ -172,7 +172,7 @@ public class RunOutTests
     public async Task What_sessions_keep_costs_at_most_the_memory_of_all_connections(string command)
     {
         const int Limit = 8 << 20;
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { BufferBytes = Limit });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });
         string names = new('n', 1000);
 
         for (int client = 0; client < 8; client++)
@@ -199,7 +199,7 @@ public class RunOutTests
     public async Task Clients_that_do_not_read_hold_at_most_their_share_and_it_comes_back()
     {
         const int Limit = 16 << 20;
-        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { BufferBytes = Limit });
+        await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });
         Assert.True(runOut.Server.Store.Set("long", TestBytes.Of(1 << 20)));
 
         for (int i = 0; i < 32; i++)

@@ -11,7 +11,7 @@ public class WaitingForCellTests
     private const int BigBytes = 2 << 20;
 
     // No copy of a big value fits into this limit.
-    private static readonly ConnectionLimits NoCopies = new() { OutputBytesPerConnection = 1 << 20 };
+    private static readonly ConnectionLimits NoCopies = new() { MaxOutputBytesPerConnection = 1 << 20 };
 
     public static TheoryData<LoopUnderTest> Loops => Testing.Loops.Here;
 
@@ -262,7 +262,7 @@ public class WaitingForCellTests
     public async Task Copies_take_at_most_half_of_the_memory_of_buffers_and_nobody_is_disconnected_for_them()
     {
         const int Clients = 12;
-        await using StoreServer server = await StartAsync(new ConnectionLimits { BufferBytes = 32 << 20 });
+        await using StoreServer server = await StartAsync(new ConnectionLimits { MaxBufferBytes = 32 << 20 });
         Assert.True(server.Store.Set("huge", TestBytes.Of(8 << 20)));
         using var held = new HeldCells(server.Store);
         var clients = new List<TestClient>();

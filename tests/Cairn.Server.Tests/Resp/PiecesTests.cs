@@ -226,7 +226,7 @@ public sealed class PiecesTests : IDisposable
             _host.Connect().Run($"SUBSCRIBE channel-{i:D200}");
         }
 
-        RespClient client = _host.Connect(limits: new ConnectionLimits { OutputBytesPerConnection = 64 << 10 });
+        RespClient client = _host.Connect(limits: new ConnectionLimits { MaxOutputBytesPerConnection = 64 << 10 });
 
         Assert.Equal(error, client.Run(command));
         Assert.Equal("+PONG\r\n", client.Run("PING"));

@@ -178,7 +178,7 @@ public sealed unsafe class SecrecyTests : StoreTest
         for (int round = 0; round < 40; round++)
         {
             File.Delete(FilePath);
-            using (CairnStore store = CairnStore.Open(Encrypted with { CapacityBytes = StoreOptions.SmallestCapacityBytes }))
+            using (CairnStore store = CairnStore.Open(Encrypted with { CapacityBytes = StoreLimits.MinCapacityBytes }))
             {
                 for (int i = 0; i < 300; i++)
                 {

@@ -9,7 +9,7 @@ public sealed class LongKeyTests : IDisposable
     private readonly CairnStore _store;
 
     public LongKeyTests() =>
-        _store = CairnStore.Open(new StoreOptions { Path = _directory["store"], CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        _store = CairnStore.Open(new StoreOptions { Path = _directory["store"], CapacityBytes = StoreLimits.MinCapacityBytes });
 
     public static TheoryData<int> Lengths => [4_000, 4_096, 5_000, 65_536];
 

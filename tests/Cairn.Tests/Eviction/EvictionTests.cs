@@ -4,7 +4,7 @@ namespace Cairn.Tests.Eviction;
 public sealed class EvictionTests : StoreTest
 {
     [Theory]
-    [InlineData(StoreOptions.SmallestCapacityBytes)]
+    [InlineData(StoreLimits.MinCapacityBytes)]
     [InlineData(8L << 20)]
     [InlineData(32L << 20)]
     public void Store_of_any_size_takes_more_than_it_holds_and_serves_only_right_values(long capacityBytes)
@@ -101,7 +101,7 @@ public sealed class EvictionTests : StoreTest
     [Fact]
     public void Smallest_store_takes_its_longest_value_again_and_again()
     {
-        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
         for (int i = 0; i < 300; i++)
         {
             Assert.True(store.Set($"{i}", TestBytes.Of(store.MaxValueBytes, seed: i)), $"value {i}");
@@ -109,7 +109,7 @@ public sealed class EvictionTests : StoreTest
             Assert.True(store.Set($"small {i}", TestBytes.Of(i)));
         }
 
-        Assert.Equal(StoreOptions.SmallestCapacityBytes, new FileInfo(FilePath).Length);
+        Assert.Equal(StoreLimits.MinCapacityBytes, new FileInfo(FilePath).Length);
     }
 
     [Fact]
@@ -177,7 +177,7 @@ public sealed class EvictionTests : StoreTest
     }
 
     [Theory]
-    [InlineData(StoreOptions.SmallestCapacityBytes, 1)]
+    [InlineData(StoreLimits.MinCapacityBytes, 1)]
     [InlineData(8L << 20, 2)]
     [InlineData(20L << 20, 3)]
     public void Values_of_every_length_are_taken_and_every_partition_keeps_room_to_work(long capacityBytes, int seed)

@@ -17,7 +17,7 @@ public sealed class PinOfDeadOwnerTests : IDisposable
     [Fact]
     public void Pin_of_a_process_that_died_does_not_hide_the_pin_of_one_that_lives()
     {
-        var options = new StoreOptions { Path = _directory["store"], CapacityBytes = StoreOptions.SmallestCapacityBytes };
+        var options = new StoreOptions { Path = _directory["store"], CapacityBytes = StoreLimits.MinCapacityBytes };
         CairnStore.Open(options).Dispose();
         string[] oldest = [.. Enumerable.Range(0, 20).Select(i => $"key:{i}")];
         using var doomed = ChildProcess.Start(typeof(PinOfDeadOwnerTests), ["hold-pins", options.Path, .. oldest]);

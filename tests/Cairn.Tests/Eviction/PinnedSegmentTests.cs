@@ -7,7 +7,7 @@ public sealed class PinnedSegmentTests : IDisposable
     private readonly StoreOptions _options;
 
     public PinnedSegmentTests() =>
-        _options = new StoreOptions { Path = _directory["store"], CapacityBytes = StoreOptions.SmallestCapacityBytes };
+        _options = new StoreOptions { Path = _directory["store"], CapacityBytes = StoreLimits.MinCapacityBytes };
 
     public void Dispose() => _directory.Dispose();
 

@@ -188,7 +188,7 @@ public sealed class DamageTests : StoreTest
     [InlineData(3)]
     public void Whatever_is_in_the_file_it_is_verified_to_the_end(int seed)
     {
-        FillAndClose(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        FillAndClose(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
         byte[] whole = File.ReadAllBytes(FilePath);
         var random = new Random(seed);
         for (int i = 0; i < 150; i++)

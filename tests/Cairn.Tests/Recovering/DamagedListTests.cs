@@ -48,7 +48,7 @@ public sealed unsafe class DamagedListTests : StoreTest
 
     public static TheoryData<string> WhenOpened => [.. NoticedWhenOpened.Keys];
 
-    private StoreOptions Tiny => Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes };
+    private StoreOptions Tiny => Options with { CapacityBytes = StoreLimits.MinCapacityBytes };
 
     [Theory]
     [MemberData(nameof(WhenOpened))]

@@ -133,7 +133,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
     {
         for (int bit = 0; bit < 64 * 8; bit += 3)
         {
-            CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+            CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
             for (int i = 0; i < 1000; i++)
             {
                 store.Set($"{i}", TestBytes.Of(1000, seed: i));

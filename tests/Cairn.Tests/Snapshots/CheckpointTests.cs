@@ -133,26 +133,26 @@ public sealed class CheckpointTests : LoggedStoreTest
     {
         CairnStore store = Open(Small);
         CairnCollection books = store.Collection("books", Logged);
-        Assert.False(store.Checkpointer.IsDue(StoreOptions.SmallestLogFileBytes));
-        while (!store.Checkpointer.IsDue(StoreOptions.SmallestLogFileBytes))
+        Assert.False(store.Checkpointer.IsDue(StoreLimits.MinLogFileBytes));
+        while (!store.Checkpointer.IsDue(StoreLimits.MinLogFileBytes))
         {
             books.Set("42", TestBytes.Of(1000));
         }
 
-        Assert.InRange(store.Engine.WriteAhead.Tail, StoreOptions.SmallestLogFileBytes, 2 * StoreOptions.SmallestLogFileBytes);
+        Assert.InRange(store.Engine.WriteAhead.Tail, StoreLimits.MinLogFileBytes, 2 * StoreLimits.MinLogFileBytes);
         for (int i = 0; i < 200; i++)
         {
             books.Set($"{i}", TestBytes.Of(1000));
         }
 
         store.Checkpoint();
-        Assert.False(store.Checkpointer.IsDue(StoreOptions.SmallestLogFileBytes));
+        Assert.False(store.Checkpointer.IsDue(StoreLimits.MinLogFileBytes));
         for (int i = 0; i < 100; i++)
         {
             books.Set($"{i}", TestBytes.Of(1000));
         }
 
-        Assert.False(store.Checkpointer.IsDue(StoreOptions.SmallestLogFileBytes)); // The log is half as long as the entries.
+        Assert.False(store.Checkpointer.IsDue(StoreLimits.MinLogFileBytes)); // The log is half as long as the entries.
     }
 
     [Fact]

@@ -12,7 +12,7 @@ public abstract class LoggedStoreTest : StoreTest
     private protected IEnumerable<string> LogNames =>
         Directory.GetFiles(DirectoryPath, "*.log-*").Select(path => Path.GetFileName(path)!).Order(StringComparer.Ordinal);
 
-    private protected StoreOptions Small => Options with { CapacityBytes = 2L << 20, LogFileBytes = StoreOptions.SmallestLogFileBytes, CheckpointsByItself = false };
+    private protected StoreOptions Small => Options with { CapacityBytes = 2L << 20, LogFileBytes = StoreLimits.MinLogFileBytes, CheckpointsByItself = false };
 
     private protected static string? TextOf(CairnCollection collection, string key) => collection.GetString(key);
 

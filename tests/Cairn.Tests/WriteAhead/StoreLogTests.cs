@@ -91,7 +91,7 @@ public sealed class StoreLogTests : StoreTest
     [Fact]
     public void Log_goes_on_in_the_next_file_when_one_is_full()
     {
-        using CairnStore store = Open(Options with { LogFileBytes = StoreOptions.SmallestLogFileBytes });
+        using CairnStore store = Open(Options with { LogFileBytes = StoreLimits.MinLogFileBytes });
         CairnCollection accounts = store.Collection("accounts", Logged);
         for (int i = 0; i < 1_000; i++)
         {
@@ -103,7 +103,7 @@ public sealed class StoreLogTests : StoreTest
 
         IReadOnlyList<string> names = LogFileSet.Names(Cairn.Platform.HostPlatform.Current, FilePath);
         Assert.True(names.Count > 5);
-        Assert.All(names, name => Assert.True(new FileInfo(PathOf(name)).Length >= StoreOptions.SmallestLogFileBytes));
+        Assert.All(names, name => Assert.True(new FileInfo(PathOf(name)).Length >= StoreLimits.MinLogFileBytes));
         LogReplay.Check(store, accounts);
     }
 
@@ -233,7 +233,7 @@ public sealed class StoreLogTests : StoreTest
     [Fact]
     public void Write_for_which_the_disk_has_no_room_changes_nothing()
     {
-        CairnStore store = _platform.OpenStore(Options with { LogFileBytes = StoreOptions.SmallestLogFileBytes });
+        CairnStore store = _platform.OpenStore(Options with { LogFileBytes = StoreLimits.MinLogFileBytes });
         using (store)
         {
             CairnCollection accounts = store.Collection("accounts", Logged);

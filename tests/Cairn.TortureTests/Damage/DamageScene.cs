@@ -27,7 +27,7 @@ internal sealed class DamageScene
         {
             0 => (2L << 20, 4L << 20),
             1 => (3L << 20, 0),
-            _ => (StoreOptions.SmallestCapacityBytes, 0),
+            _ => (StoreLimits.MinCapacityBytes, 0),
         };
         Options = new StoreOptions
         {

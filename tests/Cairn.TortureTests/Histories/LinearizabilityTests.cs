@@ -10,7 +10,7 @@ namespace Cairn.TortureTests.Histories;
 public sealed class LinearizabilityTests(ITestOutputHelper output)
 {
     [Theory]
-    [InlineData(StoreOptions.SmallestCapacityBytes, 0)]
+    [InlineData(StoreLimits.MinCapacityBytes, 0)]
     [InlineData(8L << 20, 0)]
     [InlineData(2L << 20, 4L << 20)]
     public async Task Threads_of_two_openings_are_linearizable(long capacityBytes, long maxCapacityBytes)

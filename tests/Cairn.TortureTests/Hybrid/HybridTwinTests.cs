@@ -78,7 +78,7 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
             {
                 if (level.EndsWith("store", StringComparison.Ordinal))
                 {
-                    stores.Add(CairnStore.Open(level == "store" ? run.Store : run.Store with { CapacityBytes = StoreOptions.SmallestCapacityBytes }));
+                    stores.Add(CairnStore.Open(level == "store" ? run.Store : run.Store with { CapacityBytes = StoreLimits.MinCapacityBytes }));
                     caches.Add(BrokenHybrid.Create(run.OptionsOf(stores[i]), stores[i], defect));
                 }
                 else

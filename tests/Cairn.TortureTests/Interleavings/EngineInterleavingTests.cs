@@ -37,7 +37,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
         var options = new StoreOptions
         {
             Path = crew.StorePath,
-            CapacityBytes = StoreOptions.SmallestCapacityBytes,
+            CapacityBytes = StoreLimits.MinCapacityBytes,
             OpenMode = StoreOpenMode.OpenExisting,
             LockTimeout = lockTimeout,
             FlushOnClose = false,

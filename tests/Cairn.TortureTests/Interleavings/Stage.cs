@@ -33,7 +33,7 @@ internal sealed unsafe class Stage : IDisposable
             AllowsTinyCapacity = true,
             OpenMode = StoreOpenMode.OpenExisting,
             FlushOnClose = false,
-            LogFileBytes = StoreOptions.SmallestLogFileBytes,
+            LogFileBytes = StoreLimits.MinLogFileBytes,
             CheckpointsByItself = false,
             RemovesExpired = false,
             LockTimeout = TimeSpan.FromHours(1),

@@ -15,7 +15,7 @@ internal static class LogRoles
         Path = Path.Combine(directory, "store.cairn"),
         CapacityBytes = CapacityBytes,
         FlushOnClose = false,
-        LogFileBytes = StoreOptions.SmallestLogFileBytes,
+        LogFileBytes = StoreLimits.MinLogFileBytes,
         CheckpointsByItself = false,
     };
 

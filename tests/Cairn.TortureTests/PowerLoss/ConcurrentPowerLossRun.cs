@@ -180,8 +180,8 @@ internal sealed class ConcurrentPowerLossRun(int seed)
 
     private static StoreOptions OptionsFor(StoreDirectory directory) => directory.Options with
     {
-        CapacityBytes = StoreOptions.SmallestCapacityBytes,
-        LogFileBytes = StoreOptions.SmallestLogFileBytes,
+        CapacityBytes = StoreLimits.MinCapacityBytes,
+        LogFileBytes = StoreLimits.MinLogFileBytes,
     };
 
     private static string KeyOf(int thread, int key) => string.Create(CultureInfo.InvariantCulture, $"{thread}.{key}");

@@ -417,9 +417,9 @@ internal sealed class PowerLossRun(int seed)
 
     private StoreOptions OptionsFor(StoreDirectory directory) => directory.Options with
     {
-        CapacityBytes = StoreOptions.SmallestCapacityBytes,
-        MaxCapacityBytes = (1 + (seed % 3)) * StoreOptions.SmallestCapacityBytes,
-        LogFileBytes = StoreOptions.SmallestLogFileBytes,
+        CapacityBytes = StoreLimits.MinCapacityBytes,
+        MaxCapacityBytes = (1 + (seed % 3)) * StoreLimits.MinCapacityBytes,
+        LogFileBytes = StoreLimits.MinLogFileBytes,
         FlushOnClose = _random.Next(2) == 0,
     };
 

@@ -61,7 +61,7 @@ public sealed class StoppedProcessTests : IDisposable
     [Fact]
     public void Pinned_values_of_a_stopped_process_stay_and_nothing_else_is_held_back()
     {
-        CairnStore store = Open(Options with { CapacityBytes = StoreOptions.SmallestCapacityBytes });
+        CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
         string[] names = [.. Enumerable.Range(0, 10).Select(i => $"pinned:{i}")];
         Array.ForEach(names, name => Assert.True(store.Set(name, TestBytes.Of(2_500))));
         using ChildProcess stopped = ChildProcess.Start(typeof(Program), ["stop-with-pins", _directory.FilePath, .. names]);

@@ -55,7 +55,7 @@ internal sealed class ReferenceRun : IDisposable
         _options = new StoreOptions
         {
             Path = _directory[file],
-            CapacityBytes = StoreOptions.SmallestCapacityBytes,
+            CapacityBytes = StoreLimits.MinCapacityBytes,
             AverageEntryBytes = _random.Next(2) == 0 ? 128 : 2048,
             FlushOnClose = _random.Next(4) == 0,
             RemovesExpired = false, // Only the run itself sweeps, so that a seed repeats it.

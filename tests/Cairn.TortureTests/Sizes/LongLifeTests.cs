@@ -20,7 +20,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
     // Upper bounds: of a snapshot, and of the growth of the log before the next check of whether a checkpoint is due.
     private const long SnapshotBytes = (Keys * (LongestValue + 200)) + (64 << 10);
     private const int LookEvery = 50;
-    private const long LogBytes = SnapshotBytes + (LookEvery * 4 * (LongestValue + 200)) + (3 * StoreOptions.SmallestLogFileBytes);
+    private const long LogBytes = SnapshotBytes + (LookEvery * 4 * (LongestValue + 200)) + (3 * StoreLimits.MinLogFileBytes);
 
     private static readonly TimeSpan Time = TimeSpan.FromHours(10);
     private static readonly CollectionOptions Logged = new() { Region = StoreRegion.Keep };
@@ -87,7 +87,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
         {
             Do(store, kept, random);
             _clock.Advance(Time / (Lives * (double)operations));
-            if (i % LookEvery == 0 && store.Checkpointer.IsDue(StoreOptions.SmallestLogFileBytes))
+            if (i % LookEvery == 0 && store.Checkpointer.IsDue(StoreLimits.MinLogFileBytes))
             {
                 store.Checkpoint();
             }
@@ -202,7 +202,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
     {
         CapacityBytes = CapacityBytes,
         MaxCapacityBytes = MaxCapacityBytes,
-        LogFileBytes = StoreOptions.SmallestLogFileBytes,
+        LogFileBytes = StoreLimits.MinLogFileBytes,
         CheckpointsByItself = false,
         TimeProvider = _clock,
     };

@@ -29,7 +29,7 @@ internal sealed record WorkerOptions
 
     public int LongestValue { get; init; } = 60_000;
 
-    public long CapacityBytes { get; init; } = StoreOptions.SmallestCapacityBytes;
+    public long CapacityBytes { get; init; } = StoreLimits.MinCapacityBytes;
 
     public long MaxCapacityBytes { get; init; }
 

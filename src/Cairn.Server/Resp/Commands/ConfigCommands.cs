@@ -17,7 +17,7 @@ internal static class ConfigCommands
         new("appendonly", _ => "no"),
         new("databases", _ => "1"),
         new("latency-tracking", _ => "yes"),
-        new("maxclients", server => Number(server.Engine?.Limits.Connections ?? 0)),
+        new("maxclients", server => Number(server.Engine?.Limits.MaxConnections ?? 0)),
         new("maxmemory", server => Number(server.Store.GetStatistics().FileBytes)),
         new("maxmemory-policy", _ => "allkeys-lru"),
         new("notify-keyspace-events", server => EventLetters.Format(server.Events.Classes)) { Prepare = PrepareEvents },

@@ -93,8 +93,8 @@ public sealed record CairnEntryOptions
     /// </summary>
     public bool? ShareLocalValue { get; init; }
 
-    /// <summary>True if a null that the factory returns is not cached. Default false: a missing result is worth caching.</summary>
-    public bool? SkipNull { get; init; }
+    /// <summary>True if a null that the factory returns is cached. Default true: a missing result is worth caching.</summary>
+    public bool? CacheNull { get; init; }
 
     /// <summary>
     /// The size of the value in this process in bytes, for <see cref="CairnHybridCacheOptions.LocalMaxBytes"/>. Default an estimate, which is

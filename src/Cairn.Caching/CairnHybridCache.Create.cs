@@ -504,7 +504,7 @@ public sealed partial class CairnHybridCache
 
     private ValueTask KeepMadeAsync<T>(ValueFlight<T> flight, T value, EntryPolicy policy, ChangeMark mark, ILevelLease? lease)
     {
-        if (lease is not null && (value is not null || !policy.SkipNull))
+        if (lease is not null && (value is not null || policy.CachesNull))
         {
             return KeepAsync(flight, value, policy, stamps: null, etag: null, lastModified: null, mark, lease);
         }
@@ -560,7 +560,7 @@ public sealed partial class CairnHybridCache
         }
 
         flight.Tags = stamps;
-        if (!isKept || (value is null && policy.SkipNull))
+        if (!isKept || (value is null && !policy.CachesNull))
         {
             flight.Succeed(value);
             return;

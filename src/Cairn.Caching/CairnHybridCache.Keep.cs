@@ -77,7 +77,7 @@ public sealed partial class CairnHybridCache
     private void KeepPlain<T>(ValueFlight<T> flight, T value, EntryPolicy policy)
     {
         Func<T>? copy = null;
-        if (value is not null || !policy.SkipNull)
+        if (value is not null || policy.CachesNull)
         {
             try
             {

@@ -62,8 +62,8 @@ public sealed class CairnHybridCacheOptions
     /// </summary>
     public CairnStoreFileOptions? StoreFile { get; set; }
 
-    /// <summary>True to use only the first level, even if a second level is registered. Default false.</summary>
-    public bool DisableSecondLevel { get; set; }
+    /// <summary>False to use only the first level, even if a second level is registered. Default true.</summary>
+    public bool UseSecondLevel { get; set; } = true;
 
     /// <summary>The maximum number of entries in the first level. Default 100,000.</summary>
     public long LocalMaxEntries { get; set; } = 100_000;

@@ -33,7 +33,7 @@ internal static class HybridCacheAssembly
     // Returns the second level that the options name, or the registered one, or none.
     private static SecondLevel LevelOf(CairnHybridCacheOptions options, IServiceProvider? services, ILogger logger)
     {
-        if (options.DisableSecondLevel)
+        if (!options.UseSecondLevel)
         {
             return new NoLevel();
         }

@@ -109,7 +109,7 @@ public sealed class CachesTests(Browser browser)
         builder.Services.AddAuthentication("none").AddScheme<Microsoft.AspNetCore.Authentication.AuthenticationSchemeOptions, AnonymousHandler>("none", null);
         builder.Services.AddAuthorization();
         builder.Services.AddCairnHybridCache(options => options.UseStoreFile(directory.FilePath, file => file.CapacityBytes = StoreDirectory.SmallCapacityBytes));
-        builder.Services.AddKeyedCairnHybridCache("stock", options => options.DisableSecondLevel = true);
+        builder.Services.AddKeyedCairnHybridCache("stock", options => options.UseSecondLevel = false);
         WebApplication application = builder.Build();
         application.UseAuthentication();
         application.UseAuthorization();

@@ -121,7 +121,7 @@ public sealed class HostileRequestTests(ITestOutputHelper output)
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders().AddProvider(log);
         builder.WebHost.UseUrls("http://127.0.0.1:0");
-        builder.Services.AddCairnHybridCache(options => options.DisableSecondLevel = true);
+        builder.Services.AddCairnHybridCache(options => options.UseSecondLevel = false);
         await using WebApplication application = builder.Build();
         application.MapCairnDashboard();
         await application.StartAsync();

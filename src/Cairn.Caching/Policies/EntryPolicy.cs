@@ -43,7 +43,7 @@ internal sealed class EntryPolicy
 
         EagerPart = eager;
         ShareLocalValue = options.ShareLocalValue ?? false;
-        SkipNull = options.SkipNull ?? false;
+        CachesNull = options.CacheNull ?? true;
         if (options.LocalBytes is < 0)
         {
             throw new ArgumentOutOfRangeException(
@@ -89,7 +89,7 @@ internal sealed class EntryPolicy
 
     public bool ShareLocalValue { get; }
 
-    public bool SkipNull { get; }
+    public bool CachesNull { get; }
 
     public bool ReadsLocal => (Flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0;
 
@@ -160,7 +160,7 @@ internal sealed class EntryPolicy
             StaleWhileRevalidate = options.StaleWhileRevalidate ?? Options.StaleWhileRevalidate,
             LeaseWait = options.LeaseWait ?? Options.LeaseWait,
             ShareLocalValue = options.ShareLocalValue ?? Options.ShareLocalValue,
-            SkipNull = options.SkipNull ?? Options.SkipNull,
+            CacheNull = options.CacheNull ?? Options.CacheNull,
             LocalBytes = options.LocalBytes ?? Options.LocalBytes,
             ChangeTokens = options.ChangeTokens ?? Options.ChangeTokens,
             Topics = options.Topics ?? Options.Topics,

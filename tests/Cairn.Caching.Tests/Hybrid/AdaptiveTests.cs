@@ -91,7 +91,7 @@ public sealed class AdaptiveTests
             runs++;
             if (isNull)
             {
-                context.Options = context.Options with { SkipNull = true };
+                context.Options = context.Options with { CacheNull = false };
                 return new ValueTask<string?>((string?)null);
             }
 

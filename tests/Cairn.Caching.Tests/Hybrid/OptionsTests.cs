@@ -98,7 +98,7 @@ public sealed class OptionsTests
             options.UseStoreFile(directory.FilePath, file => file.FlushOnClose = false);
             options.LocalMaxEntries = 10;
         });
-        services.AddKeyedCairnHybridCache("alone", options => options.DisableSecondLevel = true);
+        services.AddKeyedCairnHybridCache("alone", options => options.UseSecondLevel = false);
         await using ServiceProvider provider = services.BuildServiceProvider();
         HybridCache plain = provider.GetRequiredService<HybridCache>();
         CairnHybridCache books = provider.GetRequiredKeyedService<CairnHybridCache>("books");
@@ -129,7 +129,7 @@ public sealed class OptionsTests
         services.AddCairnHybridCache();
         services.AddKeyedCairnHybridCache("named", options => options.DistributedCache = named);
         services.AddKeyedCairnHybridCache("keyed", options => options.DistributedCacheServiceKey = "key");
-        services.AddKeyedCairnHybridCache("none", options => options.DisableSecondLevel = true);
+        services.AddKeyedCairnHybridCache("none", options => options.UseSecondLevel = false);
         services.AddKeyedCairnHybridCache("missing", options => options.DistributedCacheServiceKey = "other");
         await using ServiceProvider provider = services.BuildServiceProvider();
 

@@ -10,7 +10,7 @@ public sealed class PlainMissTests : IDisposable
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
     private static readonly AsyncLocal<string?> Ambient = new();
 
-    private readonly CairnHybridCache _cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DisableSecondLevel = true });
+    private readonly CairnHybridCache _cache = CairnHybridCache.Create(new CairnHybridCacheOptions { UseSecondLevel = false });
 
     [Theory]
     [InlineData(false)]

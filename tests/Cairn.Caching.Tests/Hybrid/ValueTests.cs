@@ -67,7 +67,7 @@ public sealed class ValueTests
     {
         await using var caches = new CachesUnderTest(level);
         CairnHybridCache cache = caches.Add();
-        var skip = new CairnEntryOptions { SkipNull = true };
+        var skip = new CairnEntryOptions { CacheNull = false };
 
         Assert.Null(await cache.GetOrCreateAsync("kept", _ => new ValueTask<string?>((string?)null)));
         Assert.Null(await cache.GetOrCreateAsync("kept", _ => new ValueTask<string?>("again")));

@@ -33,7 +33,7 @@ internal enum LockOutcome
 //   I3  After a takeover, the new owner recovers the partition before it does anything else. If it dies before that, another
 //       process takes over the lock.
 //
-// The lock of a stopped (not dead) owner cannot be taken over. Waiting threads give up at their deadlines.
+// The lock of a stopped (not dead) owner cannot be taken over. Waiting threads time out.
 internal sealed unsafe class PartitionLock
 {
     private const uint OwnerMask = 0xFF;

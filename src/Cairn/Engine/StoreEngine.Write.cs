@@ -20,7 +20,7 @@ namespace Cairn.Engine;
 //       compare-and-swap. If an operation without the lock has retracted it in the meantime (W3), the write decides again.
 internal sealed unsafe partial class StoreEngine
 {
-    /// <summary>Entries longer than this are copied outside the lock.</summary>
+    /// <summary>The length in bytes of the longest entry that is copied under the lock. Longer entries are copied without it.</summary>
     public const int LongestLockedCopy = 64 * 1024;
 
     /// <summary>Writes an entry if the condition is met. The condition can require a version.</summary>

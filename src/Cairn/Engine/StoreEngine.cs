@@ -24,8 +24,8 @@ namespace Cairn.Engine;
 //   I2  The owner slot is released only when no hazard cell is in use. A thread that takes a cell reads IsClosed afterwards. So no
 //       thread stores a pin in the record of the slot's next holder or reserves a segment in that holder's name.
 //   I3  The owner slot is released only when no thread waits for a lock. A waiting thread could take over a lock in the name of the
-//       slot's next holder. If a thread acquires a free lock and then finds the store closed, it releases the lock. It does not if
-//       the lock was taken over from it, because its slot may no longer have a holder by then.
+//       slot's next holder. If a thread acquires a free lock and then finds the store closed, it releases the lock, unless another
+//       process has taken it over. This can happen, because the slot may no longer have a holder by then.
 internal sealed unsafe partial class StoreEngine : IPartitionGate
 {
     // No thread is inside a partition for so long, unless a debugger has stopped it. Otherwise no thread holds the lock, and its word

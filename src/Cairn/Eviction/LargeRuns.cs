@@ -22,8 +22,8 @@ internal sealed unsafe class LargeRuns(
 {
     private const int Attempts = 4;
 
-    // The costs of one segment. The longest possible run (about 130 segments) costs less than Alive if it contains nothing alive, and
-    // less than Impossible if it can be reserved at all.
+    // The costs of one segment. The longest possible run has about 130 segments. It costs less than Alive if it contains nothing alive,
+    // and less than Impossible if it can be reserved at all.
     private const int Dead = 1;
     private const int DeadButScarce = 2;
     private const int InReserve = 8;

@@ -471,7 +471,7 @@ internal sealed unsafe partial class SegmentEvictor
             ProtocolHook.Reach(ProtocolStep.VictimCleared);
             if ((isDamaged || header->LiveBytes != 0) && isKept && IsNamed(partition, number, segment, runLength))
             {
-                // Damaged entries, which only the application may give up (K1). From now on the count shows that cleaning the segment gains no room.
+                // Damaged entries, which only the application may discard (K1). From now on the count shows that cleaning the segment gains no room.
                 header->LiveBytes = _memory.SegmentBytes;
                 PutBack(partition, segment);
                 return Math.Max(cursor - first, EntryView.HeaderBytes);
@@ -626,7 +626,7 @@ internal sealed unsafe partial class SegmentEvictor
         return true;
     }
 
-    // The slow path after damage: finds slots of the segment that the walk of its entries did not find, because the segment or keys in it are damaged.
+    // The slow path after damage to the segment or to keys in it. Clears the slots that the walk of the segment's entries did not find.
     private void ClearSlotsOf(PartitionBlock* partition, int number, int segment, int runLength)
     {
         for (int i = 0; i < _memory.Layout.BucketsPerPartition; i++)

@@ -23,11 +23,11 @@ internal unsafe struct Located
 //   - The slot can get its old value again: a segment is recycled and a new entry is written at the same place.
 //   - The version can already be raised by a writer that died before it stored the slot.
 // A miss is valid under two conditions. The versions of both buckets are the same as before the first slot was read. And each slot with
-// the key's tag still has the value whose entry had another key. The second condition is necessary, because a writer can raise the version
-// before the reader reads it, and store the slot and reuse the old entry's bytes afterwards.
+// the key's tag still names the entry of another key. The second condition is necessary, because a writer can raise the version before
+// the reader reads it. The writer can then store the slot, and the old entry's bytes can be reused.
 //
 // Once any entry is in an overflow bucket, a kept key can also be in one of its two overflow buckets. Then a miss is valid only if all
-// four versions are unchanged, because the key can move from an overflow bucket to one of its own buckets in the meantime.
+// four versions are unchanged. Otherwise the key may have moved from an overflow bucket to one of its own buckets.
 internal static unsafe class HashIndex
 {
     /// <summary>The number of used slots at which a bucket begins to share new keys with their alternate buckets.</summary>
@@ -117,13 +117,13 @@ internal static unsafe class HashIndex
     }
 
     /// <summary>
-    /// Finds an empty slot for a new key: in the primary bucket until five of its slots are used, then in the emptier of the two buckets.
-    /// Returns false if both are full.
+    /// Finds an empty slot for a new key. Until five slots of the primary bucket are used, this is in the primary bucket. Afterwards it is in
+    /// the emptier of the two buckets. Returns false if both are full.
     /// </summary>
     /// <remarks>
     /// Each read of a key in its alternate bucket costs a third cache miss. At load 0.44, sharing from the fourth slot on puts 10 % of the
-    /// keys into alternate buckets, sharing from the fifth 4 %, and sharing from the sixth 2 %. But with the sixth, some inserts find both
-    /// buckets full long before the store is full (docs/decisions/0012).
+    /// keys into alternate buckets. Sharing from the fifth slot puts 4 % there, and from the sixth 2 %. But with the sixth, some inserts
+    /// find both buckets full long before the store is full (docs/decisions/0012).
     /// </remarks>
     public static bool TryFindEmpty(StoreMemory memory, in KeyPlacement place, out Bucket* bucket, out int slotIndex)
     {
@@ -228,7 +228,7 @@ internal static unsafe class HashIndex
             return true;
         }
 
-        Volatile.ReadBarrier(); // As in Find.
+        Volatile.ReadBarrier(); // The loads above must be complete before the versions are read again, as in Find.
         bool isUnchanged = isStable && first->Version == firstVersion && second->Version == secondVersion
             && memory.BucketAt(place.Partition, place.Primary)->Version == primaryVersion
             && memory.BucketAt(place.Partition, place.Alternate)->Version == alternateVersion;

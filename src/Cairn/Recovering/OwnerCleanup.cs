@@ -6,7 +6,7 @@ using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;
 
-// Cleans up after a dead owner: the partitions that it had locked, its reserved segments, its hazard cells, its counts of hits and misses.
+// Cleans up after a dead owner: its partition locks, its reserved segments, its hazard cells, and its counts of hits and misses.
 //
 //   I1  Runs only in a process that holds the dead owner's kernel lock: as its next holder, or in TryCleanUpDead.
 //   I2  Idempotent: if the cleaning process dies, another one cleans up, because the kernel lock is free again.

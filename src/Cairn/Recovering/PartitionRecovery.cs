@@ -425,7 +425,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
                 {
                     if (memory.IsKeptSlot(slot) && IsBelowTail(slot, number))
                     {
-                        // A damaged kept entry: only the application may give it up (SegmentEvictor.Keep K1).
+                        // A damaged kept entry, which only the application may discard (SegmentEvictor.Keep K1).
                         CountDamaged(partition, slot, isEntry, entry);
                         continue;
                     }

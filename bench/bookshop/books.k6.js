@@ -1,9 +1,9 @@
-// The load of bench/run bookshop for those who have k6: 30,000 requests arrive each second for a minute, whether the API keeps up or not.
+// The load of `bench/run bookshop` for users of k6. 30,000 requests arrive each second for a minute, even if the API is too slow for them.
 //
 //   samples/Bookshop/run --path hybrid          (in one terminal)
 //   k6 run bench/bookshop/books.k6.js           (in another)
 //
-// BASE_URL and BOOKS may be given with -e: k6 run -e BASE_URL=http://127.0.0.1:5080 -e BOOKS=100000 bench/bookshop/books.k6.js
+// The option -e sets BASE_URL and BOOKS: k6 run -e BASE_URL=http://127.0.0.1:5080 -e BOOKS=100000 bench/bookshop/books.k6.js
 import http from 'k6/http';
 import { check } from 'k6';
 
@@ -28,7 +28,7 @@ export const options = {
   },
 };
 
-// Some books are asked for much more often than others: nearly Zipf's law with exponent 1, by inverting its continuous form.
+// Some books are requested much more often than others: approximately Zipf's law with exponent 1, by inverting its continuous form.
 function popularBook() {
   const rank = Math.min(books, Math.floor(Math.exp(Math.random() * Math.log(books + 1))));
   return ((rank * 7919) % books) + 1;

@@ -1,10 +1,10 @@
--- What wrk asks for: books by id, some much more often than others, as in a shop (Zipf, exponent 0.99).
+-- The requests of wrk: books by id, some much more often than others, as in a shop (Zipf, exponent 0.99).
 --
 --   wrk -t1 -c64 -d5s --latency -s books.lua http://127.0.0.1:5080 -- /api/books/ 100000
 --
--- The first argument is what stands before the id, the second how many books there are; without the second, the first is all there is to ask
--- for; a third one is how many of them to leave out at first. The ids are drawn before the load begins, by a generator that starts the same each time: every run, and every server in it, is asked
--- for the same books in the same order.
+-- The first argument is the part of the path before the id. The second is the number of books. Without the second, wrk requests the first as it is.
+-- The third is the number of requests to leave out at first. A generator with a fixed seed draws the ids before the load begins. So every server
+-- in every run gets requests for the same books in the same order.
 
 local DRAWS = 65536
 local EXPONENT = 0.99
@@ -30,7 +30,7 @@ local function draw_zipf(count)
       if sums[middle] < target then low = middle + 1 else high = middle end
     end
 
-    -- Popular books stand anywhere in the table, not all at its beginning.
+    -- Popular books are spread over the table. They are not all at its beginning.
     ids[i] = (low * 7919) % count + 1
   end
 

@@ -1,8 +1,8 @@
-// A client of Redis in C that keeps so many GETs under way on one connection: what other clients are held against.
+// A client of Redis in C that keeps a number of GETs in flight on one connection. Other clients are compared with it.
 //
 //   hiredis_get PORT KEY DEPTH OPERATIONS
 //
-// Prints the nanoseconds from the first request to the last reply. The connection is made before.
+// Prints the nanoseconds from the first request to the last reply. The time to connect does not count.
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>

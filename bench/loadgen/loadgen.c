@@ -1,18 +1,18 @@
-// Loads a memcached or Redis server and says what a request cost it. One thread, a closed loop: each connection sends a
-// batch of requests and waits for the whole reply before it sends the next.
+// Loads a memcached or Redis server and measures the cost of a request. It is one thread with a closed loop: each connection sends
+// a batch of requests and waits for the whole reply before it sends the next batch.
 //
 //   cc -O2 loadgen.c -o loadgen                            epoll
 //   cc -O2 -DWITH_URING loadgen.c -o loadgen -luring       io_uring (liburing-dev)
 //
-//   loadgen -p PORT -k KEYS -L                       sets every key, then reads some of them back
+//   loadgen -p PORT -k KEYS -L                       sets every key, then reads some of them
 //   loadgen -p PORT -k KEYS -S PID -c 50 -d 2        measures
 //
-// The generator has to be cheaper than the servers it loads, so a batch is a stretch of text that was written beforehand, and
-// a reply is counted, not read: every key is there and every value has the same length, so its length is known.
-// Only its first byte is looked at, which tells an answer from an error.
+// The generator must cost less than the servers that it loads. So a batch is a part of a text that was written beforehand, and the
+// generator counts the bytes of a reply without reading them. Every key exists and every value has the same length, so the length
+// of a reply is known. The generator reads only the first byte, which distinguishes an answer from an error.
 //
-// Requests that end within the span count. The server's processor time (user and kernel, all threads) is read from the
-// kernel's clock of that process at the moments at which the span begins and ends. The result is one line:
+// Requests that end within the span count. The kernel's clock of the server's process gives its processor time (user and kernel, all
+// threads) at the beginning and at the end of the span. The result is one line:
 //
 //   operations=N seconds=S server_cpu_seconds=S p50_us=T p99_us=T p999_us=T max_us=T failures=N
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@
 
 enum protocol { TEXT, META, RESP };
 
-// Requests written beforehand; batches begin anywhere among them.
+// The number of requests that are written beforehand. A batch can begin at any of them.
 enum { POOL_REQUESTS = 128 * 1024 };
 
 static const uint64_t NS = 1000000000ull;
@@ -63,17 +63,17 @@ static struct {
 
 struct connection {
     int socket;
-    uint32_t position;      // In the pool: what of the batch was not sent yet,
+    uint32_t position;      // In the pool: the beginning of the part of the batch that was not sent yet,
     uint32_t end;           // and its end.
-    uint32_t awaited;       // Bytes of the reply that are to come.
-    int is_first;           // None has come yet.
+    uint32_t awaited;       // Bytes of the reply that have not arrived yet.
+    int is_first;           // No byte of the reply has arrived yet.
     uint64_t sent_at;
 };
 
 static char *value;
 static char *pool;
-static uint32_t *request_at;    // Where a request begins in the pool; one more than there are.
-static uint32_t *reply_at;      // The bytes of all replies before its own.
+static uint32_t *request_at;    // The beginning of each request in the pool, and the end of the last one.
+static uint32_t *reply_at;      // The bytes of all replies before that of a request.
 static int batches;
 
 static struct connection *connections;
@@ -104,7 +104,7 @@ static uint64_t now_ns(clockid_t clock)
 
 static uint64_t now(void) { return now_ns(CLOCK_MONOTONIC); }
 
-// Xorshift: every run asks for the same keys.
+// Xorshift: every run requests the same keys.
 static uint64_t next_random(void)
 {
     static uint64_t state = 88172645463325252ull;
@@ -172,7 +172,7 @@ static void write_pool(void)
             request += sprintf(pool + request, "get");
             for (int key = 0; key < options.depth; key++) {
                 request += sprintf(pool + request, " key:%08u", (unsigned)(next_random() % options.keys));
-                reply += get_reply - 5; // One END for all of them.
+                reply += get_reply - 5; // The reply has one END for all values.
             }
             request += sprintf(pool + request, "\r\n");
             reply += 5;
@@ -250,7 +250,7 @@ static uint64_t server_cpu_ns(void)
     return now_ns(clock);
 }
 
-// Whether the span goes on. Called with a fresh time whenever something happened.
+// Returns whether the span continues. Called with the present time after each event.
 static int note_time(uint64_t time)
 {
     if (!has_begun && time >= begins_at) {
@@ -373,7 +373,7 @@ static void send_uring(int index)
     io_uring_sqe_set_data64(request, SEND | index);
 }
 
-// False if io_uring cannot be used here.
+// Returns false if this machine cannot use io_uring.
 static int run_uring(void)
 {
     int count = options.depth >= 64 ? 256 : 1024, bytes = options.depth >= 16 ? 16 * 1024 : 4 * 1024;
@@ -516,7 +516,7 @@ static void load_keys(void)
     close(descriptor);
 }
 
-// --- Real-time priority: on a machine that others use, server and load are not interrupted while they are measured ---
+// --- Real-time priority: on a machine that others use, no other work interrupts server and load while they are measured ---
 
 static void schedule_thread(int thread, int policy)
 {

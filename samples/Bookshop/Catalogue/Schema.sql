@@ -18,7 +18,7 @@ CREATE TABLE book (
     description text NOT NULL
 );
 
--- Tells all who listen what was changed, when its transaction commits. A row whose id was changed counts twice.
+-- Notifies all listeners of a change when its transaction commits. A row whose id was changed counts twice.
 CREATE FUNCTION tell_of_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_LEVEL = 'STATEMENT' THEN

@@ -1,4 +1,4 @@
-# What dalli tells of a server when it speaks the binary protocol, or the meta commands: PORT, binary or meta.
+# Prints the replies that dalli gets from a server, with the binary protocol or the meta commands. Arguments: PORT, binary or meta.
 require 'logger'
 require 'dalli'
 

@@ -1,4 +1,4 @@
-# What Cache::Memcached::Fast tells of a server: PORT.
+# Prints the replies that Cache::Memcached::Fast gets from a server. Argument: PORT.
 use strict;
 use warnings;
 use Cache::Memcached::Fast;

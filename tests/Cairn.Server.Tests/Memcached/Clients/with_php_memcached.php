@@ -1,5 +1,5 @@
 <?php
-// What PHP's Memcached, and with it libmemcached, tells of a server: PORT.
+// Prints the replies that PHP's Memcached, which uses libmemcached, gets from a server. Argument: PORT.
 function show(string $what, mixed ...$answers): void
 {
     echo $what, ' ', json_encode($answers), "\n";

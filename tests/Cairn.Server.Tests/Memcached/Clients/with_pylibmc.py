@@ -1,4 +1,4 @@
-# What pylibmc, and with it libmemcached, tells of a server: PORT.
+# Prints the replies that pylibmc, which uses libmemcached, gets from a server. Argument: PORT.
 import sys
 
 import pylibmc

@@ -1,4 +1,4 @@
-# What pymemcache tells of a server: PORT.
+# Prints the replies that pymemcache gets from a server. Argument: PORT.
 import sys
 
 from pymemcache import serde

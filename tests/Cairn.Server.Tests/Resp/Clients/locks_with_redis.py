@@ -1,4 +1,4 @@
-# What becomes of redis-py's locks, which are released by scripts: PORT.
+# Prints the results of redis-py's locks, which scripts release. Argument: PORT.
 import sys
 
 import redis

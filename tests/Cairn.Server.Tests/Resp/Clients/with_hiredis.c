@@ -1,4 +1,4 @@
-// What hiredis tells of a server: PORT.
+// Prints the replies that hiredis gets from a server. Argument: PORT.
 #include <hiredis/async.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
@@ -150,7 +150,7 @@ static void subscribed(void)
     redisFree(other);
 }
 
-// hiredis leaves the waiting to the program: which events it wants is kept here.
+// With hiredis, the program itself waits for events. This variable holds the events that hiredis wants.
 static int wanted;
 static int messages;
 
@@ -190,7 +190,7 @@ static redisAsyncContext *connect_asynchronously(void)
     return context;
 }
 
-// Until the connection wants nothing more, which is when it has been closed.
+// Continues until the connection wants no more events, because it has been closed.
 static void run(redisAsyncContext *context)
 {
     int descriptor = context->c.fd;
@@ -213,7 +213,7 @@ static void run(redisAsyncContext *context)
 
 static void on_subscribed(redisAsyncContext *context, void *data, void *request)
 {
-    // The first is the reply to SUBSCRIBE: from now on messages arrive.
+    // The first reply is that to SUBSCRIBE. Messages arrive from now on.
     if (messages == 0 && data != NULL) {
         redisContext *other = connect_to_server();
         for (int i = 0; i < 10; i++) {

@@ -1,5 +1,5 @@
 <?php
-// What phpredis tells of a server: PORT.
+// Prints the replies that phpredis gets from a server. Argument: PORT.
 $port = (int) $argv[1];
 
 function show(string $what, ...$answers): void
@@ -17,7 +17,7 @@ function sorted(array $items): array
     return $items;
 }
 
-// Time passes between two requests, so what is left is rounded up to ten seconds.
+// Time passes between two requests, so the remaining time is rounded up to ten seconds.
 function left(Redis $redis, string $key): int
 {
     $seconds = $redis->ttl($key);
@@ -94,7 +94,7 @@ function show_numbers(Redis $redis): void
 function show_messages(int $port, Redis $other): void
 {
     $subscriber = connect($port);
-    // Listens until its callback closes the connection; another process waits for it, and then sends.
+    // Listens until its callback closes the connection. Another process waits until it listens, and then sends.
     $sender = proc_open([PHP_BINARY, __FILE__, (string) $port, 'send'], [], $pipes);
     $heard = [];
     try {

@@ -1,4 +1,4 @@
-# What redis-py tells of a server: PORT.
+# Prints the replies that redis-py gets from a server. Argument: PORT.
 import sys
 import threading
 
@@ -19,7 +19,7 @@ def show_error(what, action):
         print(what, type(error).__name__, error)
 
 
-# Time passes between two requests, so what is left is rounded up to ten seconds.
+# Time passes between two requests, so the remaining time is rounded up to ten seconds.
 def left(client, key):
     seconds = client.ttl(key)
     return seconds if seconds < 0 else -(-seconds // 10) * 10
@@ -95,7 +95,7 @@ def show_all(client):
 
     show("transaction helper", client.transaction(count, "counted"), client.transaction(count, "counted"), client.get("counted"))
 
-    # Releasing needs a script; whether it is held can be seen without.
+    # Releasing the lock needs a script. Checking the lock does not.
     lock = client.lock("lock", timeout=100, blocking=False)
     second = client.lock("lock", timeout=100, blocking=False)
     show("lock", lock.acquire(), second.acquire(), lock.locked(), lock.owned(), second.owned(), left(client, "lock"))

@@ -1,4 +1,4 @@
-# What redis-rb tells of a server: PORT.
+# Prints the replies that redis-rb gets from a server. Argument: PORT.
 require 'redis'
 
 PORT = ARGV[0].to_i
@@ -13,7 +13,7 @@ rescue Redis::BaseError => e
   puts "#{what} #{e.class} #{e.message.gsub(PORT.to_s, 'PORT')}"
 end
 
-# Time passes between two requests, so what is left is rounded up to ten seconds.
+# Time passes between two requests, so the remaining time is rounded up to ten seconds.
 def left(redis, key)
   seconds = redis.ttl(key)
   seconds.negative? ? seconds : seconds.ceil(-1)
@@ -75,7 +75,7 @@ def show_messages(redis, other)
   subscriber.subscribe('news', 'stop') do |on|
     on.subscribe { |channel, count| heard << ['subscribe', channel, count]; other.publish('news', 'one') if count == 2 }
     on.message { |channel, message| heard << [channel, message]; message == 'end' ? subscriber.unsubscribe : other.publish('stop', 'end') }
-    # Of several channels, in any order.
+    # The two replies name the channels in any order, so only the counts are printed.
     on.unsubscribe { |_, count| heard << ['unsubscribe', count] }
   end
   subscriber.psubscribe('n*') do |on|

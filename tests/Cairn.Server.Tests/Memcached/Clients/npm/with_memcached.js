@@ -1,4 +1,4 @@
-// What npm's memcached tells of a server: PORT.
+// Prints the replies that npm's memcached gets from a server. Argument: PORT.
 const { promisify } = require('util');
 const Memcached = require('memcached');
 
@@ -57,4 +57,4 @@ async function run(options) {
   say('done');
 })()
   .catch(error => say('failed', error.stack))
-  .finally(() => process.stdout.write(lines.join(''), () => process.exit())); // Its connections would keep it running.
+  .finally(() => process.stdout.write(lines.join(''), () => process.exit())); // Otherwise open connections would keep the process running.

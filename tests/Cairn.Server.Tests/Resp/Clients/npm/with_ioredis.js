@@ -1,4 +1,4 @@
-// What ioredis tells of a server: PORT.
+// Prints the replies that ioredis gets from a server. Argument: PORT.
 const { once } = require('node:events');
 const Redis = require('ioredis');
 
@@ -15,7 +15,7 @@ async function tried(action) {
   }
 }
 
-// Time passes between two requests, so what is left is rounded up to ten seconds.
+// Time passes between two requests, so the remaining time is rounded up to ten seconds.
 async function left(redis, key) {
   const seconds = await redis.ttl(key);
   return seconds < 0 ? seconds : Math.ceil(seconds / 10) * 10;
@@ -81,7 +81,7 @@ async function run(options) {
   show('quit', await redis.quit(), await other.quit(), await subscriber.quit());
 }
 
-// Invalidations go to a connection that has subscribed to them; with RESP3 ioredis has to pass over them.
+// The server sends invalidations to a connection that has subscribed to them. With RESP3, ioredis must ignore them.
 async function track(protocol) {
   const redis = connect({ protocol });
   const other = connect({ protocol });

@@ -1,4 +1,4 @@
-// What node-redis tells of a server: PORT.
+// Prints the replies that node-redis gets from a server. Argument: PORT.
 const { once } = require('node:events');
 const { createClient } = require('redis');
 
@@ -20,7 +20,7 @@ async function tried(action) {
   }
 }
 
-// Time passes between two requests, so what is left is rounded up to ten seconds.
+// Time passes between two requests, so the remaining time is rounded up to ten seconds.
 async function left(client, key) {
   const seconds = await client.ttl(key);
   return seconds < 0 ? seconds : Math.ceil(seconds / 10) * 10;
@@ -89,7 +89,7 @@ async function run(options) {
   await Promise.all([client.close(), other.close(), subscriber.close()]);
 }
 
-// The client keeps what it has read until the server tells of a change.
+// The client keeps the values that it has read until the server invalidates them.
 async function cache() {
   const client = await connect({ RESP: 3, clientSideCache: { ttl: 0, maxEntries: 100, evictPolicy: 'LRU' } });
   const other = await connect({ RESP: 3 });

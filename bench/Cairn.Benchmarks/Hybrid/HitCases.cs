@@ -6,8 +6,8 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Cairn.Benchmarks.Hybrid;
 
 /// <summary>
-/// Measures hits in the first level. All forms, without a second level and over a store file, take part in the same rounds, so that the
-/// code that they share is compiled for all of them in the same way.
+/// Measures hits in the first level. All forms, without a second level and over a store file, take part in the same rounds. So the code that they
+/// share is compiled for all of them in the same way.
 /// </summary>
 internal static class HitCases
 {

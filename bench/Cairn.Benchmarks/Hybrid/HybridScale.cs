@@ -4,7 +4,7 @@ namespace Cairn.Benchmarks.Hybrid;
 
 /// <summary>The sizes of the hybrid cache's cases.</summary>
 /// <param name="Entries">
-/// The number of entries in each first level. 10,000 objects are the working set of a typical service: more than the private caches of a
+/// The number of entries in each first level. 10,000 objects are the working set of a typical service. They are more than the private caches of a
 /// core hold, and less than the cache that the cores share.
 /// </param>
 /// <param name="OtherSizes">Further numbers of entries at which the plain hits are measured.</param>

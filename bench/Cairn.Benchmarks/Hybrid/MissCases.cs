@@ -4,10 +4,10 @@ using Microsoft.Extensions.Options;
 
 namespace Cairn.Benchmarks.Hybrid;
 
-// Misses with an instant factory in a full cache: each miss adds one entry and, over time, evicts one. Both caches have the same limit
-// on the number of entries. IMemoryCache does not make room at once. When it is full, it refuses new entries until another thread has
-// sorted all entries and removed a twentieth of them; the time of that thread counts. At this rate it refuses most new entries, so the
-// comparison is between a cache that accepts every entry and one that accepts hardly any.
+// Misses with an instant factory in a full cache: each miss adds one entry and, over time, evicts one. Both caches have the same limit on the number
+// of entries. IMemoryCache does not make room at once. When it is full, it refuses new entries until another thread has sorted all entries and
+// removed a twentieth of them. The time of that thread counts. At this rate it refuses most new entries. So the comparison is between a cache
+// that accepts every entry and one that accepts hardly any.
 //
 // Only the cases without a limit compare like with like: both caches are emptied before a round and grow with every miss.
 internal static class MissCases

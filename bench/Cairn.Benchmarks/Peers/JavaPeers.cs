@@ -7,8 +7,8 @@ using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Peers;
 
-// Maps of the JVM that keep their entries in a file. Every round starts their program again. The program prints a line for each map:
-// nanoseconds per put and per get of n integers, from the last of its own rounds, when the JVM is warm. Maps that commit every put take
+// Maps of the JVM that keep their entries in a file. Every round starts their program again. The program prints a line for each map: nanoseconds
+// per put and per get of n integers. The figures come from the last of its own rounds, when the JVM is warm. Maps that commit every put take
 // milliseconds for each, so they put fewer integers. This class does not wait for lines after the last one that it needs.
 internal sealed partial class JavaPeers : IDisposable
 {

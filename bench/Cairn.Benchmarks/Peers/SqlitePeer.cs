@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Store;
 
 namespace Cairn.Benchmarks.Peers;
 
-// SQLite configured as a cache: a write-ahead log, no synchronisation with the disk, a mapped file, a page cache that holds the
-// whole file, a table that is its own index, and prepared statements. Each operation is a transaction of its own.
+// SQLite configured as a cache: a write-ahead log, no synchronisation with the disk, a mapped file, and a page cache that holds the whole file. The
+// table is its own index, and the statements are prepared. Each operation is a transaction of its own.
 internal sealed unsafe class SqlitePeer : IDisposable
 {
     public const string Name = "SQLite 3";

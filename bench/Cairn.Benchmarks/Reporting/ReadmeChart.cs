@@ -16,7 +16,7 @@ internal static class ReadmeChart
         ["MapDB mmap, no commit"] = "MapDB, memory-mapped",
     };
 
-    // File of findings, case, heading, whether a ratio above 1 is better for Cairn, and a peer to leave out.
+    // The file of findings, the case, its heading, whether a ratio above 1 is better for Cairn, and a peer to leave out.
     // memcached 1.6.18 sends the replies to pipelined requests one at a time. The current version collects them, so its row is left out.
     private static readonly (string File, string Case, string Heading, bool IsMoreBetter, string? LeftOut)[] Groups =
     [

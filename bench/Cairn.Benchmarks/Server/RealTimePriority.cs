@@ -3,8 +3,10 @@ using System.Globalization;
 
 namespace Cairn.Benchmarks.Server;
 
-/// <summary>Sets real-time priority for the main thread and for the processes that it starts meanwhile, so that a measured start does not
-/// include waiting for a core. Use it on the main thread only, and briefly.</summary>
+/// <summary>
+/// Sets real-time priority for the main thread and for the processes that it starts meanwhile. So a measured start does not include waiting for a
+/// core. Use it on the main thread only, and briefly.
+/// </summary>
 internal sealed class RealTimePriority : IDisposable
 {
     public RealTimePriority() => Change("--fifo", "10");

@@ -42,9 +42,9 @@ internal static class FileCases
 
     /// <summary>Measures the bytes of the file for each entry beyond key and value: of the structures alone, and in use.</summary>
     /// <remarks>
-    /// The structures are the header and padding of an entry, and its share of everything outside segments (index, ghosts, headers,
-    /// owners) when every segment is full. In use, some segments are free, open or being evicted, so the same file has fewer entries.
-    /// That figure is measured after twice as many different keys as fit were set.
+    /// The structures are the header and padding of an entry, and its share of everything outside segments (index, ghosts, headers, owners). That share
+    /// is measured when every segment is full. In use, some segments are free, open or being evicted, so the same file has fewer entries. The figure
+    /// in use is measured after twice as many different keys as fit were set.
     /// </remarks>
     public static void MeasureOverhead(AreaRun run, long capacityBytes)
     {

@@ -3,9 +3,9 @@ using System.Text;
 
 namespace Cairn.Benchmarks.Store;
 
-// The requested keys, stored one after the other in the order of the requests and created before the measurement. A request brings its
-// key with it, as a line of a protocol or the argument of a call does, so no contender pays for fetching keys from a table in random
-// order. The strings are not the objects that a peer holds.
+// The requested keys, stored one after the other in the order of the requests and created before the measurement. A request brings its key with
+// it, as a line of a protocol or the argument of a call does. So no contender pays for fetching keys from a table in random order. The strings
+// are not the objects that a peer holds.
 internal sealed class Requests
 {
     /// <summary>The length of every key, in bytes and in characters.</summary>

@@ -3,8 +3,8 @@ using Cairn.Benchmarks.Peers;
 
 namespace Cairn.Benchmarks.Store;
 
-// Sets that replace. Each peer that holds objects is measured in a group of its own, because otherwise one of them would pay for the
-// garbage collector's walk over the entries of another.
+// Sets that replace. Each peer that holds objects is measured in a group of its own. Otherwise one of them would pay for the garbage collector's
+// walk over the entries of another.
 internal static class SetCases
 {
     public static void Measure(AreaRun run, StoreScale scale, Distribution distribution)

@@ -1,8 +1,8 @@
 namespace Cairn.Benchmarks.Store;
 
-// A cache that has been in use: keys were added in random order, and values have been replaced since. In a newly filled object heap, key,
-// value and node of an entry are adjacent, in one or two cache lines, and stay adjacent in every collection. No cache in use stays that
-// way. All contenders that hold entries in memory are filled by this class.
+// A cache that has been in use: keys were added in random order, and values have been replaced since. In a newly filled object heap, key, value and
+// node of an entry are adjacent, in one or two cache lines. They stay adjacent in every collection. A cache in use does not stay that way. This
+// class fills all contenders that hold entries in memory.
 internal static class UsedCache
 {
     private const int InsertSeed = 101;

@@ -3,9 +3,9 @@ using Cairn.Caching.Coherence;
 
 namespace Cairn.Caching.Tests.Coherence;
 
-// One seeded run of changes, fills and hits. Each consists of steps, which run in a random order. Changes also happen inside the
-// coherence's own steps: while it reads a ring, while it notifies the sink, and between its check for changes and the keeping. A run
-// uses one thread. CoherenceThreadTests covers readers inside those steps.
+// One seeded run of changes, fills and hits. Each consists of steps, which run in a random order. Changes also happen inside the coherence's own
+// steps: while it reads a ring, while it notifies the sink, and between its check for changes and the keeping. A run uses one thread.
+// CoherenceThreadTests covers readers inside those steps.
 internal sealed class CoherenceModel
 {
     private const int KeyCount = 3;

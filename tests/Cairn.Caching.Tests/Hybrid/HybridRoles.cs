@@ -4,8 +4,8 @@ namespace Cairn.Caching.Tests.Hybrid;
 internal static class HybridRoles
 {
     /// <summary>
-    /// PATH: opens a cache over that store file, performs each line of input and answers it with a line: get KEY VALUE [TAG]; hold KEY VALUE [TAG]
-    /// (answers when the factory runs) and release; set KEY VALUE [TAG]; remove KEY; tag TAG; topic TOPIC; clear; look KEY.
+    /// PATH: opens a cache over that store file, performs each line of input and answers it with a line. The lines are: get KEY VALUE [TAG]; hold KEY
+    /// VALUE [TAG] (answers when the factory runs) and release; set KEY VALUE [TAG]; remove KEY; tag TAG; topic TOPIC; clear; look KEY.
     /// </summary>
 #pragma warning disable VSTHRD002 // The process has no other work.
     public static void Node(string[] args) => RunAsync(args[0]).GetAwaiter().GetResult();

@@ -152,7 +152,7 @@ public class LocalCacheConcurrencyTests
         {
             while (!Volatile.Read(ref isOver))
             {
-                // The order matters: if the level is replaced in between, the counted keys are those of the new level, and the old one has
+                // The order matters. If the level is replaced between the two reads, the counted keys are those of the new level. The old level has
                 // all of them.
                 LocalCache asked = Volatile.Read(ref cache);
                 int known = Volatile.Read(ref present);

@@ -4,7 +4,7 @@ using Cairn.Storage;
 
 namespace Cairn.TortureTests.Damage;
 
-// Damage as bad disks, bad memory and faulty programs cause it, chosen by a seed: flipped bits, replaced words and runs of bytes, pages
+// Damage that bad disks, bad memory and faulty programs cause. A seed chooses it: flipped bits, replaced words and runs of bytes, pages that are
 // zeroed, swapped or copied, and truncation. Each damage is in one area of the file, because otherwise small areas would never be hit.
 internal sealed class FileDamage
 {
@@ -149,7 +149,7 @@ internal sealed class FileDamage
         Note($"0x{old:X} replaced by 0x{replaced:X} at {at}", area);
     }
 
-    // Damages a slot so that it leads to a place next to its entry, to the entry of another slot, or to an entry that two slots name.
+    // Damages a slot. Afterwards it leads to a place next to its entry, to the entry of another slot, or to an entry that two slots name.
     private void DamageSlot()
     {
         int[] slots = UsedSlots();

@@ -2,11 +2,11 @@ using System.Text;
 
 namespace Cairn.TortureTests.Histories;
 
-// Checks whether the operations on each key can be put into one order that respects their times and in which every read finds the last
-// value written: linearizability of a register with unique values.
+// Checks whether the operations on each key can be put into one order that respects their times. In that order, every read must find the last value
+// written. This is linearizability of a register with unique values.
 //
-// The check uses zones (Gibbons and Korach, "Testing Shared Memories", SIAM Journal on Computing 26(4), 1997). The write and the reads
-// of one value form a cluster; f is the earliest end among them, s the latest start.
+// The check uses zones (Gibbons and Korach, "Testing Shared Memories", SIAM Journal on Computing 26(4), 1997). The write and the reads of one value
+// form a cluster. In a cluster, f is the earliest end and s is the latest start.
 //   f < s   a forward zone [f, s]: the value was current during the whole zone
 //   s <= f  a backward zone [s, f]: the value was current at some moment in the zone
 // Such an order exists exactly if no value is read before its write begins, no two forward zones overlap, and no backward zone lies

@@ -10,7 +10,7 @@ namespace Cairn.TortureTests.Hybrid;
 //       is acknowledged that began after the set had ended. A value that a factory created is too old as soon as a change is acknowledged
 //       that began after the factory had begun. No read that begins later finds a value that is too old.
 //   R3  Two factories of a key run at the same time, or one after the other, only if the key was changed. The change came before the second
-//       factory began, and after the earlier of the calls that ran them began, because it can have cancelled a lease that one of them held.
+//       factory began. It came after the earlier of the calls that ran them began, because it can have cancelled a lease that one held.
 //       Factories whose values are for the first level only need no lease and do not count. Neither do factories of keys that expire.
 //
 //   R4  When all work has ended, all caches find the same value of a key, or none. Exceptions are values for one first level only, and

@@ -17,7 +17,7 @@ public sealed class HybridTwinTests(ITestOutputHelper output)
     private const int RoundsAtMost = 15;
 
     /// <summary>
-    /// Runs over a store; over a store that is too small and evicts leases; over a distributed cache in memory; and with one cache without a
+    /// Runs over a store, over a store that is too small and evicts leases, and over a distributed cache in memory. Also runs with one cache without a
     /// second level, where calls with different flags need no lease.
     /// </summary>
     [Theory]

@@ -11,9 +11,9 @@ internal interface IChooser
 }
 
 /// <summary>
-/// Chooses the ready actor with the highest priority. At a few random steps, the actor that would continue gets the lowest priority. This
-/// finds errors that need one actor to be far ahead of another, which rarely happens in a uniform random walk (Burckhardt, Kothari, Musuvathi
-/// and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+/// Chooses the ready actor with the highest priority. At a few random steps, the actor that would continue gets the lowest priority. This finds
+/// errors that need one actor to be far ahead of another. In a uniform random walk that rarely happens. Burckhardt, Kothari, Musuvathi and
+/// Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
 /// </summary>
 internal sealed class PriorityChooser : IChooser
 {

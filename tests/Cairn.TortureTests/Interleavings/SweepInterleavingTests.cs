@@ -5,8 +5,8 @@ using Xunit.Abstractions;
 namespace Cairn.TortureTests.Interleavings;
 
 /// <summary>
-/// Sweeping expired entries while other operations use them: other sweeps, writes of their keys, reads that extend their lives, pins, and the reuse of
-/// their segments.
+/// Sweeping expired entries while other operations use them. The others are sweeps, writes of their keys, reads that extend their lives, pins, and the
+/// reuse of their segments.
 /// </summary>
 public sealed class SweepInterleavingTests : IDisposable
 {

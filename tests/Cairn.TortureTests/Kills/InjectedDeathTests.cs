@@ -6,8 +6,8 @@ using static Cairn.Steps.ProtocolStep;
 namespace Cairn.TortureTests.Kills;
 
 /// <summary>
-/// A process dies at every step of every protocol, and the store stays consistent: no wrong, torn, stale or resurrected value, and no lock that is
-/// never released. The next process repairs the state that the dead process left.
+/// A process dies at every step of every protocol, and the store stays consistent. It has no wrong, torn, stale or resurrected value, and every lock is
+/// released. The next process repairs the state that the dead process left.
 /// </summary>
 public sealed class InjectedDeathTests(ITestOutputHelper output)
 {

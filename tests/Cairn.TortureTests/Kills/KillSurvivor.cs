@@ -5,7 +5,7 @@ namespace Cairn.TortureTests.Kills;
 /// <summary>The process that remains after a death. It checks everything, continues to work, and checks that the store is consistent.</summary>
 internal sealed class KillSurvivor
 {
-    // At least the number of processes that can have died since the last check: each opening takes the slot of one and cleans up after it.
+    // At least the number of processes that can have died since the last check. Each opening takes the slot of one and cleans up after it.
     private const int FreshOpenings = 5;
 
     private readonly KillRun _run;

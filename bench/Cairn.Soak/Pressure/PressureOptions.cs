@@ -12,7 +12,10 @@ internal sealed record PressureOptions
     /// <summary>Gets the number of clients that request a value of 1 MiB and read 2 KiB of it a second. Default 10,000.</summary>
     public int SlowReaders { get; init; } = 10_000;
 
-    /// <summary>Gets the number of clients that request more than they read, in equal parts of each <see cref="GreedyKind"/>. Default 1,000.</summary>
+    /// <summary>
+    /// Gets the number of clients that request more than they read. A fifth of them is of each <see cref="GreedyKind"/> except slow readers.
+    /// Default 1,000.
+    /// </summary>
     public int GreedyClients { get; init; } = 1_000;
 
     /// <summary>Gets the number of clients that request a value of 100 bytes at a fixed rate. Default 1,000.</summary>

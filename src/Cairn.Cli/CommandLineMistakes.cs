@@ -17,19 +17,19 @@ internal static class CommandLineMistakes
         {
             if (command.Options.Any(known => known.Name == option))
             {
-                throw ToolException.Usage($"{option} goes after '{command.Name}', to which it belongs{seeHelp}");
+                throw ToolException.Usage($"{option} must come after its command '{command.Name}'{seeHelp}");
             }
 
             if (root.Options.Any(known => known.Name == option))
             {
-                throw ToolException.Usage($"{option} stands alone: '{ToolIdentity.Name} {option}'{seeHelp}");
+                throw ToolException.Usage($"{option} must be alone: '{ToolIdentity.Name} {option}'{seeHelp}");
             }
 
             string? similar = SimilarWord.Find(option, OptionNames(command, root));
             throw ToolException.Usage(
                 $"there is no option {option}"
                 + (similar is null ? "" : $", but {similar}")
-                + "; a key or value that begins with a hyphen goes after --"
+                + "; write a key or value that begins with a hyphen after --"
                 + seeHelp);
         }
 
@@ -53,7 +53,7 @@ internal static class CommandLineMistakes
         {
             if (root.Subcommands.Any(command => command.Name == unknown))
             {
-                throw ToolException.Usage($"the command '{unknown}' goes before --; see '{ToolIdentity.Name} --help'");
+                throw ToolException.Usage($"the command '{unknown}' must come before --; see '{ToolIdentity.Name} --help'");
             }
 
             string? similar = SimilarWord.Find(unknown, root.Subcommands.Select(command => command.Name));

@@ -40,7 +40,7 @@ internal static class HelpText
         WriteHeading("Exit codes", output);
         WriteRows([.. ExitCode.All.Select(code => (code.Code.ToString(CultureInfo.InvariantCulture), code.Meaning))], output);
         output.WriteLine();
-        output.WriteLine($"'{ToolIdentity.Name} COMMAND --help' tells more about a command, with examples.");
+        output.WriteLine($"'{ToolIdentity.Name} COMMAND --help' describes a command, with examples.");
     }
 
     private static void WriteCommand(Command root, ToolCommand command, SharedOptions shared, ToolOutput output)

@@ -81,7 +81,7 @@ internal static class Tool
     /// <param name="named">The name of the only command to create, if it exists; otherwise all are created.</param>
     public static Command CreateRoot(SharedOptions shared, string? named = null)
     {
-        var root = new Command(ToolIdentity.Name, "Works on the store files of Cairn, also while other processes use them, and serves them.");
+        var root = new Command(ToolIdentity.Name, "Reads, changes and serves the store files of Cairn, even while other processes use them.");
         bool isNamed = Commands.Any(command => command.Key == named);
         foreach ((string name, Func<SharedOptions, Command> make) in Commands)
         {

@@ -225,7 +225,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     {
         if (Interlocked.CompareExchange(ref _trackingOwner, owner, null) is { } other && other != owner)
         {
-            throw new InvalidOperationException("Another cache hears of changes through this client. Give each cache a client of its own.");
+            throw new InvalidOperationException("Another cache receives invalidations through this client. Create one client for each cache.");
         }
     }
 

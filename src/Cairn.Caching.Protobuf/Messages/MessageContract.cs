@@ -123,7 +123,7 @@ internal sealed class MessageContract<T>
 
     private static class Holder
     {
-        [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "Whoever gets here was asked for a contract by a member that says so.")]
+        [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "Only members with the same attribute call this.")]
         [UnconditionalSuppressMessage("AOT", "IL3050", Justification = "The same.")]
         public static MessageContract<T> Value { get; } = ContractBuilder.Build<T>();
     }

@@ -73,10 +73,10 @@ internal static class FlightScope
     }
 
     public static InvalidOperationException RefusalOfItself(string key) =>
-        new($"The factory of '{key}' asks for '{key}' itself and would wait for ever. Use another key for what it needs.");
+        new($"The factory of '{key}' requests '{key}' itself and would wait without end. Use another key for what it needs.");
 
     public static InvalidOperationException RefusalOfEachOther(string waiting, string joined) =>
-        new($"The factory of '{waiting}' asks for '{joined}', whose factory waits for '{waiting}': both would wait for ever. "
+        new($"The factory of '{waiting}' requests '{joined}', whose factory waits for '{waiting}': both would wait without end. "
             + "Have one of them ask for what it needs without the cache, or under another key.");
 
     // Searches I2 backwards, from the awaited flight to the flights that wait for it.

@@ -21,7 +21,7 @@ internal sealed class CacheHealthCheck(CairnHybridCache cache) : IHealthCheck
         string? trouble = health switch
         {
             { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while: values are made and kept in this process only.",
-            { IsCutOff: true } => "Changes made by others cannot be heard of: nothing older than two seconds is served from memory.",
+            { IsCutOff: true } => "Invalidations from other machines do not arrive: nothing older than two seconds is served from memory.",
             { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level.",
             _ => null,
         };

@@ -8,12 +8,12 @@ internal sealed class ExpirationOptions
     private readonly ValueOption<TimeSpan> _timeToLive = ValueOptions.Time("--ttl", "Expires this long from now: 30s, 5m, 1h30m, 2d.");
 
     private readonly ValueOption<DateTimeOffset> _expires = ValueOptions.Moment(
-        "--expires", "Expires at a moment of ISO 8601, such as 2026-12-31T23:59:59Z.");
+        "--expires", "Expires at this time in ISO 8601, such as 2026-12-31T23:59:59Z.");
 
     private readonly ValueOption<TimeSpan> _sliding = ValueOptions.Time(
-        "--sliding", "Expires when it has not been read for this long. With --ttl or --expires, at the latest then.");
+        "--sliding", "Expires when it has not been read for this long, but not later than --ttl or --expires.");
 
-    private readonly Flag _never = new("--no-expiry", "Does not expire, whatever the collection's default is.");
+    private readonly Flag _never = new("--no-expiry", "Does not expire, even if the collection has a default.");
 
     public void AddTo(Command command)
     {

@@ -5,12 +5,12 @@ namespace Cairn.Cli.Arguments;
 /// <summary>The options that select keys, for commands that list them.</summary>
 internal sealed class FilterOptions
 {
-    private readonly Option<string?> _prefix = new("--prefix") { HelpName = "TEXT", Description = "Only keys that begin with this." };
+    private readonly Option<string?> _prefix = new("--prefix") { HelpName = "TEXT", Description = "Only keys with this prefix." };
 
     private readonly Option<string?> _match = new("--match")
     {
         HelpName = "GLOB",
-        Description = "Only keys that match: * any bytes, ? one, [a-z] one of a set, [^a-z] one not of it, \\ takes the next as it is.",
+        Description = "Only keys that match: * any bytes, ? one byte, [a-z] one byte of a set, [^a-z] one byte outside it, \\ takes the next as it is.",
     };
 
     public void AddTo(Command command)

@@ -126,7 +126,7 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
         }
         catch (DirectoryNotFoundException missing)
         {
-            throw new ToolException(ExitCode.Store, $"the directory of the store '{path}' does not exist; make it first, or correct the path", missing);
+            throw new ToolException(ExitCode.Store, $"the directory of the store '{path}' does not exist; create it first, or correct the path", missing);
         }
         catch (Exception denied) when (denied is UnauthorizedAccessException || (denied is IOException and not StoreException))
         {

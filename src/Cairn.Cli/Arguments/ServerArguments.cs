@@ -22,27 +22,27 @@ internal sealed class ServerArguments
         Description = $"The password. Default: the environment variable {PasswordVariable}, which other users of the machine cannot see.",
     };
 
-    private readonly Flag _tls = new("--tls", "Speak TLS. The options below imply it.");
+    private readonly Flag _tls = new("--tls", "Use TLS. The options below imply it.");
 
     private readonly Option<string?> _authorities = new("--tls-authorities")
     {
         HelpName = "FILE",
-        Description = "Authorities in PEM form that the server's certificate must lead to. Default: those of the system.",
+        Description = "Certificate authorities in PEM form that can sign the server's certificate. Default: those of the system.",
     };
 
     private readonly Option<string?> _certificate = new("--tls-certificate")
     {
         HelpName = "FILE",
-        Description = "Our own certificate in PEM form, for a server that wants one.",
+        Description = "The client certificate in PEM form, for a server that requests one.",
     };
 
     private readonly Option<string?> _key = new("--tls-key")
     {
         HelpName = "FILE",
-        Description = "The certificate's key in PEM form. Default: it is in the certificate's file.",
+        Description = "The certificate's key in PEM form. Default: in the certificate's file.",
     };
 
-    private readonly Flag _anyServer = new("--tls-any-server", "Accept any certificate of the server: for tests, where nobody stands in between.");
+    private readonly Flag _anyServer = new("--tls-any-server", "Accept any certificate of the server. Only for tests.");
 
     public Argument<string?> Address { get; } = new("ADDRESS")
     {

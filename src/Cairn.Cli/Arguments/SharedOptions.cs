@@ -38,7 +38,7 @@ internal sealed class SharedOptions
     public Option<string?> Collection { get; } = new("--collection")
     {
         HelpName = "NAME",
-        Description = "The collection. Default: the store's own, which has no name.",
+        Description = "The collection. Default: the default collection, which has no name.",
     };
 
     public Flag KeyBase64 { get; } = new("--key-base64", "Keys are given in Base64, for keys that are not text.");

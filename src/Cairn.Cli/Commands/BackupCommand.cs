@@ -6,19 +6,19 @@ namespace Cairn.Cli.Commands;
 
 internal sealed class BackupCommand : ToolCommand
 {
-    private readonly Argument<string> _file = new("BACKUP") { Description = "The file to write. One that exists is replaced once the new one is complete." };
+    private readonly Argument<string> _file = new("BACKUP") { Description = "The file to write. An existing file is replaced when the new one is complete." };
 
-    private readonly Flag _onlyKept = new("--only-kept", "Leave out collections whose entries may be evicted.");
+    private readonly Flag _onlyKept = new("--only-kept", "Leave out collections whose entries can be evicted.");
 
     public BackupCommand()
-        : base("backup", "Copies a store into one file, also while others use it.")
+        : base("backup", "Copies a store into one file, even while other processes use it.")
     {
         Add(_file);
         Add(_onlyKept);
     }
 
     public override string Details =>
-        "Collections with a log are copied as they all are at one moment; of the others, each entry as it is at some moment meanwhile. The backup of an encrypted store is encrypted. Ctrl-C leaves an earlier backup as it was.";
+        "All collections with a log are copied as of one moment. Entries of other collections are copied as of different moments during the backup. The backup of an encrypted store is encrypted. Ctrl-C leaves an earlier backup unchanged.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -72,7 +72,7 @@ internal sealed class BackupCommand : ToolCommand
         }
         catch (DirectoryNotFoundException missing)
         {
-            throw new ToolException(ExitCode.Store, $"the directory of the backup '{path}' does not exist; make it first, or correct the path", missing);
+            throw new ToolException(ExitCode.Store, $"the directory of the backup '{path}' does not exist; create it first, or correct the path", missing);
         }
         catch (Exception denied) when (denied is UnauthorizedAccessException || (denied is IOException and not StoreException))
         {

@@ -20,35 +20,35 @@ internal sealed class BenchCommand : ToolCommand
     private readonly ServerArguments _server = new();
     private readonly Option<bool> _remote = new Flag("--allow-remote", "Load a server that is not on this machine.");
     private readonly ValueOption<int> _connections = ValueOptions.Count("--connections", "Connections. Default 50.", 1, 100_000);
-    private readonly ValueOption<int> _pipeline = ValueOptions.Count("--pipeline", "Requests under way on each connection. Default 1.", 1, 10_000);
-    private readonly ValueOption<int> _threads = ValueOptions.Count("--threads", "Threads. Default: one for two cores.", 1, 1024);
+    private readonly ValueOption<int> _pipeline = ValueOptions.Count("--pipeline", "Outstanding requests on each connection. Default 1.", 1, 10_000);
+    private readonly ValueOption<int> _threads = ValueOptions.Count("--threads", "Threads. Default: one per two cores.", 1, 1024);
     private readonly ValueOption<TimeSpan> _duration = ValueOptions.Time("--duration", "How long to measure. Default 10s.");
-    private readonly ValueOption<int> _requests = ValueOptions.Count("--requests", "Measure so many requests, in place of a time.", 1, int.MaxValue);
+    private readonly ValueOption<int> _requests = ValueOptions.Count("--requests", "Measure this number of requests, instead of a time.", 1, int.MaxValue);
     private readonly ValueOption<TimeSpan> _warmup = ValueOptions.Time("--warmup", "How long to run before measuring. Default 1s; none with --requests.");
     private readonly ValueOption<int> _keys = ValueOptions.Count("--keys", "Keys to choose from. Default 100000.", 1, MaxKeys);
 
     private readonly ValueOption<(int Min, int Max)> _valueSize = new(
-        "--value-size", "SIZE", "Bytes of a value, or a range such as 10-4KiB, within which each key has a size of its own. Default 100.",
+        "--value-size", "SIZE", "Bytes of a value, or a range such as 10-4KiB. With a range, each key has its own size. Default 100.",
         $"a size up to 64MiB or two with a hyphen between them ({ByteSize.Form})", TryParseSizes);
 
-    private readonly ValueOption<int> _setPercent = ValueOptions.Count("--set-percent", "How many of a hundred requests are sets; the others are gets. Default 10.", 0, 100);
+    private readonly ValueOption<int> _setPercent = ValueOptions.Count("--set-percent", "Percentage of sets; the other requests are gets. Default 10.", 0, 100);
 
     private readonly ValueOption<double> _distribution = new(
-        "--distribution", "NAME", "Which keys are wanted: uniform, or zipf:EXPONENT, where few are wanted often. Default uniform.",
+        "--distribution", "NAME", "How keys are chosen: uniform, or zipf:EXPONENT, which chooses few keys often. Default uniform.",
         "uniform, or zipf: with an exponent above 0 and up to 10, such as zipf:0.99", TryParseDistribution);
 
-    private readonly ValueOption<int> _multiget = ValueOptions.Count("--multiget", "Keys that one get asks for. Default 1.", 1, 1000);
+    private readonly ValueOption<int> _multiget = ValueOptions.Count("--multiget", "Keys in one get. Default 1.", 1, 1000);
 
     private readonly ValueOption<int> _rate = ValueOptions.Count(
-        "--rate", "Send so many requests a second, whether or not earlier ones are answered; latencies count from when each was due. Default: send when answered.", 1, int.MaxValue);
+        "--rate", "Send this number of requests per second, even if earlier ones have no reply yet. Latencies count from the time at which each request was due. Default: send after each reply.", 1, int.MaxValue);
 
     private readonly Flag _load = new("--load", "Set every key before measuring.");
     private readonly Flag _keep = new("--keep", "Leave the keys on the server; otherwise they are removed at the end.");
-    private readonly Flag _verify = new("--verify", "Check that each value is the one of its key, in size and content.");
-    private readonly ValueOption<int> _seed = ValueOptions.Count("--seed", "Equal seeds send equal requests on each connection. Default 1.", 0, int.MaxValue);
+    private readonly Flag _verify = new("--verify", "Check the size and the content of each value.");
+    private readonly ValueOption<int> _seed = ValueOptions.Count("--seed", "The same seed sends the same requests on each connection. Default 1.", 0, int.MaxValue);
 
     public BenchCommand()
-        : base("bench", "Loads a server of memcached's or Redis's protocol, and tells how fast it is.")
+        : base("bench", "Loads a server that speaks the memcached protocol or RESP, and measures its speed.")
     {
         _server.AddTo(this);
         foreach (Option option in (ReadOnlySpan<Option>)[
@@ -62,14 +62,14 @@ internal sealed class BenchCommand : ToolCommand
     public override bool UsesStore => false;
 
     public override string Details =>
-        $"Works with Cairn, memcached, Redis, Valkey, Garnet and others; without ADDRESS, with {DefaultAddress}. Gets and sets only keys that begin with {LoadPlan.KeyPrefix}, and removes them at the end; but a full server evicts others to make room for them. A server on another machine is loaded only with --allow-remote. Ctrl-C ends it, with the figures so far. An operation is a key that was read or written; latencies are those of requests.";
+        $"Works with Cairn, memcached, Redis, Valkey, Garnet and others. The default ADDRESS is {DefaultAddress}. Uses only keys that begin with {LoadPlan.KeyPrefix}, and removes them at the end. A full server evicts other keys for them. Loads a server on another machine only with --allow-remote. Ctrl-C ends it and prints the figures so far. An operation is one key that was read or written. Latencies are those of requests.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
-        new("cairn bench --load", "A quick look at the server on memcached's port."),
-        new("cairn bench 6379 --load --pipeline 16 --set-percent 0", "Gets in batches, from whatever listens on the port of Redis."),
-        new("cairn bench 11211 --load --keys 1000000 --distribution zipf:0.99 --value-size 50-2KiB", "A load like that of many caches."),
-        new("cairn bench unix:/run/cairn.sock --load --rate 20000 --duration 1m", "Latencies at a load that is not the highest."),
+        new("cairn bench --load", "A quick test of the server on the memcached port."),
+        new("cairn bench 6379 --load --pipeline 16 --set-percent 0", "Gets in batches, from the server on the Redis port."),
+        new("cairn bench 11211 --load --keys 1000000 --distribution zipf:0.99 --value-size 50-2KiB", "A load that resembles many caches."),
+        new("cairn bench unix:/run/cairn.sock --load --rate 20000 --duration 1m", "Latencies below the highest load."),
         new("cairn bench --load --verify --json | jq .latency.all.p99Us", "For programs."),
     ];
 

@@ -15,12 +15,12 @@ internal sealed class BigKeysCommand : ToolCommand
         "--count", string.Create(CultureInfo.InvariantCulture, $"How many keys. Default {DefaultCount}."), 1, MostKeys);
 
     public BigKeysCommand()
-        : base("bigkeys", "Lists the keys with the longest values, and how long values are.")
+        : base("bigkeys", "Lists the keys with the longest values, and the distribution of value lengths.")
     {
         Add(_count);
     }
 
-    public override string Details => "Of all collections. Reads the whole index, and stops nobody.";
+    public override string Details => "Covers all collections. Reads the whole index and does not block other processes.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

@@ -6,16 +6,16 @@ namespace Cairn.Cli.Commands;
 internal sealed class CompactCommand : ToolCommand
 {
     private readonly ValueOption<long> _capacity = ValueOptions.Size(
-        "--capacity", "Size of the new file. Default: as small as what is kept allows.");
+        "--capacity", "Size of the new file. Default: the smallest that holds all kept entries.");
 
     private readonly ValueOption<long> _maxCapacity = ValueOptions.Size(
-        "--max-capacity", "Size that the new file may grow to. Default: as the old one.");
+        "--max-capacity", "Size to which the new file can grow. Default: that of the old file.");
 
     private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
-        "--average-entry", "Entry size that the new index is made for. Default: the average of what the store holds.");
+        "--average-entry", "Entry size for the new index. Default: the average of the store.");
 
     public CompactCommand()
-        : base("compact", "Copies a store that nobody uses into a new file without gaps and damage, which takes its place.")
+        : base("compact", "Replaces a store that is not in use with a new file without gaps and damage.")
     {
         Add(_capacity);
         Add(_maxCapacity);
@@ -23,7 +23,7 @@ internal sealed class CompactCommand : ToolCommand
     }
 
     public override string Details =>
-        "Keeps values, flags, expirations, collections and the order of eviction; statistics begin anew. Until the new file is complete the old one stays as it is, also after Ctrl-C; the disk needs room for both. Whoever opens the store meanwhile waits.";
+        "Keeps values, flags, expirations, collections and the order of eviction. Resets statistics. The old file stays unchanged until the new one is complete, even after Ctrl-C, so the disk needs room for both. Processes that open the store meanwhile wait.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

@@ -49,12 +49,12 @@ internal sealed class CompletionCommand : ToolCommand
     }
 
     public override string Details =>
-        "Run the script in the shell's own start-up, as its first lines say. It asks the tool for what fits, so it need not be renewed with the tool.";
+        "Run the script when the shell starts, as its first lines say. The script asks the tool for completions, so it stays valid when the tool is updated.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("source <(cairn completion bash)", "In this bash."),
-        new("echo 'source <(cairn completion bash)' >> ~/.bashrc", "In every bash from now on."),
+        new("echo 'source <(cairn completion bash)' >> ~/.bashrc", "For every new bash."),
         new("cairn completion zsh > \"${fpath[1]}/_cairn\"", "In every zsh."),
         new("cairn completion fish > ~/.config/fish/completions/cairn.fish", "In every fish."),
     ];

@@ -10,7 +10,7 @@ internal sealed class CreateCommand : ToolCommand
     private readonly ValueOption<long> _capacity;
 
     private readonly ValueOption<long> _maxCapacity = ValueOptions.Size(
-        "--max-capacity", "Size that the file may grow to, in place of evicting. Default: it does not grow.");
+        "--max-capacity", "Size to which the file can grow before entries are evicted. Default: the file does not grow.");
 
     private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
         "--average-entry",
@@ -26,13 +26,13 @@ internal sealed class CreateCommand : ToolCommand
     }
 
     public override string Details =>
-        "The file takes its whole size from the disk at once, so that the space cannot run out later. It is readable by its owner alone. A file that is there already is left as it is, which is an error.";
+        "The file takes its whole size from the disk at once, so the space cannot run out later. Only its owner can read it. An existing file is an error and stays unchanged.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn create --store books.cairn", "With the default size."),
         new("cairn create --store books.cairn --capacity 64MiB --max-capacity 1GiB", "Grows as it fills."),
-        new("cairn create --store pages.cairn --capacity 4GiB --average-entry 20KiB", "For large values: less index, more room."),
+        new("cairn create --store pages.cairn --capacity 4GiB --average-entry 20KiB", "For large values: a smaller index and more room."),
     ];
 
     public override string JsonShape => """{"store", "fileBytes", "maxCapacityBytes", "maxValueBytes", "partitions", "indexSlots"}.""";

@@ -10,7 +10,7 @@ internal sealed class DumpCommand : ToolCommand
     private readonly SharedOptions _shared;
 
     public DumpCommand(SharedOptions shared)
-        : base("dump", "Prints every entry with all that is known of it, as JSON Lines.")
+        : base("dump", "Prints every entry with all its metadata, as JSON Lines.")
     {
         _shared = shared;
         _filter.AddTo(this);
@@ -19,16 +19,16 @@ internal sealed class DumpCommand : ToolCommand
     }
 
     public override string Details =>
-        "For looking; 'cairn export' is for keeping, and both can be imported. Leaves no trace in the store: nothing counts as used.";
+        "For reading; 'cairn export' is for backups. Both can be imported. Does not change the store: no entry counts as used.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn dump --store books.cairn", "Prints every entry of every collection."),
-        new("cairn dump --store books.cairn --prefix book: | jq -r .key", "Works with what reads JSON."),
+        new("cairn dump --store books.cairn --prefix book: | jq -r .key", "Works with programs that read JSON."),
     ];
 
     public override string JsonShape =>
-        """The same as without: one line an entry, {"collection"?, "key" or "keyBase64", "valueBytes", "version", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
+        """The same as without --json: one line per entry, {"collection"?, "key" or "keyBase64", "valueBytes", "version", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
 
     public override string MeaningOfNo => "the store has no such collection";
 

@@ -26,12 +26,12 @@ internal sealed class ExportCommand : ToolCommand
     }
 
     public override string Details =>
-        "Works while others use the store, and leaves no trace: nothing counts as used. An entry that lives from beginning to end is written exactly once. Hashes, which the server's hash commands write, are left out and counted. Ctrl-C ends it: a file is then left as it was before; on standard output every line is complete, but entries are missing.";
+        "Works while other processes use the store, and does not change it: no entry counts as used. An entry that exists during the whole export is written exactly once. Hashes, which the server's hash commands write, are left out and counted. After Ctrl-C the file is unchanged; on standard output every line is complete, but entries are missing.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn export --store books.cairn > books.jsonl", "Writes everything."),
-        new("cairn export --store books.cairn --file books.jsonl", "The same; the file is complete or not there."),
+        new("cairn export --store books.cairn --file books.jsonl", "The same; the file is complete or does not exist."),
         new("cairn export --store books.cairn | gzip > books.jsonl.gz", "Compressed."),
         new("cairn export --store old.cairn | cairn import --store new.cairn --capacity 1GiB", "Into a larger store."),
     ];

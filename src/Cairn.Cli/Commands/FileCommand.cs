@@ -50,16 +50,16 @@ internal sealed class FileCommand : ToolCommand
     public override string UsageWords => "get|set|del|list|edit|verify|convert FILE [WORD...]";
 
     public override string Details =>
-        "Works while applications use the file. edit opens a copy in the editor of VISUAL or EDITOR, and takes over what was changed in it, key by key: " +
+        "Works while applications use the file. edit opens a copy in the editor of VISUAL or EDITOR and applies the changes key by key: " +
         "what others change meanwhile stays. verify only reads. convert rewrites the file without what changes left behind, and turns one of " +
         "Net.DistributedFileStoreCache into one of Cairn, with a backup.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn file list FileStoreCacheFile.Production.json", "Lists keys and values."),
-        new("cairn file set FileStoreCacheFile.Production.json greeting Hello --ttl 1h", "Stores a text for an hour."),
+        new("cairn file set FileStoreCacheFile.Production.json greeting Hello --ttl 1h", "Stores a text for one hour."),
         new("cairn file edit FileStoreCacheFile.Production.json", "Edits the file while applications use it."),
-        new("cairn file verify FileStoreCacheFile.Production.json", "Says whether it is valid, and where it is not."),
+        new("cairn file verify FileStoreCacheFile.Production.json", "Reports whether the file is valid, and where it is not."),
     ];
 
     public override string JsonShape =>

@@ -30,7 +30,7 @@ internal sealed class GetCommand : ToolCommand
     }
 
     public override string Details =>
-        "The value is written as it is, byte by byte; only a terminal gets a line feed after it. It counts as a use of the entry, as any read does.";
+        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

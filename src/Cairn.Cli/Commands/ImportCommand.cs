@@ -17,12 +17,12 @@ internal sealed class ImportCommand : ToolCommand
     private const int MostListed = 100;
 
     private readonly Option<string?> _file = new("--file") { HelpName = "FILE", Description = "Read this file. Default: standard input." };
-    private readonly Flag _skipErrors = new("--skip-errors", "Report bad lines and go on, instead of stopping at the first.");
+    private readonly Flag _skipErrors = new("--skip-errors", "Report invalid lines and continue, instead of stopping at the first.");
     private readonly Flag _dryRun = new("--dry-run", "Only check the lines; the store is neither opened nor created.");
     private readonly SharedOptions _shared;
 
     public ImportCommand(SharedOptions shared)
-        : base("import", "Stores entries from JSON Lines, in a store that is created if need be.")
+        : base("import", "Stores entries from JSON Lines. Creates the store if it does not exist.")
     {
         _shared = shared;
         Add(_file);
@@ -33,13 +33,13 @@ internal sealed class ImportCommand : ToolCommand
     }
 
     public override string Details =>
-        "Reads what 'cairn export' and 'cairn dump' write. An entry replaces an earlier value of its key. Entries that have expired meanwhile are passed over; a sliding expiration begins anew. With --collection, entries that name no collection go there. What does not fit the store evicts what came before.";
+        "Reads the output of 'cairn export' and 'cairn dump'. An entry replaces an earlier value of its key. Entries that have expired are skipped. A sliding expiration starts again. With --collection, entries without a collection go there. If the store is full, new entries evict earlier ones.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn import --store books.cairn < books.jsonl", "Stores every entry."),
         new("cairn import --store books.cairn --file books.jsonl --skip-errors", "Those that are good."),
-        new("""echo '{"key": "book:42", "value": "Dune"}' | cairn import --store books.cairn""", "The least that a line must have."),
+        new("""echo '{"key": "book:42", "value": "Dune"}' | cairn import --store books.cairn""", "The minimum that a line must have."),
         new("cairn import --dry-run --file books.jsonl", "Checks a file."),
     ];
 

@@ -23,12 +23,12 @@ internal sealed class KeysCommand : ToolCommand
     }
 
     public override string Details =>
-        "One a line, in no order. On a terminal, and with --long, what does not print is escaped (\\n, \\xFF, \\u{200B}, \\\\); elsewhere keys are written byte by byte. A key that lives from beginning to end is listed exactly once.";
+        "One key per line, in no order. On a terminal, and with --long, unprintable bytes are escaped (\\n, \\xFF, \\u{200B}, \\\\); elsewhere keys are written byte by byte. A key that exists during the whole listing is listed exactly once.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn keys --store books.cairn", "Lists all."),
-        new("cairn keys --store books.cairn --prefix book: --limit 10 --long", "Ten of them, with what is known of each."),
+        new("cairn keys --store books.cairn --prefix book: --limit 10 --long", "Ten keys with their metadata."),
         new("cairn keys --store books.cairn --match 'book:*:title' --json", "For programs."),
     ];
 

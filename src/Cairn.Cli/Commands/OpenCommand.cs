@@ -16,7 +16,7 @@ internal sealed class OpenCommand : ToolCommand
         Arity = ArgumentArity.ZeroOrOne,
     };
 
-    private readonly ValueOption<int> _port = ValueOptions.Count("--port", "The port on 127.0.0.1. Default: one that is free.", 1, IPEndPoint.MaxPort);
+    private readonly ValueOption<int> _port = ValueOptions.Count("--port", "The port on 127.0.0.1. Default: a free port.", 1, IPEndPoint.MaxPort);
     private readonly Flag _noBrowser = new("--no-browser", "Only print the address.");
     private readonly Flag _readOnly = new("--read-only", "Let nothing be deleted.");
 
@@ -32,12 +32,12 @@ internal sealed class OpenCommand : ToolCommand
     public override string UsageWords => "[FILE]";
 
     public override string Details =>
-        "The page is the dashboard of cairn serve, without a server: it shows what all processes do that use the store, and lets keys be looked for and deleted. Only browsers of this machine reach it, and only with the secret in the address that is printed. It runs until Ctrl-C.";
+        "The page is the dashboard of cairn serve, without a server. It shows the activity of all processes that use the store, and can search and delete keys. Only browsers on this machine can reach it, with the secret in the printed address. The command runs until Ctrl-C.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn open books.cairn", "Opens the browser."),
-        new("cairn open books.cairn --port 8090 --no-browser", "On a machine without one: reach it through ssh -L 8090:127.0.0.1:8090."),
+        new("cairn open books.cairn --port 8090 --no-browser", "On a machine without a browser: connect with ssh -L 8090:127.0.0.1:8090."),
         new("cairn open books.cairn --read-only", "To look only."),
     ];
 

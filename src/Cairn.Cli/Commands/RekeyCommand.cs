@@ -6,13 +6,13 @@ namespace Cairn.Cli.Commands;
 
 internal sealed class RekeyCommand : ToolCommand
 {
-    private readonly Option<string?> _newKeyFile = new("--new-key-file") { HelpName = "FILE", Description = "From now on, the key in this file: 32 bytes, or their 64 hexadecimal digits." };
-    private readonly Option<string?> _newPasswordFile = new("--new-password-file") { HelpName = "FILE", Description = "From now on, the password in the first line of this file." };
-    private readonly Flag _full = new("--full", "Encrypt every entry anew, into a new file that takes the place of the old one.");
-    private readonly Flag _decrypt = new("--decrypt", "With --full: the store is not encrypted from now on.");
+    private readonly Option<string?> _newKeyFile = new("--new-key-file") { HelpName = "FILE", Description = "The new key, in this file: 32 bytes, or their 64 hexadecimal digits." };
+    private readonly Option<string?> _newPasswordFile = new("--new-password-file") { HelpName = "FILE", Description = "The new password, in the first line of this file." };
+    private readonly Flag _full = new("--full", "Encrypt every entry again, into a new file that replaces the old one.");
+    private readonly Flag _decrypt = new("--decrypt", "With --full: remove the encryption.");
 
     public RekeyCommand()
-        : base("rekey", "Changes the key or password of a store that nobody uses.")
+        : base("rekey", "Changes the key or the password of a store that is not in use.")
     {
         Add(_newKeyFile);
         Add(_newPasswordFile);
@@ -21,12 +21,12 @@ internal sealed class RekeyCommand : ToolCommand
     }
 
     public override string Details =>
-        "Without --full the entries stay as they are and only the way to their key is changed, at once. Whoever has a copy of the file from before and the old key or password can still read that copy, and the store as it is now. --full rules that out, and also encrypts a store that is not encrypted; it takes as long as compact, and the disk needs room for both files.";
+        "Without --full the entries stay unchanged, and only their key is encrypted again, which takes a moment. An attacker with an earlier copy of the file and the old key or password can read that copy and the present store. --full prevents that, and it can encrypt a store that is not encrypted. It takes as long as compact, and the disk needs room for both files.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn rekey --store books.cairn --password-file old.txt --new-password-file new.txt", "Changes a password."),
-        new("cairn rekey --store books.cairn --full --new-key-file books.key", "Encrypts a store that was not."),
+        new("cairn rekey --store books.cairn --full --new-key-file books.key", "Encrypts a store that was not encrypted."),
         new("cairn rekey --store books.cairn --full --key-file books.key --decrypt", "The reverse."),
     ];
 

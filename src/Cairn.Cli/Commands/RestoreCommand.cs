@@ -10,21 +10,21 @@ internal sealed class RestoreCommand : ToolCommand
 
     private readonly Argument<string> _file = new("BACKUP")
     {
-        Description = "The backup. Or the snapshot, or a file of the log, of a store whose own file was lost: then all of them are read.",
+        Description = "The backup. For a store whose file was lost: its snapshot or a file of its log; the command then reads all of them.",
     };
 
     private readonly ValueOption<long> _capacity = ValueOptions.Size(
-        "--capacity", $"Size of the new store. Default: {Figures.Bytes(SharedOptions.DefaultCapacityBytes)}, or twice the backup's, if that is more.");
+        "--capacity", $"Size of the new store. Default: {Figures.Bytes(SharedOptions.DefaultCapacityBytes)}, or twice the size of the backup if that is more.");
 
-    private readonly ValueOption<long> _maxCapacity = ValueOptions.Size("--max-capacity", "Size that the new store may grow to. Default: no growth.");
+    private readonly ValueOption<long> _maxCapacity = ValueOptions.Size("--max-capacity", "Size to which the new store can grow. Default: the file does not grow.");
 
     private readonly ValueOption<long> _averageEntry = ValueOptions.Size(
-        "--average-entry", "Entry size that the new store's index is made for. Default: as 'cairn create'.");
+        "--average-entry", "Entry size for the new index. Default: that of 'cairn create'.");
 
-    private readonly Flag _salvage = new("--salvage", "Leave out what is damaged or missing, and list it, instead of refusing all of it.");
+    private readonly Flag _salvage = new("--salvage", "Leave out damaged and missing parts and list them, instead of stopping with an error.");
 
     public RestoreCommand()
-        : base("restore", "Makes a new store from a backup.")
+        : base("restore", "Creates a new store from a backup.")
     {
         Add(_file);
         Add(_capacity);
@@ -34,13 +34,13 @@ internal sealed class RestoreCommand : ToolCommand
     }
 
     public override string Details =>
-        "There must be no store of that name yet, nor the log of one. The store appears when it is complete and on disk; Ctrl-C before that leaves none. Entries that have expired are left out.";
+        "No store or log of that name may exist. The store gets its name when it is complete and on disk, so Ctrl-C leaves no store. Expired entries are left out.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
-        new("cairn restore --store books.cairn /backup/books.backup", "Makes the store anew."),
-        new("cairn restore --store new.cairn lost.cairn.snapshot", "What the snapshot and the log of a lost store hold."),
-        new("cairn restore --salvage --store new.cairn lost.cairn.snapshot", "What can still be read of them, if they are damaged."),
+        new("cairn restore --store books.cairn /backup/books.backup", "Creates the store again."),
+        new("cairn restore --store new.cairn lost.cairn.snapshot", "Restores the snapshot and the log of a lost store."),
+        new("cairn restore --salvage --store new.cairn lost.cairn.snapshot", "Restores the readable parts if they are damaged."),
     ];
 
     public override string JsonShape => """{"store", "backup", "entries", "bytes", "leftOut", "durationMs"}.""";

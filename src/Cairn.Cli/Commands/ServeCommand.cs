@@ -22,26 +22,26 @@ internal sealed class ServeCommand : ToolCommand
     private readonly Option<string?> _config = new("--config")
     {
         HelpName = "FILE",
-        Description = "Settings in a JSON file, by the names of these options: {\"memcached\": \"127.0.0.1:11211\", \"max-value\": \"1MiB\"}.",
+        Description = "A JSON file with settings, which have the names of these options: {\"memcached\": \"127.0.0.1:11211\", \"max-value\": \"1MiB\"}.",
     };
 
-    private readonly Flag _check = new("--check", "Only check what a start checks before it opens anything.");
+    private readonly Flag _check = new("--check", "Only check the configuration, as a start does before it opens anything.");
     private readonly Option<string?> _logFormat = new("--log-format") { HelpName = "FORMAT", Description = "text, json or journal. Default text, or journal under systemd." };
     private readonly Option<string?> _otlp = new("--otlp")
     {
         HelpName = "URL",
-        Description = "Send figures to this collector of OpenTelemetry, by OTLP: http://127.0.0.1:4318. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or nowhere.",
+        Description = "Send metrics to this OpenTelemetry collector over OTLP: http://127.0.0.1:4318. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or off.",
     };
 
     private readonly Flag _verbose = new("--verbose", "Log more.");
-    private readonly Option<string?> _pidFile = new("--pid-file") { HelpName = "FILE", Description = "Write the process' number to this file once clients can connect." };
+    private readonly Option<string?> _pidFile = new("--pid-file") { HelpName = "FILE", Description = "Write the process id to this file when clients can connect." };
 
-    private readonly Option<string?> _logFile = new("--log-file") { HelpName = "FILE", Description = "Append the log to this file, which SIGHUP opens anew, in place of standard error." };
-    private readonly Flag _detach = new("--detach", "Go on in the background once clients can connect. Its log goes to --log-file or nowhere.");
-    private readonly Flag _version = new("-V", "memcached's: print the version.");
+    private readonly Option<string?> _logFile = new("--log-file") { HelpName = "FILE", Description = "Append the log to this file instead of standard error. SIGHUP opens the file again." };
+    private readonly Flag _detach = new("--detach", "Continue in the background when clients can connect. The log goes to --log-file, or is discarded.");
+    private readonly Flag _version = new("-V", "The flag of memcached: print the version.");
 
     public ServeCommand()
-        : base("serve", "Serves a store to clients of memcached and Redis.")
+        : base("serve", "Serves a store to memcached and Redis clients.")
     {
         foreach (ServeSetting setting in _settings)
         {
@@ -69,15 +69,15 @@ internal sealed class ServeCommand : ToolCommand
     }
 
     public override string Details =>
-        "Without options it serves memcached's clients on 127.0.0.1:11211 and those of Redis on 127.0.0.1:6379, from a store file in the current user's data folder, which is still there, and warm, after a restart or a crash. Both see the same keys. Figures, keys and slow requests are shown in the browser at http://127.0.0.1:8080. Every option can also be set by an environment variable (CAIRN_MAX_VALUE for --max-value) or in a file; options come before variables, those before the file. It runs until Ctrl-C or SIGTERM, then finishes the requests that have arrived. Other processes may use the store meanwhile.";
+        "Without options it serves memcached clients on 127.0.0.1:11211 and Redis clients on 127.0.0.1:6379. The store is a file in the current user's data folder, so it is warm after a restart or a crash. Clients of both protocols see the same keys. The dashboard at http://127.0.0.1:8080 shows metrics, keys and slow requests. Every option can also be set by an environment variable (CAIRN_MAX_VALUE for --max-value) or in a file. Options override variables, and variables override the file. The server runs until Ctrl-C or SIGTERM and then finishes the requests that it has received. Other processes can use the store meanwhile.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
-        new("cairn serve", "Both protocols, on this machine only."),
-        new("cairn serve --store books.cairn --capacity 4GiB --resp off", "A store of one's own, memcached's protocol only."),
-        new("cairn serve -m 1024 -p 11211 -l 127.0.0.1 -c 1024", "In memcached's place, with its flags."),
-        new("cairn serve --memcached '*:11211' --insecure", "For a network that keeps strangers away."),
-        new("cairn serve --config /etc/cairn.json --check", "Says whether the configuration can be used."),
+        new("cairn serve", "Both protocols, for clients on this machine only."),
+        new("cairn serve --store books.cairn --capacity 4GiB --resp off", "A named store, with the memcached protocol only."),
+        new("cairn serve -m 1024 -p 11211 -l 127.0.0.1 -c 1024", "A replacement of memcached, with its flags."),
+        new("cairn serve --memcached '*:11211' --insecure", "For a network that only trusted clients reach."),
+        new("cairn serve --config /etc/cairn.json --check", "Reports whether the configuration is valid."),
     ];
 
     public override string JsonShape => """With --check: {"store", "memcached", "resp", "both", "http"}, the addresses null where a protocol is off.""";
@@ -177,7 +177,7 @@ internal sealed class ServeCommand : ToolCommand
             await stopped.Task.ConfigureAwait(false);
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Stopping);
-            log.Write(ServerLogLevel.Information, "Stopping: requests that have arrived are finished.");
+            log.Write(ServerLogLevel.Information, "Stopping: the server finishes the received requests.");
             telemetry?.Dispose();
             await server.StopAsync().ConfigureAwait(false);
         }
@@ -240,7 +240,7 @@ internal sealed class ServeCommand : ToolCommand
     {
         if (Path.GetDirectoryName(Path.GetFullPath(path)) is { } folder && !Directory.Exists(folder))
         {
-            throw new ToolException(ExitCode.File, $"the directory of {option} '{path}' does not exist; make it first, or correct the path");
+            throw new ToolException(ExitCode.File, $"the directory of {option} '{path}' does not exist; create it first, or correct the path");
         }
     }
 
@@ -292,7 +292,7 @@ internal sealed class ServeCommand : ToolCommand
             return;
         }
 
-        invocation.Output.WriteLine("the configuration can be used");
+        invocation.Output.WriteLine("the configuration is valid");
     }
 
     private ServerLogFormat Format(Invocation invocation) => GetText(invocation, _logFormat, LogFormatVariable)?.ToUpperInvariant() switch

@@ -30,11 +30,11 @@ internal sealed class SetCommand : ToolCommand
     private readonly Flag _replace = new("--replace", "Only if the key has a value.");
 
     private readonly ValueOption<ulong> _version = new(
-        "--if-version", "N", "Only if the key's value is still this version, which 'get --json' tells.", "the version of an entry",
+        "--if-version", "N", "Only if the key's value still has this version. 'get --json' prints the version.", "the version of an entry",
         static (string text, out ulong version) => ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out version));
 
     public SetCommand(SharedOptions shared)
-        : base("set", "Stores a value under a key, in a store that is created if need be.")
+        : base("set", "Stores a value under a key. Creates the store if it does not exist.")
     {
         Add(_key);
         Add(_value);
@@ -52,15 +52,15 @@ internal sealed class SetCommand : ToolCommand
     }
 
     public override string Details =>
-        "Without an expiration the value expires as its collection says, or not at all. A value or key that begins with a hyphen goes after --.";
+        "Without an expiration, the default of the collection applies. Write a value or key that begins with a hyphen after --.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn set --store books.cairn book:42 Dune", "Stores a text."),
-        new("cairn set --store books.cairn book:42 Dune --ttl 5m --add", "For five minutes, and only if there is none."),
+        new("cairn set --store books.cairn book:42 Dune --ttl 5m --add", "For five minutes, and only if the key has no value."),
         new("cairn set --store books.cairn cover:42 --file cover.jpg", "Stores a file's content."),
-        new("date | cairn set --store books.cairn today -", "Stores what a command prints."),
-        new("cairn set --store books.cairn --collection sessions alice token --sliding 20m", "Until nobody has read it for 20 minutes."),
+        new("date | cairn set --store books.cairn today -", "Stores the output of a command."),
+        new("cairn set --store books.cairn --collection sessions alice token --sliding 20m", "Expires 20 minutes after the last read."),
     ];
 
     public override string JsonShape =>

@@ -9,13 +9,13 @@ internal sealed class StatsCommand : ToolCommand
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(2);
 
     private readonly Flag _partitions = new("--partitions", "Also each partition.");
-    private readonly Flag _sizes = new("--sizes", "Also how long the values are; reads the whole index.");
-    private readonly Flag _watch = new("--watch", "Print again and again, until Ctrl-C.");
+    private readonly Flag _sizes = new("--sizes", "Also print the distribution of value lengths; reads the whole index.");
+    private readonly Flag _watch = new("--watch", "Print repeatedly until Ctrl-C.");
     private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between prints. Default 2s.");
     private readonly ValueOption<int> _count = ValueOptions.Count("--count", "With --watch, stop after this many prints.", 1, int.MaxValue);
 
     public StatsCommand()
-        : base("stats", "Prints what the store holds and has done.")
+        : base("stats", "Prints the content and the counters of the store.")
     {
         Add(_partitions);
         Add(_sizes);
@@ -25,7 +25,7 @@ internal sealed class StatsCommand : ToolCommand
     }
 
     public override string Details =>
-        "Counters are since the store was created. Those of other processes are up to a second old. Looking stops nobody.";
+        "Counters start with the creation of the store. Those of other processes are up to one second old. The command does not block other processes.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

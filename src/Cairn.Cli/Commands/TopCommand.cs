@@ -14,11 +14,11 @@ internal sealed class TopCommand : ToolCommand
 
     private readonly ServerArguments _server = new();
     private readonly SharedOptions _shared;
-    private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between looks. Default 1s.");
-    private readonly ValueOption<int> _count = ValueOptions.Count("--count", "Stop after this many looks.", 1, int.MaxValue);
+    private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between samples. Default 1s.");
+    private readonly ValueOption<int> _count = ValueOptions.Count("--count", "Stop after this many samples.", 1, int.MaxValue);
 
     public TopCommand(SharedOptions shared)
-        : base("top", "Shows what a store or a server is doing, second by second.")
+        : base("top", "Shows the activity of a store or a server every second.")
     {
         _shared = shared;
         _server.AddTo(this);
@@ -29,13 +29,13 @@ internal sealed class TopCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE]";
 
     public override string Details =>
-        "With ADDRESS it asks a server of memcached's or Redis's protocol, with its own stats or INFO; one that goes away is shown so until it is back. On a terminal a picture that q or Ctrl-C ends; elsewhere, and with --json, a line for each look. Reads of other processes appear up to a second late.";
+        "With ADDRESS it shows a server that speaks the memcached protocol or RESP, from its stats or INFO. A server that does not answer is shown as such until it returns. On a terminal the command draws a screen, which q or Ctrl-C ends. Elsewhere, and with --json, it prints one line per sample. Reads of other processes appear up to one second late.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn top --store books.cairn", "Shows the picture."),
-        new("cairn top 6379", "Shows a server on this machine; h tells the keys."),
-        new("cairn top cache.example:11211 --json --interval 10s >> cache.stats", "A record of a server, on any machine."),
+        new("cairn top 6379", "Shows a server on this machine; h lists the keys."),
+        new("cairn top cache.example:11211 --json --interval 10s >> cache.stats", "Records a server on any machine."),
         new("cairn top --store books.cairn --count 60 > minute.txt", "A minute's lines."),
         new("cairn top --store books.cairn --json --count 1", "One look, for programs."),
     ];

@@ -13,18 +13,18 @@ internal sealed class VerifyCommand : ToolCommand
         1_000_000);
 
     public VerifyCommand()
-        : base("verify", "Reads every structure and entry of a store, also a damaged one, and says what it found.")
+        : base("verify", "Reads every structure and entry of a store, even a damaged one, and reports its findings.")
     {
         Add(_maxFindings);
     }
 
     public override string Details =>
-        "Changes nothing, and may run while others use the store. Damage is what no use of the store and no death of a process leaves behind. A leftover is what a process left that died or could not have a lock: it harms nothing, and the next one puts it right.";
+        "Changes nothing, and can run while other processes use the store. Damage is a state that no use of the store and no death of a process causes. A leftover comes from a process that died, or that did not get a lock in time. It is harmless, and the next process repairs it.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn verify --store books.cairn", "Reads everything."),
-        new("cairn verify --store books.cairn --json --max-findings 0", "Only counts, for programs."),
+        new("cairn verify --store books.cairn --json --max-findings 0", "Prints only counts, for programs."),
     ];
 
     public override string JsonShape =>

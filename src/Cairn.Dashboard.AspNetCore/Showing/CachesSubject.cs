@@ -116,7 +116,7 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
     private static string? TroubleOf(LevelHealth health) => health switch
     {
         { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while",
-        { IsCutOff: true } => "Changes made by others cannot be heard of: nothing older than two seconds is served from memory",
+        { IsCutOff: true } => "Invalidations from other machines do not arrive: nothing older than two seconds is served from memory",
         { OwedChanges: 1 } => "1 change waits to be made in the second level",
         { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level",
         _ => null,

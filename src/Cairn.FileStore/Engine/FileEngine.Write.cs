@@ -113,7 +113,7 @@ internal sealed partial class FileEngine
 
             if (attempt == MostReplacements)
             {
-                throw new IOException($"The cache file '{_path}' was replaced by somebody else each time it was to be written. Try again.");
+                throw new IOException($"The cache file '{_path}' was replaced by another program before each attempt to write it. Try again.");
             }
         }
     }

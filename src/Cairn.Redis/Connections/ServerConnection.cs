@@ -576,7 +576,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
 
         if (replies > 0 && !TryTakeCalls(replies))
         {
-            Close(new InvalidDataException("The server sent a reply that nobody asked for."));
+            Close(new InvalidDataException("The server sent a reply without a request."));
             return false;
         }
 

@@ -55,7 +55,7 @@ public sealed class ServeTests : ToolTest
 
         ToolRun run = Run("serve", "--memcached", "127.0.0.1:0", "--resp", "off", "--http", "off", option, path);
 
-        Assert.Equal((ExitCode.File, $"cairn: the directory of {option} '{path}' does not exist; make it first, or correct the path\n"), (run.Code, run.Error));
+        Assert.Equal((ExitCode.File, $"cairn: the directory of {option} '{path}' does not exist; create it first, or correct the path\n"), (run.Code, run.Error));
         Assert.False(File.Exists(StorePath));
     }
 
@@ -139,7 +139,7 @@ public sealed class ServeTests : ToolTest
     [InlineData("--max-connections", "many", "--max-connections (-c) takes a number from 1 to 1000000, not 'many'")]
     [InlineData("--idle-timeout", "5", "--idle-timeout takes a number with ms, s, m, h, d or w")]
     [InlineData("--io", "kqueue", "--io takes auto, uring, epoll or sockets, not 'kqueue'")]
-    [InlineData("--unix-mode", "rw", "--unix-mode (-a) takes permissions as chmod has them, such as 660, not 'rw'")]
+    [InlineData("--unix-mode", "rw", "--unix-mode (-a) takes permissions in the form of chmod, such as 660, not 'rw'")]
     [InlineData("--slow", "soon", "--slow takes a number with ms, s, m, h, d or w, such as 90s, 5m, 1h30m or 2d, or off, not 'soon'")]
     [InlineData("--otlp", "collector", "--otlp takes a URL such as http://127.0.0.1:4318, not 'collector'")]
     [InlineData("--insecure", "perhaps", "--insecure takes on or off, not 'perhaps'")]

@@ -294,7 +294,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
             if (reading.VoidVersion != 0)
             {
                 // The response is void permanently, so its space is freed.
-                _responses.Remove(key, reading.VoidVersion);
+                _responses.CompareAndRemove(key, reading.VoidVersion);
             }
         }
 

@@ -235,7 +235,7 @@ public unsafe partial class CairnCollection
     /// <see cref="WriteStatus.Stored"/> if the value was removed, <see cref="WriteStatus.VersionMismatch"/>, <see cref="WriteStatus.NotFound"/>, or the
     /// reason why the removal failed.
     /// </returns>
-    public WriteStatus Remove(CacheKey key, ulong expectedVersion) => Remove(key, WriteCondition.IfVersion, expectedVersion);
+    public WriteStatus CompareAndRemove(CacheKey key, ulong expectedVersion) => Remove(key, WriteCondition.IfVersion, expectedVersion);
 
     /// <summary>Tries to acquire the lease on a missing key, so that only one of many callers computes the value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>

@@ -10,13 +10,13 @@ public sealed record MapOptions<TKey, TValue>
     where TValue : notnull
 {
     /// <summary>
-    /// Whether entries can be evicted when the store is full. Default <see cref="StoreRegion.Keep"/>: they are not evicted, and a put that finds no room
+    /// Whether entries can be evicted when the store is full. Default <see cref="StoreRegion.Keep"/>: they are not evicted, and a write that finds no room
     /// throws <see cref="StoreFullException"/>. It cannot be changed after the map is created.
     /// </summary>
     public StoreRegion Region { get; init; } = StoreRegion.Keep;
 
     /// <summary>
-    /// The failures that a put survives once it has returned. Default <see cref="Durability.Default"/>: for kept entries
+    /// The failures that a write survives once it has returned. Default <see cref="Durability.Default"/>: for kept entries
     /// <see cref="Durability.GroupCommit"/>.
     /// </summary>
     public Durability Durability { get; init; }
@@ -26,7 +26,7 @@ public sealed record MapOptions<TKey, TValue>
     /// </summary>
     public long BudgetBytes { get; init; }
 
-    /// <summary>The expiration of entries that are put without one. Default none.</summary>
+    /// <summary>The expiration of entries that are set without one. Default none.</summary>
     public Expiration DefaultExpiration { get; init; } = Expiration.None;
 
     /// <summary>The serializer of keys. Default null: the built-in format of their type, or JSON if it has none.</summary>

@@ -2,37 +2,37 @@ using Cairn.Maps;
 
 namespace Cairn;
 
-// Asynchronous writes to a map whose puts wait for the disk. The wait blocks no thread.
+// Asynchronous writes to a map whose writes wait for the disk. The wait blocks no thread.
 public sealed partial class PersistentMap<TKey, TValue>
 {
-    /// <summary>Stores a value like <see cref="Put(TKey, TValue, Expiration)"/>, but blocks no thread while it waits for the disk.</summary>
+    /// <summary>Stores a value like <see cref="Set(TKey, TValue, Expiration)"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value. It is serialized before the call returns.</param>
     /// <param name="expiration">When the value expires. The default is the map's.</param>
-    /// <param name="cancellationToken">Ends the wait. The value is already put.</param>
+    /// <param name="cancellationToken">Ends the wait. The value is already stored.</param>
     /// <returns>
-    /// A task that is complete when the put is as durable as the map promises. It is complete at once if the map only promises to survive the end of the
+    /// A task that is complete when the write is as durable as the map promises. It is complete at once if the map only promises to survive the end of the
     /// process.
     /// </returns>
-    /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is put but can be lost.</exception>
-    public ValueTask PutAsync(TKey key, TValue value, Expiration expiration = default, CancellationToken cancellationToken = default)
+    /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is stored but can be lost.</exception>
+    public ValueTask SetAsync(TKey key, TValue value, Expiration expiration = default, CancellationToken cancellationToken = default)
     {
-        ValueTask<bool> put;
+        ValueTask<bool> write;
         using (var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]))
         using (var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]))
         {
-            put = _collection.SetDurablyAsync(codedKey.Bytes, codedValue.Bytes, expiration, flags: 0, cancellationToken);
+            write = _collection.SetDurablyAsync(codedKey.Bytes, codedValue.Bytes, expiration, flags: 0, cancellationToken);
         }
 
-        return SettleAsync(put);
+        return SettleAsync(write);
     }
 
-    /// <summary>Removes a value like <see cref="Invalidate"/>, but blocks no thread while it waits for the disk.</summary>
+    /// <summary>Removes a value like <see cref="Remove(TKey)"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="key">The key.</param>
     /// <param name="cancellationToken">Ends the wait. The value is already removed.</param>
     /// <returns>True if there was a value. The task is complete when the removal is as durable as the map promises.</returns>
     /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is removed but can come back.</exception>
-    public ValueTask<bool> InvalidateAsync(TKey key, CancellationToken cancellationToken = default)
+    public ValueTask<bool> RemoveAsync(TKey key, CancellationToken cancellationToken = default)
     {
         ValueTask<bool> removal;
         using (var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]))
@@ -43,9 +43,9 @@ public sealed partial class PersistentMap<TKey, TValue>
         return removal;
     }
 
-    private async ValueTask SettleAsync(ValueTask<bool> put)
+    private async ValueTask SettleAsync(ValueTask<bool> write)
     {
-        if (!await put.ConfigureAwait(false) && _isKept)
+        if (!await write.ConfigureAwait(false) && _isKept)
         {
             throw NotDone(WriteStatus.Busy);
         }

@@ -15,7 +15,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
 
     private const int FirstBufferBytes = 256;
 
-    // The result is not steady if anything was written during the copy. Then a key that was removed and put again can occur twice.
+    // The result is not steady if anything was written during the copy. Then a key that was removed and set again can occur twice.
     private KeyValuePair<TKey, TValue>[] CopyAll(bool wantsValues, out int count, out bool isSteady)
     {
         _engine.ThrowIfClosed();

@@ -23,12 +23,12 @@ namespace Cairn;
 /// <c>-0.0</c>.
 /// </para>
 /// <para>
-/// The map copies each value when it is put and when it is read. A change to an object does not change the content of the map.
+/// The map copies each value when it is set and when it is read. A change to an object does not change the content of the map.
 /// </para>
 /// <para>
 /// By default nothing is evicted. A write that fails then throws an exception and changes nothing: <see cref="StoreFullException"/> if there is no room,
 /// <see cref="StoreReadOnlyException"/> if the disk has failed, <see cref="StoreBusyException"/> if a stopped process holds the store's lock. A read of a
-/// damaged entry throws <see cref="StoreCorruptException"/>. If entries can be evicted, a put that fails leaves the key without a value, and a damaged
+/// damaged entry throws <see cref="StoreCorruptException"/>. If entries can be evicted, a write that fails leaves the key without a value, and a damaged
 /// entry is removed.
 /// </para>
 /// <para>
@@ -44,7 +44,7 @@ namespace Cairn;
 /// stock.AddOrUpdate("Dune", 1, (_, copies) => copies - 1);
 /// </code>
 /// </example>
-public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TValue>, IEnumerable<KeyValuePair<TKey, TValue>>, IDisposable
+public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<KeyValuePair<TKey, TValue>>, IDisposable
     where TKey : notnull
     where TValue : notnull
 {
@@ -121,13 +121,18 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
     public TValue this[TKey key]
     {
         get => TryGet(key, out TValue? value) ? value : throw new KeyNotFoundException($"The map '{Name}' has no value for the key '{key}'.");
-        set => Put(key, value);
+        set => Set(key, value);
     }
 
-    /// <inheritdoc/>
+    /// <summary>Returns a key's value.</summary>
+    /// <param name="key">The key.</param>
+    /// <returns>The value, or the default of its type if there is none. <see cref="TryGet"/> distinguishes the two.</returns>
     public TValue? Get(TKey key) => TryGet(key, out TValue? value) ? value : default;
 
-    /// <inheritdoc/>
+    /// <summary>Returns a key's value, and whether there is one.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value if the result is true.</param>
+    /// <returns>True if there is a value.</returns>
     public bool TryGet(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
         if (FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0 && _isFixed && TryGetFixed(key, out value))
@@ -138,14 +143,17 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         return TryGetAny(key, out value, out _);
     }
 
-    /// <inheritdoc/>
-    public bool ContainsKey(TKey key)
+    /// <summary>Returns whether a key has a value.</summary>
+    /// <param name="key">The key.</param>
+    /// <returns>True if there is a value.</returns>
+    public bool Contains(TKey key)
     {
         using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
         return _collection.Contains(coded.Bytes);
     }
 
-    /// <inheritdoc/>
+    /// <summary>Returns a copy of everything.</summary>
+    /// <returns>Keys and values, in no order.</returns>
     public IReadOnlyDictionary<TKey, TValue> GetAll()
     {
         KeyValuePair<TKey, TValue>[] items = CopyAll(wantsValues: true, out int count, out bool isSteady);
@@ -153,7 +161,8 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         return isSteady ? all : all.WithoutRepetitions();
     }
 
-    /// <inheritdoc/>
+    /// <summary>Returns a copy of all values.</summary>
+    /// <returns>The values, in no order.</returns>
     public IReadOnlyList<TValue> GetAllValues()
     {
         KeyValuePair<TKey, TValue>[] items = CopyAll(wantsValues: true, out int count, out bool isSteady);
@@ -171,7 +180,8 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
         return values;
     }
 
-    /// <inheritdoc/>
+    /// <summary>Returns a copy of all keys.</summary>
+    /// <returns>The keys, in no order.</returns>
     public IReadOnlyList<TKey> GetAllKeys()
     {
         KeyValuePair<TKey, TValue>[] items = CopyAll(wantsValues: false, out int count, out bool isSteady);
@@ -195,7 +205,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : ICache<TKey, TV
     /// </summary>
     /// <returns>
     /// Keys and values, each as it was when it was read. A key that has a value during the whole enumeration occurs exactly once, even if other keys
-    /// change. A key that is put or removed meanwhile can occur or not. If it is removed and put again, it can even occur twice. <see cref="GetAll"/>
+    /// change. A key that is set or removed meanwhile can occur or not. If it is removed and set again, it can even occur twice. <see cref="GetAll"/>
     /// returns no key twice.
     /// </returns>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()

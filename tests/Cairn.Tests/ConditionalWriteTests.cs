@@ -83,15 +83,15 @@ public sealed class ConditionalWriteTests : StoreTest
     [Fact]
     public void Remove_if_version_removes_only_that_version()
     {
-        Assert.Equal(WriteStatus.NotFound, Store.Remove("key", 1));
+        Assert.Equal(WriteStatus.NotFound, Store.CompareAndRemove("key", 1));
         Store.Set("key", "one"u8);
         Store.TryGetInfo("key", out EntryInfo first);
         Store.Set("key", "two"u8);
 
-        Assert.Equal(WriteStatus.VersionMismatch, Store.Remove("key", first.Version));
+        Assert.Equal(WriteStatus.VersionMismatch, Store.CompareAndRemove("key", first.Version));
         Assert.Equal("two", Store.GetString("key"));
         Store.TryGetInfo("key", out EntryInfo second);
-        Assert.Equal(WriteStatus.Stored, Store.Remove("key", second.Version));
+        Assert.Equal(WriteStatus.Stored, Store.CompareAndRemove("key", second.Version));
         Assert.False(Store.Contains("key"));
     }
 

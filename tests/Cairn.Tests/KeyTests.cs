@@ -124,7 +124,7 @@ public sealed class KeyTests : StoreTest
         store => store.Increment(text, 1, out _),
         store => store.Touch(text, Expiration.None),
         store => store.Remove(text),
-        store => store.Remove(text, 1),
+        store => store.CompareAndRemove(text, 1),
         store => store.AcquireLease(text, TimeSpan.Zero, out _),
         store => store.PartitionOf(text),
         store => store.HashOf(text),

@@ -35,7 +35,7 @@ internal static class DurableCases
             {
                 for (var i = task * each; i < (task + 1) * each; i++)
                 {
-                    await map.PutAsync(i, i + round).ConfigureAwait(false);
+                    await map.SetAsync(i, i + round).ConfigureAwait(false);
                 }
             })).ToArray();
 #pragma warning disable VSTHRD002 // The tasks run on the thread pool, and none needs this thread.

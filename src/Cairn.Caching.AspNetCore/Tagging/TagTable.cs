@@ -184,7 +184,7 @@ internal sealed class TagTable(CairnCollection entries)
 
         if (version != 0)
         {
-            entries.Remove(key, version);
+            entries.CompareAndRemove(key, version);
         }
 
         return false;

@@ -318,7 +318,7 @@ internal sealed class StoreLevel : SecondLevel
 
             if (info.Version != 0)
             {
-                _tags.Remove(tag, info.Version); // Not a valid stamp.
+                _tags.CompareAndRemove(tag, info.Version); // Not a valid stamp.
             }
 
             stamp = NewStamp();

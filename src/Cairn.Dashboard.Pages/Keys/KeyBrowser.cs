@@ -98,7 +98,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         }
 
         CairnCollection source = Open(collection);
-        return version != 0 ? source.Remove(key, version) : source.Remove(key) ? WriteStatus.Stored : WriteStatus.NotFound;
+        return version != 0 ? source.CompareAndRemove(key, version) : source.Remove(key) ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
     /// <summary>Returns a readable form of a key. Characters that do not print are written as escapes.</summary>

@@ -92,7 +92,7 @@ public sealed partial class MapSamples : SampleTest
 
         stock["Dune"] = 3;
         pages[1] = "<html>";
-        pages.Put(2, "<html>", TimeSpan.FromSeconds(5));
+        pages.Set(2, "<html>", TimeSpan.FromSeconds(5));
         Console.WriteLine($"{stock["Dune"]}, {pages.Count}");
 
         Assert.Equal("3, 2\n", Output);

@@ -176,7 +176,7 @@ public sealed class CollectionTests : StoreTest
         Assert.Equal(WriteStatus.NotFound, Store.Append("a", "x"u8));
         Assert.Equal(WriteStatus.NotFound, Store.Touch("a", TimeSpan.FromDays(1)));
         Assert.Equal(WriteStatus.NotFound, Store.CompareAndSwap("a", "x"u8, info.Version));
-        Assert.Equal(WriteStatus.NotFound, Store.Remove("a", info.Version));
+        Assert.Equal(WriteStatus.NotFound, Store.CompareAndRemove("a", info.Version));
         Assert.False(Store.Remove("a"));
         Assert.Equal(WriteStatus.Stored, Store.Add("b", "new"u8));
         Assert.Equal(WriteStatus.NotFound, Store.Increment("c", 1, out _));

@@ -17,13 +17,13 @@ public sealed class EncryptedMapTests : StoreTest
                 map[i] = i * 3L;
             }
 
-            map.Invalidate(7);
+            map.Remove(7);
         }
 
         PersistentMap<int, long> again = Open(Encrypted).Map<int, long>("numbers");
 
         Assert.Equal(999, again.Count);
-        Assert.False(again.ContainsKey(7));
+        Assert.False(again.Contains(7));
         Assert.Equal(Enumerable.Range(0, 1_000).Where(i => i != 7).Select(i => (i, i * 3L)), again.Select(pair => (pair.Key, pair.Value)).Order());
         Assert.Equal(3L * 999, again.GetAll()[999]);
         Assert.Equal(999, again.GetAllKeys().Distinct().Count());
@@ -35,7 +35,7 @@ public sealed class EncryptedMapTests : StoreTest
     {
         PersistentMap<string, string> map = Open(Encrypted).Map<string, string>("texts");
 
-        map.Put("book:42", "Dune");
+        map.Set("book:42", "Dune");
         map.AddOrUpdate("book:42", "", (_, old) => old + "!");
 
         Assert.Equal("Dune!", map["book:42"]);

@@ -46,7 +46,7 @@ public sealed class InvalidationTests : StoreTest
         Store.TryGetInfo("key", out EntryInfo info);
         Store.Add("key", "x"u8);
         Store.CompareAndSwap("key", "x"u8, info.Version + 1);
-        Store.Remove("key", info.Version + 1);
+        Store.CompareAndRemove("key", info.Version + 1);
         Store.Increment("key", 1, out _);
 
         Assert.Equal(InvalidationStatus.None, Store.ReadInvalidations(partition, ref cursor, _hashes, out int count));

@@ -1,6 +1,6 @@
 namespace Cairn.Tests.Maps;
 
-/// <summary>Maps whose puts wait for the disk, which is the default.</summary>
+/// <summary>Maps whose writes wait for the disk, which is the default.</summary>
 public sealed class DurableMapTests : StoreTest
 {
     [Theory]
@@ -13,11 +13,11 @@ public sealed class DurableMapTests : StoreTest
 
         map[1] = 1;
         map[1] = 2;
-        map.Put(2, 2, TimeSpan.FromMinutes(1));
+        map.Set(2, 2, TimeSpan.FromMinutes(1));
         Assert.True(map.TryAdd(3, 3));
         Assert.Equal(4, map.AddOrUpdate(4, 4, static (_, value) => value));
-        Assert.True(map.Invalidate(3));
-        Assert.True(map.TryRemove(4, out int removed));
+        Assert.True(map.Remove(3));
+        Assert.True(map.Remove(4, out int removed));
         Assert.Equal(4, removed);
 
         Assert.Equal([KeyValuePair.Create(1, 2), KeyValuePair.Create(2, 2)], map.GetAll().OrderBy(entry => entry.Key));
@@ -34,9 +34,9 @@ public sealed class DurableMapTests : StoreTest
     {
         PersistentMap<int, string> map = Store.Map("texts", new MapOptions<int, string> { Durability = durability });
 
-        await Task.WhenAll(Enumerable.Range(0, 200).Select(i => map.PutAsync(i, $"{i}").AsTask()));
-        Assert.True(await map.InvalidateAsync(7));
-        Assert.False(await map.InvalidateAsync(7));
+        await Task.WhenAll(Enumerable.Range(0, 200).Select(i => map.SetAsync(i, $"{i}").AsTask()));
+        Assert.True(await map.RemoveAsync(7));
+        Assert.False(await map.RemoveAsync(7));
 
         Assert.Equal(199, map.Count);
         Assert.Equal("42", map[42]);

@@ -42,19 +42,19 @@ public sealed class MapAllocationTests : StoreTest
         where TKey : notnull
         where TValue : notnull
     {
-        map.Invalidate(key);
+        map.Remove(key);
         map.TryGet(key, out _);
         map.TryAdd(key, value);
-        map.Put(key, value);
+        map.Set(key, value);
         map[key] = value;
         map.TryGet(key, out _);
         map.Get(key);
-        map.ContainsKey(key);
+        map.Contains(key);
         map.GetOrAdd(key, value);
         map.AddOrUpdate(key, static (_, value) => value, static (_, _, value) => value, value);
-        map.Put(key, value, TimeSpan.FromMinutes(1));
+        map.Set(key, value, TimeSpan.FromMinutes(1));
         map.TryGet(key, out _);
         map.Touch(key, Expiration.None);
-        map.TryRemove(key, out _);
+        map.Remove(key, out _);
     }
 }

@@ -52,7 +52,7 @@ public sealed class MapEnumerationTests : StoreTest
             met.Add(key);
             map[key] = value + 2;
             map[Entries + (key * 7 % Entries)] = 0;
-            map.Invalidate(Entries + (key * 11 % Entries));
+            map.Remove(Entries + (key * 11 % Entries));
         }
 
         Assert.Equal(Enumerable.Range(0, Entries), met.Where(key => key < Entries).Order());
@@ -74,7 +74,7 @@ public sealed class MapEnumerationTests : StoreTest
             {
                 int key = i * 31 % Entries;
                 map[key] = key + ((long)i << 32);
-                map.Invalidate(Entries + key);
+                map.Remove(Entries + key);
                 map[Entries + (i * 17 % Entries)] = Entries + (i * 17 % Entries);
             }
         });
@@ -98,7 +98,7 @@ public sealed class MapEnumerationTests : StoreTest
         PersistentMap<int, int> map = Store.Map("numbers", PersistentMapTests.Kept<int, int>());
         for (int i = 0; i < 300; i++)
         {
-            map.Put(i, i, i % 3 == 0 ? Expiration.None : i % 3 == 1 ? TimeSpan.FromMinutes(1) : Expiration.Sliding(TimeSpan.FromMinutes(2)));
+            map.Set(i, i, i % 3 == 0 ? Expiration.None : i % 3 == 1 ? TimeSpan.FromMinutes(1) : Expiration.Sliding(TimeSpan.FromMinutes(2)));
         }
 
         Clock.Advance(TimeSpan.FromMinutes(1));
@@ -110,7 +110,7 @@ public sealed class MapEnumerationTests : StoreTest
     public void Enumerating_does_not_count_as_a_use()
     {
         PersistentMap<int, int> map = Store.Map("numbers", PersistentMapTests.Kept<int, int>());
-        map.Put(1, 1, Expiration.Sliding(TimeSpan.FromMinutes(2)));
+        map.Set(1, 1, Expiration.Sliding(TimeSpan.FromMinutes(2)));
         Clock.Advance(TimeSpan.FromMinutes(1));
 
         Assert.Single(map);

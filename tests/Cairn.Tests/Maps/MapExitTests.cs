@@ -24,7 +24,7 @@ public sealed class MapExitTests : StoreTest
         Assert.Equal(exitCode, child.Finish());
 
         Assert.True(IsClosed());
-        Assert.True(OpenAgain().Map<int, int>("map").ContainsKey(1));
+        Assert.True(OpenAgain().Map<int, int>("map").Contains(1));
     }
 
     [Theory]
@@ -40,7 +40,7 @@ public sealed class MapExitTests : StoreTest
 
         Assert.Equal(Terminated, child.Finish());
         Assert.True(IsClosed());
-        Assert.True(OpenAgain().Map<int, int>("map").ContainsKey(1));
+        Assert.True(OpenAgain().Map<int, int>("map").Contains(1));
     }
 
     [Fact]

@@ -45,12 +45,12 @@ public sealed class MapModelTests : StoreTest
             switch (random.Next(13))
             {
                 case 0 or 1 or 2:
-                    map.Put(key, value);
+                    map.Set(key, value);
                     model[key] = (value, DateTimeOffset.MaxValue);
                     break;
                 case 3:
                     TimeSpan life = TimeSpan.FromSeconds(random.Next(1, 100));
-                    map.Put(key, value, life);
+                    map.Set(key, value, life);
                     model[key] = (value, Clock.Now + life);
                     break;
                 case 4:
@@ -67,11 +67,11 @@ public sealed class MapModelTests : StoreTest
                     model[key] = (expected, DateTimeOffset.MaxValue);
                     break;
                 case 7:
-                    Assert.Equal(isThere, map.Invalidate(key));
+                    Assert.Equal(isThere, map.Remove(key));
                     model.Remove(key);
                     break;
                 case 8:
-                    Assert.Equal(isThere, map.TryRemove(key, out TValue? removed));
+                    Assert.Equal(isThere, map.Remove(key, out TValue? removed));
                     AssertSame(isThere ? model[key].Value : default, removed);
                     model.Remove(key);
                     break;
@@ -90,7 +90,7 @@ public sealed class MapModelTests : StoreTest
                 default:
                     Assert.Equal(isThere, map.TryGet(key, out TValue? found));
                     AssertSame(isThere ? model[key].Value : default, found);
-                    Assert.Equal(isThere, map.ContainsKey(key));
+                    Assert.Equal(isThere, map.Contains(key));
                     break;
             }
 

@@ -20,7 +20,7 @@ internal static class MapRoles
                 ["put", var key, var number] => $"{map[key] = int.Parse(number, CultureInfo.InvariantCulture)}",
                 ["get", var key] => map.TryGet(key, out int value) ? $"{value}" : "none",
                 ["add", var key, var times] => $"{Add(map, key, int.Parse(times, CultureInfo.InvariantCulture))}",
-                ["remove", var key] => $"{map.Invalidate(key)}",
+                ["remove", var key] => $"{map.Remove(key)}",
                 _ => $"{map.Count}",
             });
         }

@@ -106,7 +106,7 @@ public sealed partial class MapSerializationTests : StoreTest
         Assert.Equal([3], map[[1, 2]]);
         Assert.Equal([3], map.GetAll()[[1, 2]]);
         Assert.True(map.GetAll().ContainsKey([1, 2]));
-        Assert.False(map.ContainsKey([1]));
+        Assert.False(map.Contains([1]));
         Assert.Throws<ArgumentException>(() => map[[]] = [1]);
     }
 

@@ -20,7 +20,7 @@ public sealed class MapSharingTests : StoreTest
         Assert.Equal("2", Ask(other, "count"));
 
         Assert.Equal("True", Ask(other, "remove Dune"));
-        Assert.False(map.ContainsKey("Dune"));
+        Assert.False(map.Contains("Dune"));
         Assert.Equal(["Emma"], map.GetAllKeys());
         Assert.Equal(0, other.Finish());
     }

@@ -189,7 +189,7 @@ internal sealed class DamageWork
         _ = _random.Next(4) switch
         {
             0 => collection.Replace(name, value, expiration),
-            1 => collection.Remove(name, info.Version),
+            1 => collection.CompareAndRemove(name, info.Version),
             _ when isPresent => collection.CompareAndSwap(name, value, info.Version, expiration),
             _ => collection.Add(name, value, expiration),
         };

@@ -78,7 +78,7 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     {
         Prepare();
 
-        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Remove(Key, _version) == WriteStatus.Stored));
+        new Exploration(output).ExpectHolds(() => Removing(() => Holder.CompareAndRemove(Key, _version) == WriteStatus.Stored));
     }
 
     [Fact]

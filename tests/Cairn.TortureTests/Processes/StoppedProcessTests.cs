@@ -178,7 +178,7 @@ public sealed class StoppedProcessTests : IDisposable
         Assert.Equal(WriteStatus.Busy, store.CompareAndSwap(key, "new"u8, info.Version));
         Assert.Equal(WriteStatus.Busy, store.Increment(keys.Locked[0], 1, out _, initialValue: 1));
         Assert.Equal(WriteStatus.Busy, store.Touch(key, TimeSpan.FromHours(1)));
-        Assert.Equal(WriteStatus.Busy, store.Remove(key, info.Version));
+        Assert.Equal(WriteStatus.Busy, store.CompareAndRemove(key, info.Version));
         Assert.Equal(LeaseStatus.Busy, store.AcquireLease(keys.Locked[0], TimeSpan.Zero, out _));
         Assert.Throws<StoreException>(() => store.Collection("new"));
         Assert.Equal(key, store.GetString(key));

@@ -248,7 +248,7 @@ internal sealed class ReferenceRun : IDisposable
         byte[] value = Value();
         bool isRemoval = _random.Next(3) == 0;
         WriteStatus status = isRemoval
-            ? target.Remove(id.Item2, version)
+            ? target.CompareAndRemove(id.Item2, version)
             : target.CompareAndSwap(id.Item2, value, version);
         Log($"{(isRemoval ? "remove" : "swap")} {Describe(id)} at {version}: {status}");
         if (status == WriteStatus.VersionMismatch)

@@ -155,7 +155,7 @@ internal sealed class Workload
         if (_random.Next(3) == 0)
         {
             _journal.Begin(key, Effect.Removed, 0);
-            _journal.End(collection.Remove(_keys.NameOf(key), info.Version) == WriteStatus.Stored ? Effect.Removed : Effect.None);
+            _journal.End(collection.CompareAndRemove(_keys.NameOf(key), info.Version) == WriteStatus.Stored ? Effect.Removed : Effect.None);
         }
         else
         {

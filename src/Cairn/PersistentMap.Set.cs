@@ -9,22 +9,24 @@ namespace Cairn;
 // Write operations.
 public sealed unsafe partial class PersistentMap<TKey, TValue>
 {
-    /// <inheritdoc/>
-    public void Put(TKey key, TValue value)
+    /// <summary>Stores a value. It replaces an earlier value.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value.</param>
+    public void Set(TKey key, TValue value)
     {
         if (FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0 && _isFixed && TryReplaceFixed(key, value))
         {
             return;
         }
 
-        Put(key, value, default);
+        Set(key, value, default);
     }
 
     /// <summary>Stores a value with an expiration of its own. It replaces an earlier value.</summary>
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
     /// <param name="expiration">When the value expires. The default is the map's. A moment that has passed removes the key.</param>
-    public void Put(TKey key, TValue value, Expiration expiration)
+    public void Set(TKey key, TValue value, Expiration expiration)
     {
         using var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
         using var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]);
@@ -160,8 +162,10 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         };
     }
 
-    /// <inheritdoc/>
-    public bool Invalidate(TKey key)
+    /// <summary>Removes a key's value.</summary>
+    /// <param name="key">The key.</param>
+    /// <returns>True if there was one.</returns>
+    public bool Remove(TKey key)
     {
         using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
         return _collection.Remove(coded.Bytes);
@@ -172,12 +176,12 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <param name="value">The removed value, if the result is true.</param>
     /// <returns>True if there was a value. If several callers remove it at the same time, only one of them gets it.</returns>
     /// <exception cref="StoreException">The removal failed.</exception>
-    public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value)
+    public bool Remove(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
         using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
         while (TryRead(coded.Bytes, out value, out ulong version))
         {
-            WriteStatus status = _collection.Remove(coded.Bytes, version);
+            WriteStatus status = _collection.CompareAndRemove(coded.Bytes, version);
             if (status == WriteStatus.Stored)
             {
                 return true;
